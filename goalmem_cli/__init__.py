@@ -1,0 +1,1 @@
+"""goalmem: questions answered from your own conversations, with a proof."""

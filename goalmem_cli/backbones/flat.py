@@ -1,0 +1,90 @@
+"""The flat backbone: turns as they are, found by a fusion of rankings. The smallest possible backbone.
+
+Another one needs the same two methods: `update` stores turns, and what it derives from them; `retrieve` returns
+hits. It gets what it works with through its constructor, and `wiring.py` gives it a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.errors import UsageError
+from goalmem_cli.records import Hit, Query, Turn
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Ranking
+
+Recipe = Mapping[Ranking, float]
+"""The rankings to fuse, each with its weight."""
+
+_BY_WORDS: Recipe = {Ranking.BM25: 1.0, Ranking.BM25_CONTEXT: 2.0}
+_BY_VECTORS: Recipe = {Ranking.DENSE: 1.0, Ranking.DENSE_CONTEXT: 2.0}
+
+RECIPES: Mapping[str, Recipe] = {
+    "hybrid": {**_BY_WORDS, **_BY_VECTORS},
+    "bm25": _BY_WORDS,
+    "dense": _BY_VECTORS,
+}
+"""By the name that `--backbone` takes. A turn is better known by the turns around it, hence the double weight."""
+
+DEPTH = 200
+"""How far down each ranking is fused; more changes next to nothing on LoCoMo."""
+
+
+class FlatBackbone:
+    """Retrieves turns, or passages of long turns, by the rankings of a recipe: ``hybrid``, ``bm25`` or ``dense``."""
+
+    def __init__(self, store: Store, recipe: str = "hybrid") -> None:
+        """Take the recipe of that name.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if recipe not in RECIPES:
+            raise UsageError(f"there is no backbone {recipe!r}", f"choose one of {', '.join(RECIPES)}")
+        self._store = store
+        self._recipes = {recipe: RECIPES[recipe]}
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Remember the turns under the conversations they name; those known already change nothing.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        self._store.add_turns(turns)
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return at most k hits, best first, with each ranking's rank.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        (hits,) = retrieve_each(self._store, self._recipes, query, k).values()
+        return hits
+
+
+def retrieve_each(store: Store, recipes: Mapping[str, Recipe], query: Query, k: int) -> dict[str, list[Hit]]:
+    """Return for each recipe its k best hits, ranking once whatever the recipes share.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rankings = list(dict.fromkeys(ranking for recipe in recipes.values() for ranking in recipe))
+    ranked = store.rank(query, rankings, max(DEPTH, k))
+    lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
+    fused = {
+        name: fuse(lists, {ranking.value: weight for ranking, weight in recipe.items()})
+        for name, recipe in recipes.items()
+    }
+    # a hit can be missing: the database may have lost it to another process since it was ranked
+    spare = 2 * k
+    found = store.hits(list(dict.fromkeys(best.unit for order in fused.values() for best in order[:spare])))
+    return {
+        name: [
+            replace(found[best.unit], score=best.score, ranks=best.ranks)
+            for best in order[:spare]
+            if best.unit in found
+        ][:k]
+        for name, order in fused.items()
+    }

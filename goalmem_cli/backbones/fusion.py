@@ -1,0 +1,37 @@
+"""Reciprocal rank fusion: one order out of several, from the ranks alone (Cormack, Clarke and Buettcher, 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+RANK_CONSTANT = 20.0
+"""How much the first ranks stand out. Over LoCoMo, 20 finds more among the first ten than the customary 60, and as
+much among the first sixty; REALTALK does not care."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A unit's id, its fused score, and its rank in each list that has it, counted from 1."""
+
+    unit: str
+    score: float
+    ranks: Mapping[str, int]
+
+
+def fuse(
+    lists: Mapping[str, Sequence[str]], weights: Mapping[str, float], constant: float = RANK_CONSTANT
+) -> list[Fused]:
+    """Return every unit of the lists, best first, equal scores in the order of their ids.
+
+    A unit's score is the sum over the lists that have it of ``weight / (constant + rank)``, with ranks from 1. Lists
+    without a weight are left out.
+    """
+    scores: dict[str, float] = {}
+    ranks: dict[str, dict[str, int]] = {}
+    for name, weight in weights.items():
+        for rank, unit in enumerate(lists.get(name, ()), 1):
+            scores[unit] = scores.get(unit, 0.0) + weight / (constant + rank)
+            ranks.setdefault(unit, {})[name] = rank
+    order = sorted(scores, key=lambda unit: (-scores[unit], unit))
+    return [Fused(unit, scores[unit], ranks[unit]) for unit in order]

@@ -1,0 +1,1 @@
+"""The command line: one file per command. Each parses, calls and prints; nothing here decides."""

@@ -1,0 +1,32 @@
+"""Groups of commands: what a group does when no command of it is named, and how examples stand in `--help`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import typer.core
+
+HELP_NAMES = ["-h", "--help"]
+CONTEXT = {"help_option_names": HELP_NAMES}
+
+
+def examples(*lines: str) -> str:
+    """Return the epilog of a command's help; the first character keeps the lines from being rewrapped."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+class ListGroup(typer.core.TyperGroup):
+    """A group that runs its default command when none is named: `models --json` is `models list --json`."""
+
+    default: ClassVar[str] = "list"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command before arguments that name none."""
+        is_unnamed = not args or (args[0].startswith("-") and args[0] not in HELP_NAMES)
+        return super().parse_args(ctx, [self.default, *args] if is_unnamed else args)
+
+
+class ShowGroup(ListGroup):
+    """A group whose default command is `show`."""
+
+    default: ClassVar[str] = "show"

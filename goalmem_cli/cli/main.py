@@ -1,0 +1,96 @@
+"""The command `goalmem`: its subcommands, and the one place that owns error lines and exit codes."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import ask, bench, doctor, embedder, ingest, models, prompts, search, stores, trace
+from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.errors import GoalmemError
+from goalmem_cli.render.streams import OutputClosed, abandon_output
+
+if TYPE_CHECKING:
+    from goalmem_cli.wiring import Factories
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="goalmem",
+    context_settings=CONTEXT,
+    help="Ask your own conversations questions, offline, and see the proof of every answer.",
+    epilog=examples(
+        "goalmem ingest sample_convos",
+        'goalmem ask --trace "Which drink did Alice order at Momoco?"',
+    ),
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=True,
+)
+for command in (ingest, search, ask, stores, models, embedder, prompts, trace, bench, doctor):
+    command.register(app)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"goalmem {version('goalmem')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> None:
+    """Run the command line and leave the process with its exit code."""
+    sys.exit(run(arguments, factories))
+
+
+def run(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> int:
+    """Run the command line and return its exit code; a bug is an exception, with its traceback.
+
+    Args:
+        arguments: the words after `goalmem`; None stands for the process's own.
+        factories: what builds embedders and models; None stands for the real ones.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        code = app(args=arguments, prog_name="goalmem", standalone_mode=False, obj=factories)
+        return code if isinstance(code, int) else 0
+    except GoalmemError as error:
+        return _failed(error.message, error.hint, error.exit_code)
+    except typer.TyperException as error:
+        return _failed(error.format_message(), _usage_hint(error), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except OutputClosed:
+        abandon_output()
+        return 0
+
+
+def _failed(message: str, hint: str, code: int) -> int:
+    from goalmem_cli.render.console import show_error
+
+    show_error(message, hint)
+    return code
+
+
+def _usage_hint(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "goalmem"
+    return f"`{command} --help` shows the words and flags it takes, with an example"

@@ -1,0 +1,73 @@
+"""The flags that several commands share, each said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+Recipe: TypeAlias = Literal["hybrid", "bm25", "dense"]
+
+Store = Annotated[
+    Path | None, typer.Option("--store", metavar="DIR", help="The store [default: GOALMEM_STORE, or the user's own].")
+]
+Embedder = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        metavar="NAME",
+        help="static, minilm, or a sentence-transformers name or path [default: the store's].",
+    ),
+]
+Backbone = Annotated[
+    Recipe | None, typer.Option("--backbone", help="How to rank what is remembered [default: hybrid].")
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="bundled, a GGUF file, or hf:repo/file once downloaded [default: GOALMEM_MODEL, or bundled].",
+    ),
+]
+Context = Annotated[
+    int | None, typer.Option("--context", min=512, metavar="TOKENS", help="How many tokens the model sees at once.")
+]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads the model uses.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="The model's seed [default: 0].")]
+Prompts = Annotated[
+    Path | None,
+    typer.Option("--prompts", metavar="DIR", help="A folder whose prompt files stand in for goalmem's own."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but warnings and errors.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on stderr.")]
+Conversations = Annotated[
+    list[str] | None, typer.Option("--conversation", metavar="NAME", help="Only this conversation; may be repeated.")
+]
+Speakers = Annotated[
+    list[str] | None, typer.Option("--speaker", metavar="NAME", help="Only what this person said; may be repeated.")
+]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        metavar="TIME",
+        help="Only what was said then or later: 2023, 2023-05, 2023-05-21 or 2023-05-21T18:20.",
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        metavar="TIME",
+        help="Only what was said then or earlier; a date means its whole day, a month or year its last.",
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of", metavar="TIME", help="Ask as if it were then, and hide everything said later [default: now]."
+    ),
+]

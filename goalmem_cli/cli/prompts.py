@@ -1,0 +1,105 @@
+"""`goalmem prompts`: what is asked of the model, and whether one's own prompt files are right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
+from goalmem_cli.cli.invocation import begin
+from goalmem_cli.errors import PromptError
+
+if TYPE_CHECKING:
+    from goalmem_cli.prompts import Prompt
+
+SCHEMA_VERSION = 1
+PROFILES: tuple[Literal["full", "compact"], ...] = ("full", "compact")
+ProfileName: TypeAlias = Literal["full", "compact"]
+
+Profile = Annotated[
+    ProfileName, typer.Option("--profile", help="full for models of 3B and more, compact for small ones.")
+]
+
+group = typer.Typer(
+    cls=ListGroup,
+    help="List, show and check the prompts.",
+    context_settings=CONTEXT,
+    epilog=examples("goalmem prompts", "goalmem prompts check --prompts my-prompts"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the app."""
+    app.add_typer(group, name="prompts")
+
+
+@group.command("list", epilog=examples("goalmem prompts list --json"))
+def list_prompts(context: typer.Context, prompts: options.Prompts = None, json: options.Json = False) -> int:
+    """List the prompts of both profiles, with what each is for and the hash that traces record."""
+    from goalmem_cli.render.tables import plain_table
+    from goalmem_cli.wiring import open_prompts
+
+    run = begin(context, prompts=prompts)
+    books = [open_prompts(run.settings.prompts, profile) for profile in PROFILES]
+    found = [(book.profile, prompt) for book in books for prompt in book.prompts.values()]
+    if json:
+        listed = [
+            {"profile": profile, "step": p.name, "hash": p.hash, "description": p.description} for profile, p in found
+        ]
+        run.screen.document({"schema_version": SCHEMA_VERSION, "prompts": listed})
+    else:
+        cells = [(profile, p.name, p.hash[:8], p.description) for profile, p in found]
+        run.screen.show(plain_table(("profile", "step", "hash", "description"), cells))
+    return 0
+
+
+@group.command("show", epilog=examples("goalmem prompts show unify", "goalmem prompts show unify --profile compact"))
+def show(
+    context: typer.Context,
+    step: Annotated[str, typer.Argument(metavar="STEP", help="As `goalmem prompts` lists it.")],
+    profile: Profile = "full",
+    prompts: options.Prompts = None,
+) -> int:
+    """Show one prompt: its fixed text, its examples as the model gets them, and the form of the reply."""
+    from goalmem_cli.wiring import open_prompts
+
+    run = begin(context, prompts=prompts)
+    run.screen.answer(_written(open_prompts(run.settings.prompts, profile)[step]))
+    return 0
+
+
+@group.command("check", epilog=examples("goalmem prompts check --prompts my-prompts"))
+def check(context: typer.Context, prompts: options.Prompts = None, quiet: options.Quiet = False) -> int:
+    """Read every prompt and say what is wrong. Exits with 4 when one is."""
+    from goalmem_cli.wiring import open_prompts
+
+    run = begin(context, quiet=quiet, prompts=prompts)
+    errors = []
+    for profile in PROFILES:
+        try:
+            book = open_prompts(run.settings.prompts, profile)
+        except PromptError as error:
+            errors.append(error)
+        else:
+            run.screen.report(f"{book.folder}: {len(book.prompts)} prompts, all right")
+    for error in errors:
+        run.screen.error(error.message, error.hint)
+    return PromptError.exit_code if errors else 0
+
+
+def _written(prompt: Prompt) -> str:
+    from goalmem_cli.render.text import document
+
+    examples_text = "\n".join(
+        f"## example {number}\n{example.input.strip()}\n-> {example.output}"
+        for number, example in enumerate(prompt.examples, start=1)
+    )
+    reply = prompt.grammar if prompt.grammar is not None else document(prompt.schema)
+    parts = (
+        f"# {prompt.name}: {prompt.description}\n# hash {prompt.hash}, replies of at most {prompt.max_tokens} tokens",
+        f"## system\n{prompt.system}", examples_text, f"## growing\n{prompt.growing.strip()}",
+        f"## tail\n{prompt.tail.strip()}", f"## reply\n{reply}",
+    )  # fmt: skip
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,82 @@
+"""Which conversations, speakers and asker a command is about, checked against what the store holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from goalmem_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.store import ConversationSummary
+
+USER_ROLE = "user"
+_SHOWN = 5
+
+
+def chosen_conversations(asked: Sequence[str] | None, stored: Sequence[ConversationSummary]) -> tuple[str, ...] | None:
+    """Return the conversations asked for by their stored names, None for all.
+
+    Raises:
+        UsageError: the store has no conversation of that name.
+    """
+    return _chosen(asked, [summary.name for summary in stored], "--conversation", "conversation")
+
+
+def chosen_speakers(
+    asked: Sequence[str] | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None
+) -> tuple[str, ...] | None:
+    """Return the speakers asked for by their stored names, None for all.
+
+    Raises:
+        UsageError: nobody of that name speaks in the conversations of the scope.
+    """
+    return _chosen(asked, _speakers(_within(stored, scope)), "--speaker", "speaker")
+
+
+def chosen_asker(asked: str | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None) -> str | None:
+    """Return who asks: the speaker named, else the one in the user's role where the scope has exactly one.
+
+    Raises:
+        UsageError: nobody of that name speaks in the conversations of the scope.
+    """
+    within = _within(stored, scope)
+    if asked is not None:
+        named = _chosen([asked], _speakers(within), "--asker", "speaker")
+        return named[0] if named else None
+    users = {speaker.name for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE}
+    return users.pop() if len(users) == 1 else None
+
+
+def _within(stored: Sequence[ConversationSummary], scope: Sequence[str] | None) -> list[ConversationSummary]:
+    return [summary for summary in stored if scope is None or summary.name in scope]
+
+
+def _speakers(stored: Iterable[ConversationSummary]) -> list[str]:
+    return sorted({speaker.name for summary in stored for speaker in summary.speakers})
+
+
+def _chosen(asked: Sequence[str] | None, known: Sequence[str], flag: str, noun: str) -> tuple[str, ...] | None:
+    if not asked:
+        return None
+    return tuple(dict.fromkeys(_match(name, known, flag, noun) for name in asked))
+
+
+def _match(name: str, known: Sequence[str], flag: str, noun: str) -> str:
+    """Return the known name that is meant: the same, or the only one that differs in case alone."""
+    if name in known:
+        return name
+    folded = [each for each in known if each.casefold() == name.casefold()]
+    if len(folded) == 1:
+        return folded[0]
+    by_folded = {each.casefold(): each for each in known}
+    close = [by_folded[each] for each in get_close_matches(name.casefold(), by_folded, n=_SHOWN, cutoff=0.5)]
+    if close:
+        hint = f"did you mean {' or '.join(repr(each) for each in close)}?"
+    elif known:
+        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        hint = f"there is {', '.join(repr(each) for each in known[:_SHOWN])}{more}; `goalmem stores show` lists them"
+    else:
+        hint = "the store is empty: `goalmem ingest PATH` reads a transcript into it"
+    raise UsageError(f"{flag}: there is no {noun} {name!r} in the store", hint)

@@ -1,0 +1,78 @@
+"""`goalmem search`: what the store remembers about something."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers
+from goalmem_cli.cli.times import earliest, latest
+from goalmem_cli.errors import UsageError
+from goalmem_cli.records import Query
+
+SCHEMA_VERSION = 1
+NOTHING_FOUND = 1
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command(
+        "search",
+        context_settings=CONTEXT,
+        epilog=examples(
+            'goalmem search "drinks at Momoco" -k 5',
+            'goalmem search "oat milk" --speaker Alice --since 2023-05 --explain',
+        ),
+    )(search)
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, or a question.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="How many to show.")] = 10,
+    conversation: options.Conversations = None,
+    speaker: options.Speakers = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    backbone: options.Backbone = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show which ranking found what, and where.")] = False,
+    store: options.Store = None,
+    embedder: options.Embedder = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Search the store, best first. Exits with 1 when nothing is found."""
+    from goalmem_cli.render.tables import hits_document, hits_table
+    from goalmem_cli.wiring import open_backbone, open_store
+
+    if not query.strip():
+        raise UsageError("the query is empty", "say what to look for")
+    begun = earliest(since, "--since") if since is not None else None
+    ended = latest(until, "--until") if until is not None else None
+    run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, backbone=backbone)
+    memory = open_store(run.settings, run.factories, run.screen.note)
+    stored = memory.conversations()
+    scope = chosen_conversations(conversation, stored)
+    speakers = chosen_speakers(speaker, stored, scope)
+    wanted = Query(query, scope, speakers, begun, ended)
+    hits = open_backbone(run.settings, memory).retrieve(wanted, k)
+    say_left_out(run, memory.count_without_time(wanted))
+    if json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, "hits": hits_document(hits)})
+    elif hits:
+        run.screen.show(hits_table(hits, is_explained=explain))
+    if not hits:
+        run.screen.note("nothing found" if stored else "nothing found: the store is empty, `goalmem ingest` fills it")
+    return 0 if hits else NOTHING_FOUND
+
+
+def say_left_out(run: Invocation, count: int) -> None:
+    """Say how many turns a time filter left out because nothing tells when they were said."""
+    if count:
+        noun = "turn" if count == 1 else "turns"
+        run.screen.note(f"{count} {noun} without a time left out by the time filter")

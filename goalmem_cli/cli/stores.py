@@ -1,0 +1,152 @@
+"""`goalmem stores`: what memories there are, what one holds, and whether it is sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
+from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.config import stores_folder
+from goalmem_cli.errors import StoreError
+
+if TYPE_CHECKING:
+    from goalmem_cli.store import ConversationSummary, Stats
+
+SCHEMA_VERSION = 1
+
+group = typer.Typer(cls=ListGroup, help="List, show, verify and rebuild stores.", context_settings=CONTEXT)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the app."""
+    app.add_typer(group, name="stores", epilog=examples("goalmem stores", "goalmem stores show --store my-memory"))
+
+
+@group.command("list", epilog=examples("goalmem stores list --json"))
+def list_stores(
+    context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
+) -> int:
+    """List the stores in the user's data folder, and the one in use."""
+    run = begin(context, quiet=quiet, store=store)
+    rows = [_row(run, path) for path in _known_stores(run.settings.store)]
+    if json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, "stores": rows})
+        return 0
+    from goalmem_cli.render.tables import plain_table
+
+    columns = ("store", "conversations", "turns", "embedder", "bytes")
+    cells = [[_marked(row), *(row.get(column, "") for column in columns[1:])] for row in rows]
+    run.screen.show(plain_table(columns, cells, numbers=("conversations", "turns", "bytes")))
+    for row in rows:
+        if "error" in row:
+            run.screen.warn(f"{row['store']}: {row['error']}")
+    return 0
+
+
+@group.command("show", epilog=examples("goalmem stores show --store my-memory"))
+def show(
+    context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
+) -> int:
+    """Show what the store holds: its conversations, who speaks in them, and its size."""
+    from goalmem_cli.render.tables import pairs, plain_table
+    from goalmem_cli.render.text import when
+    from goalmem_cli.wiring import open_store
+
+    run = begin(context, quiet=quiet, store=store)
+    memory = open_store(run.settings, run.factories, run.screen.note)
+    stats, conversations = memory.stats(), memory.conversations()
+    if json:
+        run.screen.document(_document(run.settings.store, stats, conversations))
+        return 0
+    run.screen.show(pairs({"store": run.settings.store, **_numbers(stats)}))
+    columns = ("conversation", "format", "turns", "speakers", "from", "to")
+    cells = []
+    for each in conversations:
+        speakers = ", ".join(speaker.name for speaker in each.speakers)
+        cells.append((each.name, each.format, each.turns, speakers, when(each.first_said), when(each.last_said)))
+    run.screen.show(plain_table(columns, cells, numbers=("turns",)))
+    return 0
+
+
+@group.command("verify", epilog=examples("goalmem stores verify"))
+def verify(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
+    """Check the store's rows and indexes against one another. Exits with 3 when something is wrong."""
+    from goalmem_cli.wiring import open_store
+
+    run = begin(context, quiet=quiet, store=store)
+    problems = open_store(run.settings, run.factories, run.screen.note).verify()
+    for problem in problems:
+        run.screen.report(problem)
+    if problems:
+        count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
+        raise StoreError(f"{run.settings.store}: {count}", "`goalmem stores rebuild` writes the indexes anew")
+    run.screen.report(f"{run.settings.store}: sound")
+    return 0
+
+
+@group.command("rebuild", epilog=examples("goalmem stores rebuild"))
+def rebuild(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
+    """Write the text and vector indexes anew from the database."""
+    from goalmem_cli.wiring import open_store
+
+    run = begin(context, quiet=quiet, store=store)
+    open_store(run.settings, run.factories, run.screen.note).rebuild()
+    run.screen.report(f"{run.settings.store}: rebuilt")
+    return 0
+
+
+def _known_stores(in_use: Path) -> list[Path]:
+    folder = stores_folder()
+    found = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    return found if in_use in found else [in_use, *found]
+
+
+def _row(run: Invocation, path: Path) -> dict[str, Any]:
+    """Return what the list says about one store; one that cannot be read says why."""
+    from goalmem_cli.wiring import open_store
+
+    row: dict[str, Any] = {"store": str(path), "is_in_use": path == run.settings.store}
+    try:
+        memory = open_store(replace(run.settings, store=path, embedder=None), run.factories, run.screen.note)
+        if memory.exists:
+            stats = memory.stats()
+            row |= {
+                "conversations": stats.conversations, "turns": stats.turns,
+                "embedder": stats.embedder, "bytes": stats.bytes_on_disk,
+            }  # fmt: skip
+    except StoreError as error:
+        row["error"] = error.message
+    return row
+
+
+def _marked(row: dict[str, Any]) -> str:
+    notes = [
+        note
+        for note, holds in (("in use", row["is_in_use"]), ("empty", len(row) == len(("store", "is_in_use"))))
+        if holds
+    ]
+    return f"{row['store']} ({', '.join(notes)})" if notes else str(row["store"])
+
+
+def _numbers(stats: Stats) -> dict[str, object]:
+    numbers = asdict(stats)
+    numbers["units"] = ", ".join(f"{count} {kind}" for kind, count in stats.units.items())
+    return numbers
+
+
+def _document(path: Path, stats: Stats, conversations: Iterable[ConversationSummary]) -> dict[str, object]:
+    listed = [
+        {
+            **asdict(each),
+            "first_said": each.first_said.isoformat() if each.first_said else None,
+            "last_said": each.last_said.isoformat() if each.last_said else None,
+        }
+        for each in conversations
+    ]
+    return {"schema_version": SCHEMA_VERSION, "store": str(path), "stats": asdict(stats), "conversations": listed}

@@ -1,0 +1,106 @@
+"""Every failure a user can meet, as one tree.
+
+GoalmemError                 exit code
+├── UsageError               2   the words of the command do not fit
+├── StoreError               3   the store could not be used
+│   ├── StoreLocked              another process holds it
+│   ├── StoreDamaged             a file is truncated, missing or garbled
+│   ├── StoreNewer               written by a newer goalmem
+│   └── EmbedderMismatch         built with another embedder
+├── ModelError               4   the language model or embedder could not be used
+│   ├── ModelMissing             nothing there under that name
+│   ├── ModelUnreadable          there, but not a model this build can load
+│   ├── ContextOverflow          the prompt is longer than the context
+│   └── ReplyUnusable            the reply does not have the form asked for
+├── InputError               5   a transcript could not be read (file, place, reason)
+└── PromptError              4   a prompt file is wrong (file, key, reason)
+
+Unknown is not an error: a question that memory does not answer ends in a trace whose status says so (exit code 1).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class GoalmemError(Exception):
+    """Something the user can act on: one line of what happened, one line of what to do."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(GoalmemError):
+    """The command's words contradict one another or name nothing that exists."""
+
+    exit_code = 2
+
+
+class StoreError(GoalmemError):
+    """The store could not be opened, read or written."""
+
+    exit_code = 3
+
+
+class StoreLocked(StoreError):
+    """Another process holds the store's lock."""
+
+
+class StoreDamaged(StoreError):
+    """A file of the store is truncated, missing or garbled."""
+
+
+class StoreNewer(StoreError):
+    """The store was written by a newer goalmem."""
+
+
+class EmbedderMismatch(StoreError):
+    """The store's vectors come from another embedder than the one asked for."""
+
+
+class ModelError(GoalmemError):
+    """A language model or embedder could not be used."""
+
+    exit_code = 4
+
+
+class ModelMissing(ModelError):
+    """No model is there under the name given."""
+
+
+class ModelUnreadable(ModelError):
+    """The file is there but is not a model that this build can load."""
+
+
+class ContextOverflow(ModelError):
+    """A prompt has more tokens than the model's context holds."""
+
+
+class ReplyUnusable(ModelError):
+    """A model's reply does not have the form that was asked for."""
+
+
+class PromptError(GoalmemError):
+    """A prompt file is wrong; the message names the file and the key."""
+
+    exit_code = 4
+
+
+class InputError(GoalmemError):
+    """A transcript could not be read.
+
+    `place` is where in the file: ``line 3, column 7``, ``[2].session_1[4]`` or the like; empty for the whole file.
+    """
+
+    exit_code = 5
+
+    def __init__(self, path: Path | str, place: str, reason: str, hint: str = "") -> None:
+        where = f"{path}: {place}" if place else str(path)
+        super().__init__(f"{where}: {reason}", hint)
+        self.path = str(path)
+        self.place = place
+        self.reason = reason

@@ -1,0 +1,119 @@
+"""How much of the evidence retrieval finds, without any model: the table of DESIGN section 8."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.backbones.flat import RECIPES, Recipe, retrieve_each
+from goalmem_cli.evaluation.locomo import ADVERSARIAL, Case
+from goalmem_cli.ports import Backbone
+from goalmem_cli.records import Hit, Query
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Ranking
+
+DEPTHS = (10, 20, 40, 60)
+
+RANKINGS: Mapping[str, Recipe] = {
+    "BM25 turn": {Ranking.BM25: 1.0},
+    "BM25 with neighbours": {Ranking.BM25_CONTEXT: 1.0},
+    "dense turn": {Ranking.DENSE: 1.0},
+    "dense with neighbours": {Ranking.DENSE_CONTEXT: 1.0},
+    "BM25 turn + dense turn": {Ranking.BM25: 1.0, Ranking.DENSE: 1.0},
+    "bm25 (both BM25 lists)": RECIPES["bm25"],
+    "dense (both dense lists)": RECIPES["dense"],
+    "hybrid (all four lists)": RECIPES["hybrid"],
+}
+"""The rows of the table: each list alone, the fusion of the two turn lists, and the backbones."""
+
+RetrieveEach = Callable[[Query, int], Mapping[str, Sequence[Hit]]]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRow:
+    """One ranking's evidence recall at each depth.
+
+    `mean` averages the share found over the questions; `micro` is the share found of all evidence turns together;
+    `by_category` is the mean over one category's questions.
+    """
+
+    ranking: str
+    mean: tuple[float, ...]
+    micro: tuple[float, ...]
+    by_category: Mapping[int, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallTable:
+    """The rows, the depths they are for, how many questions and evidence turns count, and how many questions do not.
+
+    Left out are adversarial questions, which have no evidence that answers them, and those without valid evidence.
+    """
+
+    depths: tuple[int, ...]
+    rows: tuple[RecallRow, ...]
+    questions: int
+    evidence: int
+    left_out: int
+
+
+def evidence_recall(retrieve: RetrieveEach, cases: Sequence[Case], depths: Sequence[int] = DEPTHS) -> RecallTable:
+    """Return the recall of everything that `retrieve` returns under a name, each question in its own conversation.
+
+    A hit finds a turn of the evidence when it came from it, by the transcript's own id.
+
+    Raises:
+        StoreError: the memory could not be read.
+    """
+    counted = [case for case in cases if case.evidence and case.category != ADVERSARIAL]
+    found: dict[str, list[list[int]]] = {}
+    for case in counted:
+        query = Query(case.question, conversations=(case.conversation,))
+        for name, hits in retrieve(query, max(depths)).items():
+            found.setdefault(name, []).append([_found(case, hits[:depth]) for depth in depths])
+    rows = tuple(_row(name, counted, counts, len(depths)) for name, counts in found.items())
+    evidence = sum(len(set(case.evidence)) for case in counted)
+    return RecallTable(tuple(depths), rows, len(counted), evidence, len(cases) - len(counted))
+
+
+def retrieval_table(store: Store, cases: Sequence[Case], depths: Sequence[int] = DEPTHS) -> RecallTable:
+    """Return the recall of every ranking of `RANKINGS` over a store that holds the cases' conversations.
+
+    Raises:
+        StoreError: the memory could not be read.
+    """
+    return evidence_recall(lambda query, k: retrieve_each(store, RANKINGS, query, k), cases, depths)
+
+
+def backbone_recall(
+    name: str, backbone: Backbone, cases: Sequence[Case], depths: Sequence[int] = DEPTHS
+) -> RecallTable:
+    """Return the recall of one backbone, as a table of one row.
+
+    Raises:
+        StoreError: the memory could not be read.
+    """
+    return evidence_recall(lambda query, k: {name: backbone.retrieve(query, k)}, cases, depths)
+
+
+def _found(case: Case, hits: Sequence[Hit]) -> int:
+    """Return how many turns of the case's evidence the hits came from."""
+    return len(set(case.evidence) & {label for hit in hits for label in hit.unit.labels})
+
+
+def _row(name: str, cases: Sequence[Case], counts: Sequence[Sequence[int]], depths: int) -> RecallRow:
+    sizes = [len(set(case.evidence)) for case in cases]
+    shares = [[count / size for count in row] for row, size in zip(counts, sizes, strict=True)]
+    members: dict[int, list[list[float]]] = {}
+    for case, row in zip(cases, shares, strict=True):
+        members.setdefault(case.category, []).append(row)
+    return RecallRow(
+        ranking=name,
+        mean=_means(shares),
+        micro=tuple(sum(row[at] for row in counts) / sum(sizes) for at in range(depths)),
+        by_category={category: _means(rows) for category, rows in sorted(members.items())},
+    )
+
+
+def _means(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(sum(column) / len(column) for column in zip(*rows, strict=True))

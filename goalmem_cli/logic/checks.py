@@ -1,0 +1,216 @@
+"""The checks of a grounding that need no model, each with a verdict and a reason (DESIGN section 4).
+
+What they leave undecided, entailment above all, stays the model's judgement and is shown as that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from goalmem_cli.logic.dates import dates_in, parse_date
+from goalmem_cli.logic.normal import content_words, numbers, stem, words
+from goalmem_cli.logic.terms import Constant
+
+
+class Remembered(Protocol):
+    """A fact as the checks see it: who said what, when, and what was said around it."""
+
+    @property
+    def speaker(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def said(self) -> datetime | None: ...
+    @property
+    def before(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def after(self) -> tuple[tuple[str, str], ...]: ...
+
+
+class TypeVerdict(StrEnum):
+    """Whether a constant is an instance of a type phrase."""
+
+    OK = "ok"
+    VIOLATED = "violated"
+    UNDECIDED = "undecided"
+
+
+class Anchor(StrEnum):
+    """Whether a constant of the subgoal is what the cited facts are about."""
+
+    ANCHORED = "anchored"
+    BRIDGED = "bridged"
+    ANOTHERS = "another's"
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCheck:
+    """A verdict on a binding's type and the reason for it."""
+
+    verdict: TypeVerdict
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorCheck:
+    """A verdict on a constant and the reason for it."""
+
+    verdict: Anchor
+    reason: str
+
+
+_TEMPORAL = frozenset(
+    "today yesterday tomorrow tonight morning afternoon evening night noon midday midnight dawn day days week weeks "
+    "weekend weekends month months year years decade century spring summer autumn fall winter season minute minutes "
+    "hour hours second seconds fortnight fortnights ago before after since until last next now recently always never "
+    "christmas easter birthday eve halloween thanksgiving ramadan diwali monday tuesday wednesday thursday friday "
+    "saturday sunday january february march april may june july august september october november december early late "
+    "mid ongoing daily weekly monthly yearly once twice while moment start end".split()
+)
+_MONTHS_AND_SEASONS = frozenset(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
+    "sep sept oct nov dec month months last this next".split()
+)
+_QUANTITIES = frozenset(
+    "few several many much most all both none no some half quarter third couple pair double triple single hundreds "
+    "thousands dozens free nothing every each another".split()
+)
+_ANSWERS = frozenset({"yes", "no", "likely", "unlikely", "probably", "possibly", "true", "false"})
+
+
+def _has_number(value: str) -> bool:
+    return any(character.isnumeric() for character in value) or bool(numbers(value) or set(words(value)) & _QUANTITIES)
+
+
+def _is_temporal(value: str) -> bool:
+    return _has_number(value) or bool(dates_in(value) or {stem(w) for w in words(value)} & _STEMMED_TEMPORAL)
+
+
+def _is_month(value: str) -> bool:
+    return bool(dates_in(value)) or bool(set(words(value)) & _MONTHS_AND_SEASONS) or _has_number(value)
+
+
+def _is_yes_or_no(value: str) -> bool:
+    return bool(set(words(value)) & _ANSWERS)
+
+
+_STEMMED_TEMPORAL = frozenset(map(stem, _TEMPORAL)) | _TEMPORAL
+
+_Test = Callable[[str], bool]
+_DECIDABLE: Mapping[str, tuple[_Test, str]] = {
+    **dict.fromkeys(("date", "time", "duration", "when", "weekday"), (_is_temporal, "nothing of time in it")),
+    **dict.fromkeys(("month",), (_is_month, "no month in it")),
+    **dict.fromkeys(("year", "number", "count", "age"), (_has_number, "no number in it")),
+    **dict.fromkeys(("price", "cost", "percentage"), (_has_number, "no amount in it")),
+    **dict.fromkeys(("yes/no", "yes or no"), (_is_yes_or_no, "neither yes nor no")),
+}
+_NOT_COUNTS = re.compile(r"\b(?:phone|room|model|house|serial|reference|registration|flight|track|lot) number")
+
+
+def check_type(value: str, type_phrase: str) -> TypeCheck:
+    """Return whether the constant can be of the type, decided for dates, times, numbers, prices and yes/no only."""
+    head = _head(type_phrase)
+    known = _DECIDABLE.get(head)
+    if known is None or _NOT_COUNTS.search(type_phrase.casefold()):
+        return TypeCheck(TypeVerdict.UNDECIDED, f"{type_phrase} is not a type that can be decided")
+    test, lack = known
+    if head == "year" and parse_date(value) is None and not dates_in(value) and not _has_number(value):
+        return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no year: {lack}")
+    if test(value):
+        return TypeCheck(TypeVerdict.OK, f"{value!r} can be a {type_phrase}")
+    return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: {lack}")
+
+
+def is_decidable(type_phrase: str) -> bool:
+    """Say whether constants of the type can be checked and compared without a model."""
+    return _head(type_phrase) in _DECIDABLE
+
+
+def _head(type_phrase: str) -> str:
+    """Return the head noun, singular: number of days -> number, monthly cost -> cost, dates -> date."""
+    phrase = type_phrase.casefold().replace("_", " ").strip()
+    if phrase in _DECIDABLE:
+        return phrase
+    chunk = re.split(r"\s(?:of|per|in|for|at|on|when|that|to|from|by|with)\s", phrase)[0].split()
+    head = chunk[-1] if chunk else ""
+    if (head == "length" and "time" in phrase) or (head in ("span", "period") and "time" in phrase):
+        return "duration"
+    return head if head in _DECIDABLE else head.removesuffix("s")
+
+
+_FIRST_PERSON = frozenset("i i'm i've i'd i'll my me mine myself im ive".split())
+_SHARED_PERSON = frozenset("we we're we've we'd we'll us our ours ourselves you you're you've your yours u".split())
+_THIRD_PERSON = frozenset("he he's she she's they they're him her his hers them their it it's".split())
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
+SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "asker"})
+
+
+def check_anchor(
+    constant: Constant,
+    facts: Sequence[Remembered],
+    people: frozenset[str],
+    *,
+    beside: Sequence[str] = (),
+    bound: Sequence[str] = (),
+) -> AnchorCheck:
+    """Return whether the cited facts are about the constant.
+
+    Anchored: it occurs in a fact, is its speaker, is addressed by it, or stands in a neighbouring turn. Another's:
+    the constant is one of `people` (the speakers of the conversations in scope), and every cited fact is told by
+    another of them, who is not among the subgoal's other constants `beside`, about themselves. Bridged: neither, so
+    the link is the model's own. Of a longer fact the sentences that hold the values `bound` in it decide.
+    """
+    wanted = _stems(constant.value)
+    verdicts = [
+        _named(constant, wanted, fact, people) or _told_of(constant, fact, people, beside, bound) for fact in facts
+    ]
+    for verdict in (Anchor.ANCHORED, Anchor.BRIDGED):
+        for check in verdicts:
+            if check.verdict is verdict:
+                return check
+    return verdicts[0] if verdicts else AnchorCheck(Anchor.BRIDGED, f"no fact names {constant.value}")
+
+
+def _named(constant: Constant, wanted: frozenset[str], fact: Remembered, people: frozenset[str]) -> AnchorCheck | None:
+    person = _person(constant.value, people)
+    if wanted & _stems(fact.text) or (person is not None and person == _person(fact.speaker, people)):
+        return AnchorCheck(Anchor.ANCHORED, f"{constant.value} is named in the fact")
+    if wanted & _stems(" ".join(text for _, text in (*fact.before, *fact.after))):
+        return AnchorCheck(Anchor.ANCHORED, f"{constant.value} is named beside the fact")
+    return None
+
+
+def _told_of(
+    constant: Constant, fact: Remembered, people: frozenset[str], beside: Sequence[str], bound: Sequence[str]
+) -> AnchorCheck:
+    """Judge a fact that does not name the constant by whom its pronouns point to."""
+    person, speaker = _person(constant.value, people), _person(fact.speaker, people)
+    if person is None or speaker is None:
+        return AnchorCheck(Anchor.BRIDGED, f"no cited fact names {constant.value}")
+    if any(_person(other, people) == speaker for other in beside):
+        return AnchorCheck(Anchor.ANCHORED, f"{constant.value} takes part in what {fact.speaker} tells")
+    said = set(words(_telling(fact.text, bound)))
+    if said & (_SHARED_PERSON | _THIRD_PERSON) or not said & _FIRST_PERSON:
+        return AnchorCheck(Anchor.ANCHORED, f"{constant.value} takes part in the conversation")
+    return AnchorCheck(Anchor.ANOTHERS, f"{fact.speaker} speaks of themselves, not of {constant.value}")
+
+
+def _telling(text: str, bound: Sequence[str]) -> str:
+    """Return the sentences of the text that hold one of the values, or all of it where none does."""
+    wanted = frozenset(stem for value in bound for stem in _stems(value))
+    return " ".join(part for part in _SENTENCE_END.split(text) if wanted & _stems(part)) or text
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in content_words(text))
+
+
+def _person(name: str, people: frozenset[str]) -> str | None:
+    """Return the participant that a name stands for, alone or as part of theirs, or None."""
+    mine = content_words(name)
+    return next((person for person in sorted(people) if mine and mine <= content_words(person)), None)

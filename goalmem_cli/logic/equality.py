@@ -1,0 +1,45 @@
+"""When two bindings of one variable are the same thing, as far as that can be told without a model."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from goalmem_cli.logic.dates import parse_date
+from goalmem_cli.logic.normal import content_words, normalise, numbers
+
+
+class Equality(StrEnum):
+    """The verdict on two bindings. `JUDGED` is never returned here: it is a model's word on an undecided pair."""
+
+    EQUAL = "equal"
+    ALIAS = "alias"
+    JUDGED = "judged"
+    UNDECIDED = "undecided"
+    DIFFERENT = "different"
+
+
+def compare(left: str, right: str) -> Equality:
+    """Return whether two constants are the same thing.
+
+    Equal: the same normal form, or the same date. Alias: the content words of one are among the other's, which never
+    holds for dates, nor for phrases whose numbers differ. Different: two dates or two sets of numbers that are not
+    the same. Everything else is undecided.
+    """
+    if normalise(left) == normalise(right):
+        return Equality.EQUAL
+    dates = parse_date(left), parse_date(right)
+    if dates[0] is not None and dates[1] is not None:
+        return Equality.EQUAL if dates[0] == dates[1] else Equality.DIFFERENT
+    if sorted(numbers(left)) != sorted(numbers(right)):
+        return Equality.DIFFERENT if numbers(left) and numbers(right) else Equality.UNDECIDED
+    if dates != (None, None):
+        return Equality.UNDECIDED
+    mine, theirs = content_words(left), content_words(right)
+    if mine and theirs and (mine <= theirs or theirs <= mine):
+        return Equality.ALIAS
+    return Equality.UNDECIDED
+
+
+def more_specific(left: str, right: str) -> str:
+    """Return the phrase with more content words, then the longer, then the first in order: a choice without sides."""
+    return max(left, right, key=lambda phrase: (len(content_words(phrase)), len(phrase), phrase))

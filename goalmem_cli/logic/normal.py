@@ -1,0 +1,111 @@
+"""Normal forms of short phrases: what two bindings have in common once case, articles and number words are gone."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_TENS = {word: 10 * place for place, word in enumerate(_TEN_WORDS, 2)}
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth"
+).split()
+_SMALL = {word: value for value, word in enumerate(_UNITS)} | {word: value for value, word in enumerate(_ORDINALS, 1)}
+_SMALL |= {f"{word[:-1]}ieth": value for word, value in _TENS.items()}
+_COUNTS = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12}
+
+_ARTICLES = frozenset({"a", "an", "the"})
+_FUNCTION_WORDS = _ARTICLES | frozenset(
+    "of in on at to for with from by and or her his their my your our its is was were be been am are that this "
+    "some any as into about".split()
+)
+_WORD = re.compile(r"[^\W_]+(?:['’.,:][^\W_]+)*%?|%")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_ORDINAL_DIGITS = re.compile(r"(\d+)(?:st|nd|rd|th)")
+
+
+def words(text: str) -> list[str]:
+    """Return the words in order: compatibility forms folded, lower case, numbers in digits."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    found = [_stem_possessive(word) for word in _WORD.findall(_THOUSANDS.sub("", folded.replace("-", " ")))]
+    return _digits(found)
+
+
+def normalise(text: str) -> str:
+    """Return the phrase without case, articles, punctuation and with number words in digits."""
+    kept = [word for word in words(text) if word not in _ARTICLES]
+    return " ".join(kept) if kept else " ".join(words(text))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the words that carry meaning; all the words where none does."""
+    found = words(text)
+    return frozenset(word for word in found if word not in _FUNCTION_WORDS) or frozenset(found)
+
+
+def stem(word: str) -> str:
+    """Return the word without a regular English plural or verb ending, to compare words across forms."""
+    for ending, kept in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            return word[: -len(ending)] + kept
+    return word
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers in the text, written in digits or words, in order."""
+    found = []
+    for word in words(text):
+        match = re.fullmatch(r"(\d+(?:[.:]\d+)?)([^\W\d]*)%?", word)
+        if match and (":" not in match[1]):
+            found.append(float(match[1]) * (1000 if match[2] == "k" else 1))
+    return tuple(found)
+
+
+def _stem_possessive(word: str) -> str:
+    return word[:-2] if word.endswith("'s") else word
+
+
+def _digits(found: list[str]) -> list[str]:
+    """Replace runs of number words by one number: two hundred and five -> 205."""
+    result: list[str] = []
+    total = current = 0
+    run: list[str] = []
+    for word in [*found, ""]:
+        value = _SMALL.get(word, _TENS.get(word))
+        if value is not None and _continues(run, word):
+            current += value
+            run.append(word)
+        elif word in _SCALES and run:
+            total, current = (total, current * 100) if word == "hundred" else (total + current * _SCALES[word], 0)
+            run.append(word)
+        elif word == "and" and run and run[-1] in _SCALES:
+            run.append(word)
+        else:
+            if run:
+                result += [str(total + current)] + ["and"] * (run[-1] == "and")
+            total, current, run = 0, 0, []
+            if value is not None:
+                current, run = value, [word]
+            elif word:
+                result.append(_single(word))
+    return result
+
+
+def _continues(run: list[str], word: str) -> bool:
+    """Say whether the number word goes on with the number before it: twenty one, hundred five; not five five."""
+    if not run or word in _TENS:
+        return not run or run[-1] in _SCALES or run[-1] == "and"
+    return run[-1] in _TENS or run[-1] in _SCALES or run[-1] == "and"
+
+
+def _single(word: str) -> str:
+    if word in _COUNTS:
+        return str(_COUNTS[word])
+    ordinal = _ORDINAL_DIGITS.fullmatch(word)
+    return ordinal[1] if ordinal else word

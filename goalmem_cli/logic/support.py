@@ -1,0 +1,89 @@
+"""How a binding rests on the facts cited for it: stated there, derived from them, or inferred by the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from itertools import combinations
+from math import isclose
+
+from goalmem_cli.logic.checks import Remembered
+from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
+from goalmem_cli.logic.normal import content_words, numbers, stem, words
+
+
+class Support(StrEnum):
+    """Where a binding comes from."""
+
+    STATED = "stated"
+    DERIVED = "derived"
+    INFERRED = "inferred"
+
+
+_DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
+
+
+def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = ()) -> Support:
+    """Return how the constant follows from the facts and from the other constants `known` in the same subgoal.
+
+    Stated: each of its content words occurs in the facts, their speakers included. Derived: it is a date that a fact's
+    words mean at the time they were said, or a number computed from two numbers or two dates. Inferred: neither.
+    """
+    if _is_stated(value, facts):
+        return Support.STATED
+    if _is_derived_date(value, facts) or _is_derived_number(value, facts, tuple(known)):
+        return Support.DERIVED
+    return Support.INFERRED
+
+
+def _is_stated(value: str, facts: Sequence[Remembered]) -> bool:
+    said = {stem(word) for fact in facts for word in words(f"{fact.speaker} {fact.text}")}
+    wanted = {stem(word) for word in content_words(value)}
+    return bool(wanted) and wanted <= said
+
+
+def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:
+    wanted = parse_date(value)
+    dates = [wanted] if wanted is not None else dates_in(value)
+    if not dates:
+        return False
+    periods = [period for fact in facts for period in _periods(fact)]
+    periods += shifted(periods, " ; ".join(fact.text for fact in facts))
+    return all(any(when.covers(period) for period in periods) for when in dates)
+
+
+def _periods(fact: Remembered) -> list[Period]:
+    told = [] if fact.said is None else [Period(fact.said.date(), fact.said.date())]
+    return told + periods_in(fact.text, fact.said)
+
+
+def _is_derived_number(value: str, facts: Sequence[Remembered], known: tuple[str, ...]) -> bool:
+    wanted = numbers(value)
+    if len(wanted) != 1:
+        return False
+    told = {number for text in (*known, *(fact.text for fact in facts)) for number in numbers(text)}
+    told |= {float(len(facts))} if len(facts) > 1 else set()
+    return wanted[0] in told or _is_computed(wanted[0], told) or _is_span(value, wanted[0], facts, known)
+
+
+def _is_computed(wanted: float, told: set[float]) -> bool:
+    for left, right in combinations(sorted(told), 2):
+        results = [left + right, right - left, left * right, *([right / left] if left else [])]
+        if any(isclose(wanted, result, rel_tol=0.01) for result in results):
+            return True
+    return len(told) > 2 and isclose(wanted, sum(told))
+
+
+def _is_span(value: str, wanted: float, facts: Sequence[Remembered], known: tuple[str, ...]) -> bool:
+    """Say whether the value counts the days, weeks, months or years between two of the dates at hand."""
+    unit = next((unit for unit in _DAYS_PER if re.search(rf"\b{unit}s?\b", value.casefold())), None)
+    said = next((fact.said for fact in facts if fact.said is not None), None)
+    periods = [period for fact in facts for period in _periods(fact)]
+    periods += [period for text in known for period in periods_in(text, said)]
+    for left, right in combinations({period.first for period in periods} | {period.last for period in periods}, 2):
+        days = abs((right - left).days)
+        for length in (_DAYS_PER[unit],) if unit else _DAYS_PER.values():
+            if abs(days / length - wanted) <= (0.5 if length > 7 else 1 / length):
+                return True
+    return False

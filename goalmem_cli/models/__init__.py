@@ -1,0 +1,1 @@
+"""Language models and embedders: llama.cpp in process, static and sentence-transformers vectors, and their names."""

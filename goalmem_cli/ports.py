@@ -1,0 +1,138 @@
+"""The seams: what each part asks of the next, as Protocols of one to three methods.
+
+Whoever builds a backbone, a reasoner, a model or an embedder of their own implements one of these; `wiring.py` is
+where it is then chosen. Fakes for tests live in `tests/fakes.py`, and one contract test runs over each fake and its
+real counterpart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.records import Hit, Query, Question, Turn
+from goalmem_cli.trace import Step, Trace
+
+Vectors: TypeAlias = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked input and its reply, shown to the model before the real input."""
+
+    input: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class JsonShape:
+    """The reply is one JSON value that fits the schema (draft 2020-12, the flat subset that grammars can express)."""
+
+    schema: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarShape:
+    """The reply is text of a GBNF grammar whose start symbol is ``root``."""
+
+    grammar: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One prompt and the shape of its reply.
+
+    The prompt comes in three parts, most lasting first, so that a model can keep what it has evaluated: `system` and
+    `examples` are the same for every request of a step; `growing` is the question and then the facts, append-only
+    within a question; `tail` is whatever changes.
+    """
+
+    step: str
+    system: str
+    examples: tuple[Example, ...]
+    growing: str
+    tail: str
+    shape: JsonShape | GrammarShape
+    max_tokens: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A model's reply to one request. `is_complete` is False when it was cut off at the token limit."""
+
+    text: str
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    is_complete: bool = True
+
+
+class LanguageModel(Protocol):
+    """Writes replies. A call is one `complete`, however many sequences it decodes."""
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return one completion per request, in order.
+
+        Raises:
+            ModelError: the model could not be used at all; a reply of the wrong form is not an error here.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def name(self) -> str:
+        """What the store records, and what `--embedder` takes."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """The length of each vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return an (n, dimension) matrix of unit-length rows; the row of a text without words may be zero."""
+        ...
+
+
+class Backbone(Protocol):
+    """A way to organise and retrieve memory (GOAL-MEM section 3)."""
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Remember the turns; those known already change nothing."""
+        ...
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return at most k hits, best first, no unit twice."""
+        ...
+
+
+class Observer(Protocol):
+    """Sees a question's trace grow, so that it can be drawn while the model works."""
+
+    def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
+        """A decomposition was accepted; attempts count from 1."""
+        ...
+
+    def stepped(self, attempt: int, step: Step) -> None:
+        """One round of retrieval and unification ended."""
+        ...
+
+
+class Reasoner(Protocol):
+    """A way to answer a question from memory."""
+
+    def answer(self, question: Question) -> Trace:
+        """Return everything the question did. Unknown and failed are traces too, not exceptions.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        ...

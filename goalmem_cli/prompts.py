@@ -1,0 +1,230 @@
+"""Prompts are files: this loads, checks and fills the YAML of `prompts/`.
+
+A file has `description`, `system`, `variables` (the declared inputs), `examples` (pairs of input and output), `input`
+with the templates `growing` and `tail`, and `output`: `schema` (JSON schema; ``choices: NAME`` stands for an
+enumeration built per call) or `grammar` (GBNF, with the same enumerations as template variables), and `max_tokens`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import jinja2
+import jinja2.meta
+import yaml
+
+from goalmem_cli.errors import PromptError
+from goalmem_cli.ports import Example, GrammarShape, JsonShape, Request
+from goalmem_cli.records import content_hash
+
+Profile: TypeAlias = Literal["full", "compact"]
+Choices: TypeAlias = Mapping[str, Sequence[str]]
+
+_KEYS = {"description", "system", "variables", "examples", "input", "output", "max_tokens"}
+_PACKAGE = Path(__file__).parent
+_PLACES = (_PACKAGE / "prompt_files", _PACKAGE.parent / "prompts")
+
+
+def _alternatives(values: Sequence[str]) -> str:
+    """Return the values as GBNF alternatives; an empty list matches nothing but itself, so it is refused."""
+    if not values:
+        raise jinja2.TemplateRuntimeError("no values to choose from")
+    return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
+
+
+_ENVIRONMENT = jinja2.Environment(
+    undefined=jinja2.StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    autoescape=False,  # noqa: S701 - prompts are plain text, not a page
+)
+_ENVIRONMENT.filters["alternatives"] = _alternatives
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One step's prompt. `hash` stands for the whole file, and is recorded with every trace."""
+
+    name: str
+    description: str
+    system: str
+    variables: frozenset[str]
+    examples: tuple[Example, ...]
+    growing: str
+    tail: str
+    schema: Mapping[str, object] | None
+    grammar: str | None
+    max_tokens: int
+    hash: str
+
+    def request(self, inputs: Mapping[str, object], choices: Choices | None = None) -> Request:
+        """Return the filled prompt, its enumerations built from `choices`.
+
+        Raises:
+            PromptError: an input is missing or undeclared, or an enumeration is not among the choices.
+        """
+        if inputs.keys() != self.variables:
+            odd = ", ".join(sorted(inputs.keys() ^ self.variables))
+            raise PromptError(f"prompt {self.name}: inputs and declared variables differ in {odd}")
+        return Request(
+            step=self.name,
+            system=self.system,
+            examples=self.examples,
+            growing=_render(self.growing, inputs, self.name),
+            tail=_render(self.tail, inputs, self.name),
+            shape=self._shape(choices or {}),
+            max_tokens=self.max_tokens,
+        )
+
+    def _shape(self, choices: Choices) -> JsonShape | GrammarShape:
+        if self.grammar is not None:
+            return GrammarShape(_render(self.grammar, choices, self.name))
+        return JsonShape(_fill(self.schema, choices, self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBook:
+    """The prompts of one profile, by step."""
+
+    profile: Profile
+    folder: Path
+    prompts: Mapping[str, Prompt]
+
+    @classmethod
+    def load(cls, directory: Path | None, profile: Profile) -> PromptBook:
+        """Return the prompts of the profile from `directory`, else from the package, else from the checkout.
+
+        Raises:
+            PromptError: the folder or one of its files is missing or wrong.
+        """
+        places = (directory,) if directory is not None else _PLACES
+        root = next((place for place in places if place.is_dir()), places[-1])
+        folder = root / "compact" if profile == "compact" else root
+        files = sorted(folder.glob("*.yaml"))
+        if not files:
+            raise PromptError(f"no prompts in {folder}", "give a folder with --prompts, or leave the option out")
+        return cls(profile, folder, {file.stem: load_prompt(file) for file in files})
+
+    def __getitem__(self, step: str) -> Prompt:
+        try:
+            return self.prompts[step]
+        except KeyError:
+            hint = f"copy {step}.yaml from the package's prompts and change it there"
+            raise PromptError(f"{self.folder}: no prompt for the step {step}", hint) from None
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The hash of each prompt, by step."""
+        return {name: prompt.hash for name, prompt in self.prompts.items()}
+
+
+def load_prompt(file: Path) -> Prompt:
+    """Return the prompt that the file holds, checked: no unknown key, no undeclared or unused variable.
+
+    Raises:
+        PromptError: with the file, the key and what is wrong.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        content = yaml.safe_load(text)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise PromptError(f"{file}: {' '.join(str(error).split())}", "mend the file or drop --prompts") from error
+    if not isinstance(content, dict) or content.keys() - _KEYS or _KEYS - content.keys():
+        odd = sorted(map(str, content.keys() ^ _KEYS)) if isinstance(content, dict) else ["everything"]
+        raise PromptError(
+            f"{file}: unknown or missing keys: {', '.join(odd)}", f"the keys are {', '.join(sorted(_KEYS))}"
+        )
+    variables = frozenset(_strings(content["variables"], file, "variables"))
+    growing, tail = _templates(content["input"], variables, file)
+    schema, grammar = _output(content["output"], file)
+    return Prompt(
+        name=file.stem,
+        description=str(content["description"]),
+        system=str(content["system"]).strip(),
+        variables=variables,
+        examples=_examples(content["examples"], growing, tail, variables, file),
+        growing=growing,
+        tail=tail,
+        schema=schema,
+        grammar=grammar,
+        max_tokens=_whole(content["max_tokens"], file),
+        hash=content_hash(text),
+    )
+
+
+def _templates(value: Any, variables: frozenset[str], file: Path) -> tuple[str, str]:
+    if not isinstance(value, dict) or value.keys() != {"growing", "tail"}:
+        raise PromptError(f"{file}: input: must have the keys growing and tail, and no other")
+    growing, tail = str(value["growing"]), str(value["tail"])
+    try:
+        used = set().union(*(jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse(t)) for t in (growing, tail)))
+    except jinja2.TemplateSyntaxError as error:
+        raise PromptError(f"{file}: input: {error.message}") from error
+    if undeclared := sorted(used - variables):
+        raise PromptError(f"{file}: input: undeclared variables: {', '.join(undeclared)}")
+    if unused := sorted(variables - used):
+        raise PromptError(f"{file}: variables: unused: {', '.join(unused)}")
+    return growing, tail
+
+
+def _output(value: Any, file: Path) -> tuple[Mapping[str, object] | None, str | None]:
+    if isinstance(value, dict) and value.keys() == {"schema"} and isinstance(value["schema"], dict):
+        return value["schema"], None
+    if isinstance(value, dict) and value.keys() == {"grammar"}:
+        return None, str(value["grammar"])
+    raise PromptError(f"{file}: output: must be either a schema or a grammar")
+
+
+def _examples(value: Any, growing: str, tail: str, variables: frozenset[str], file: Path) -> tuple[Example, ...]:
+    if not isinstance(value, list):
+        raise PromptError(f"{file}: examples: must be a list of input and output pairs")
+    pairs = []
+    for number, example in enumerate(value, 1):
+        place = f"{file}: examples: number {number}"
+        if not isinstance(example, dict) or example.keys() != {"input", "output"}:
+            raise PromptError(f"{place}: must have the keys input and output")
+        inputs, output = example["input"], example["output"]
+        if not isinstance(inputs, dict) or inputs.keys() != variables:
+            raise PromptError(f"{place}: its inputs are not the declared variables")
+        reply = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, separators=(",", ":"))
+        filled = _render(growing, inputs, file.stem) + _render(tail, inputs, file.stem)
+        pairs.append(Example(filled, reply.rstrip("\n")))
+    return tuple(pairs)
+
+
+def _render(template: str, values: Mapping[str, object], name: str) -> str:
+    try:
+        return _ENVIRONMENT.from_string(template).render(values)
+    except jinja2.TemplateError as error:
+        raise PromptError(f"prompt {name}: {error}") from error
+
+
+def _fill(schema: Any, choices: Choices, name: str) -> Any:
+    """Return the schema with each ``choices: NAME`` replaced by the enumeration of that name."""
+    if isinstance(schema, list):
+        return [_fill(item, choices, name) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    filled = {key: _fill(value, choices, name) for key, value in schema.items() if key != "choices"}
+    if "choices" in schema:
+        if not choices.get(schema["choices"]):
+            raise PromptError(f"prompt {name}: output: no values for the choices {schema['choices']!r}")
+        filled["enum"] = list(choices[schema["choices"]])
+    return filled
+
+
+def _strings(value: Any, file: Path, key: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise PromptError(f"{file}: {key}: must be a list of names")
+    return value
+
+
+def _whole(value: Any, file: Path) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise PromptError(f"{file}: max_tokens: must be a whole number of at least 1")
+    return value

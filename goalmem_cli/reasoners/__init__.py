@@ -1,0 +1,1 @@
+"""Ways to answer a question from memory, each behind the `Reasoner` seam."""

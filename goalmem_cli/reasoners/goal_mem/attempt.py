@@ -1,0 +1,254 @@
+"""The depth loop of one attempt: retrieve, unify, check, refine, until all is grounded or nothing leads on.
+
+GOAL-MEM Algorithm 1, lines 6 to 36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from goalmem_cli.logic import Atom, Substitution, Variable
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.ports import Observer
+from goalmem_cli.reasoners.goal_mem.facts import FactBook, Retrieved
+from goalmem_cli.reasoners.goal_mem.grounding import Bench, join, rule
+from goalmem_cli.reasoners.goal_mem.plans import (
+    Antecedent,
+    Decomposition,
+    Limits,
+    Pair,
+    Situation,
+    Steps,
+    Unification,
+    as_pair,
+)
+from goalmem_cli.records import Question, Usage
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Refined, Step, Unresolved
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An attempt that ended: its record, and what it proved, if it did."""
+
+    record: Attempt
+    is_grounded: bool
+    substitution: Substitution
+    settled: Mapping[int, Grounded | Contradicted]
+    subgoals: tuple[Atom, ...]
+    usage: Usage
+
+
+class AttemptRun:
+    """One decomposition on its way; it starts with an empty substitution and an empty pool, and runs once."""
+
+    def __init__(
+        self,
+        question: Question,
+        plan: Decomposition,
+        book: FactBook,
+        steps: Steps,
+        limits: Limits,
+        *,
+        is_strict: bool,
+        breadth: int,
+        observer: Observer,
+    ) -> None:
+        self._question = question
+        self._plan = plan
+        self._book = book
+        self._steps = steps
+        self._limits = limits
+        self._is_strict = is_strict
+        self._breadth = breadth
+        self._observer = observer
+        self._atoms: list[Atom] = list(plan.subgoals)
+        self._serves: list[int | None] = [None] * len(plan.subgoals)
+        self._settled: dict[int, Grounded | Contradicted] = {}
+        self._substitution = Substitution()
+        self._pool: list[Fact] = []
+        self._undecided: tuple[tuple[str, str], ...] = ()
+        self._asked: set[Pair] = set()
+        self._same: set[Pair] = set()
+        self._explored: set[str] = set()
+
+    def run(self) -> Outcome:
+        """Return how the attempt ended, after at most 1 + max_depth rounds."""
+        self._observer.started(self._breadth, str(self._plan.goal), [str(atom) for atom in self._plan.subgoals])
+        record = Attempt(self._breadth, str(self._plan.goal), tuple(map(str, self._plan.subgoals)))
+        queries = [atom.phrase for atom in self._plan.subgoals]
+        usage, ending, is_exploring = Usage(), None, False
+        for depth in range(self._limits.max_depth + 1):
+            step, has_new = self._round(depth, queries, is_exploring)
+            ending = self._ending(step, depth, has_new)
+            wanted = self._unexplored() if ending in (None, Ending.GROUNDED) and depth < self._limits.max_depth else []
+            queries, is_exploring = self._explore(wanted), bool(wanted)
+            if wanted and not step.unresolved:
+                ending = None
+            elif ending is None:
+                step, ending, more = self._refine(step)
+                queries += more
+            record = replace(record, steps=(*record.steps, step))
+            usage += step.usage
+            self._observer.stepped(self._breadth, step)
+            if ending is not None:
+                break
+        record = replace(record, ending=ending)
+        return Outcome(record, self._is_grounded, self._substitution, dict(self._settled), tuple(self._atoms), usage)
+
+    @property
+    def _is_grounded(self) -> bool:
+        roots = all(number in self._settled for number in range(len(self._plan.subgoals)))
+        return roots and all(name in self._substitution for name in self._plan.answer_variables)
+
+    def _round(self, depth: int, queries: list[str], is_exploring: bool) -> tuple[Step, bool]:
+        """Retrieve and unify once; say too whether retrieval brought anything new."""
+        found = self._book.retrieve(queries, self._pool, is_first=depth == 0, is_deep=is_exploring)
+        self._pool += found.new
+        step = Step(depth, tuple(queries), tuple(fact.number for fact in found.new))
+        active = self._active()
+        is_idle = not found.new and not any(map(self._open, active))
+        if not self._pool or is_idle:
+            return replace(step, unresolved=self._unresolved({}, {}, found)), bool(found.new)
+        reply = self._steps.unify(self._situation(active))
+        if reply.value is None:
+            return replace(step, failure=f"unification: {reply.problem}", usage=reply.usage), bool(found.new)
+        step = self._take(step, reply.value, found)
+        return replace(step, usage=reply.usage), bool(found.new)
+
+    def _take(self, step: Step, unification: Unification, found: Retrieved) -> Step:
+        """Judge what the model proposed, and keep what holds."""
+        self._same |= unification.same
+        self._asked |= {as_pair(*pair) for pair in self._undecided}
+        ruling = rule(unification.proposals, self._bench())
+        for grounded in ruling.grounded:
+            known = self._settled.get(grounded.subgoal)
+            self._settled[grounded.subgoal] = join(known, grounded) if isinstance(known, Grounded) else grounded
+        for contradicted in ruling.contradicted:
+            self._settled.setdefault(contradicted.subgoal, contradicted)
+        self._substitution = ruling.substitution
+        pairs = {as_pair(*pair): pair for pair in ruling.undecided}
+        self._undecided = tuple(pair for key, pair in pairs.items() if key not in self._asked)
+        refusals = {entry.subgoal: entry.why for entry in ruling.rejected}
+        return replace(
+            step,
+            grounded=ruling.grounded,
+            rejected=ruling.rejected,
+            contradicted=ruling.contradicted,
+            unresolved=self._unresolved(refusals, unification.unresolved, found),
+        )
+
+    def _bench(self) -> Bench:
+        voices = {fact.speaker for fact in self._pool}
+        voices |= {speaker for fact in self._pool for speaker, _ in (*fact.before, *fact.after)}
+        return Bench(
+            subgoals=tuple(self._atoms),
+            facts={fact.number: fact for fact in self._pool},
+            substitution=self._substitution,
+            earlier={number: item for number, item in self._settled.items() if isinstance(item, Grounded)},
+            people=frozenset(voices),
+            same=frozenset(self._same),
+            asker=self._question.asker,
+            is_closed=not self._plan.answer_variables,
+            is_current=self._plan.is_current,
+            is_strict=self._is_strict,
+        )
+
+    def _ending(self, step: Step, depth: int, has_new: bool) -> Ending | None:
+        """Return why the attempt ends after this round, or None if refinement may lead on."""
+        if step.failure is not None:
+            return Ending.UNUSABLE_REPLY
+        if self._is_grounded:
+            return Ending.GROUNDED
+        if depth > 0 and not has_new:
+            is_spent = self._book.is_spent(self._pool)
+            return Ending.BUDGET_SPENT if is_spent else Ending.NOTHING_NEW
+        if depth == self._limits.max_depth:
+            return Ending.MAX_DEPTH
+        return Ending.BUDGET_SPENT if self._book.is_spent(self._pool) else None
+
+    def _refine(self, step: Step) -> tuple[Step, Ending | None, list[str]]:
+        """Ask for antecedents of what is unresolved; return the step with them, the ending if any, and the queries."""
+        unresolved = {entry.subgoal: entry.why for entry in step.unresolved}
+        tried = [str(atom) for atom, serves in zip(self._atoms, self._serves, strict=True) if serves is not None]
+        reply = self._steps.refine(self._situation(list(unresolved)), unresolved, tried)
+        step = replace(step, usage=step.usage + reply.usage)
+        if reply.value is None:
+            return replace(step, failure=f"refinement: {reply.problem}"), Ending.UNUSABLE_REPLY, []
+        fresh = self._fresh(reply.value)
+        if not fresh:
+            return step, Ending.REFINEMENT_STOPPED, []
+        refined = []
+        for antecedent in fresh:
+            self._atoms.append(antecedent.subgoal)
+            self._serves.append(antecedent.of)
+            text = str(antecedent.subgoal)
+            refined.append(Refined(antecedent.of, text, antecedent.query, antecedent.relation))
+        return replace(step, refined=tuple(refined)), None, [antecedent.query for antecedent in fresh]
+
+    def _fresh(self, antecedents: tuple[Antecedent, ...]) -> list[Antecedent]:
+        """Return the antecedents that repeat no subgoal of this attempt, at most `max_subgoals`."""
+        known = {normalise(str(atom)) for atom in self._atoms}
+        fresh: dict[str, Antecedent] = {}
+        for antecedent in antecedents:
+            key = normalise(str(antecedent.subgoal))
+            if key not in known and antecedent.query.strip():
+                fresh.setdefault(key, antecedent)
+        return list(fresh.values())[: self._limits.max_subgoals]
+
+    def _situation(self, numbers: list[int]) -> Situation:
+        plain = Substitution({n: v for n, v in self._substitution.bindings.items() if n not in self._starred()})
+        return Situation(
+            self._question,
+            self._plan,
+            tuple(self._pool),
+            {number: plain.apply(self._atoms[number]) for number in numbers},
+            self._substitution.bindings,
+            self._undecided,
+        )
+
+    def _open(self, number: int) -> bool:
+        """Say whether a subgoal still waits for its grounding: an antecedent does only while the one it serves does."""
+        serves = self._serves[number]
+        return number not in self._settled and (serves is None or self._open(serves))
+
+    def _active(self) -> list[int]:
+        """Return the subgoals to unify: the open ones, and the starred ones whose further retrieval has just run."""
+        return [n for n in range(len(self._atoms)) if self._open(n) or (n in self._settled and self._asks_more(n))]
+
+    def _asks_more(self, number: int) -> bool:
+        return any(variable.name in self._explored for variable in self._starred_in(number))
+
+    def _starred(self) -> frozenset[str]:
+        return frozenset(v.name for n in range(len(self._atoms)) for v in self._starred_in(n))
+
+    def _starred_in(self, number: int) -> list[Variable]:
+        return [variable for variable in self._atoms[number].variables if variable.is_starred]
+
+    def _unexplored(self) -> list[int]:
+        """Return the grounded subgoals of starred variables for which no further retrieval has run yet."""
+        return [
+            number
+            for number, settled in self._settled.items()
+            if isinstance(settled, Grounded)
+            and any(variable.name not in self._explored for variable in self._starred_in(number))
+        ][: self._limits.max_subgoals]
+
+    def _explore(self, numbers: list[int]) -> list[str]:
+        self._explored |= {variable.name for number in numbers for variable in self._starred_in(number)}
+        return [self._atoms[number].phrase for number in numbers]
+
+    def _unresolved(
+        self, refusals: Mapping[int, str], reasons: Mapping[int, str], found: Retrieved
+    ) -> tuple[Unresolved, ...]:
+        nothing = "no fact entails it" if self._pool else "nothing was retrieved"
+        nearest = found.by_query if len(found.by_query) == len(self._plan.subgoals) else ()
+        return tuple(
+            Unresolved(
+                number,
+                refusals.get(number) or reasons.get(number) or nothing,
+                nearest[number][:2] if number < len(nearest) else (),
+            )
+            for number in range(len(self._atoms))
+            if self._open(number)
+        )

@@ -1,0 +1,104 @@
+"""Facts: hits as the model sees them, numbered once for a whole question, shown within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from goalmem_cli.ports import Backbone
+from goalmem_cli.reasoners.goal_mem.plans import Limits
+from goalmem_cli.records import Hit, Query, Question
+from goalmem_cli.trace import Fact
+
+_BYTES_PER_TOKEN = 3.2
+_TOKENS_PER_LINE = 24  # number, colon and the time it was said
+_LEAST_LOOK = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What one round of retrieval brought: the facts new to the attempt, and which facts each query led to."""
+
+    new: tuple[Fact, ...]
+    by_query: tuple[tuple[str, ...], ...]
+
+
+class FactBook:
+    """Retrieves for one question and numbers what it sees: a unit keeps its number through every attempt."""
+
+    def __init__(self, backbone: Backbone, question: Question, limits: Limits) -> None:
+        self._backbone = backbone
+        self._question = question
+        self._limits = limits
+        self._facts: dict[str, Fact] = {}
+
+    @property
+    def facts(self) -> Mapping[str, Fact]:
+        """Every fact seen so far, by number."""
+        return {fact.number: fact for fact in self._facts.values()}
+
+    def retrieve(self, queries: Sequence[str], pool: Sequence[Fact], *, is_first: bool, is_deep: bool) -> Retrieved:
+        """Return the facts that the queries add to the attempt's pool, merged round-robin, within the budget.
+
+        The first round may spend half of the budget and every later one half of what is left, split over the queries;
+        likewise of the tokens. A query sees past hits of the pool, but only within a window of its best hits, so
+        that "nothing new" can happen; `is_deep` widens the window beyond all that the pool holds.
+        """
+        room, tokens = self._room(pool, is_first)
+        if room <= 0 or tokens <= 0 or not queries:
+            return Retrieved((), tuple(() for _ in queries))
+        share = max(1, room // len(queries))
+        window = max(_LEAST_LOOK, 2 * share) + (len(pool) if is_deep else 0)
+        lists = [self._hits(query, window) for query in queries]
+        known = {fact.unit for fact in pool}
+        new: dict[str, Fact] = {}
+        for hit in _round_robin([[hit for hit in hits if hit.unit.id not in known][:share] for hits in lists]):
+            cost = _cost(hit.unit.speaker, hit.unit.text)
+            if len(new) < room and cost <= tokens and hit.unit.id not in new:
+                new[hit.unit.id] = self._fact(hit)
+                tokens -= cost
+        shown = known | new.keys()
+        by_query = tuple(tuple(self._fact(hit).number for hit in hits if hit.unit.id in shown) for hits in lists)
+        return Retrieved(tuple(new.values()), by_query)
+
+    def is_spent(self, pool: Sequence[Fact]) -> bool:
+        """Say whether the attempt may show the model no further fact."""
+        room, tokens = self._room(pool, is_first=False)
+        return room <= 0 or tokens <= 0
+
+    def _room(self, pool: Sequence[Fact], is_first: bool) -> tuple[int, int]:
+        used = sum(_cost(fact.speaker, fact.text) for fact in pool)
+        units, tokens = self._limits.budget - len(pool), self._limits.max_fact_tokens - used
+        if is_first:
+            return max(1, units // 2), tokens // 2
+        return (max(1, units // 2) if units > 0 else 0), tokens
+
+    def _hits(self, query: str, window: int) -> list[Hit]:
+        scope = Query(query, conversations=self._question.conversations, until=self._question.as_of)
+        return [hit for hit in self._backbone.retrieve(scope, window) if hit.unit.kind != "answer"]
+
+    def _fact(self, hit: Hit) -> Fact:
+        unit = hit.unit
+        if unit.id not in self._facts:
+            self._facts[unit.id] = Fact(
+                number=f"F{len(self._facts) + 1}",
+                unit=unit.id,
+                turns=unit.labels,
+                conversation=unit.conversation,
+                speaker=unit.speaker,
+                said=unit.said,
+                text=unit.text,
+                before=hit.before,
+                after=hit.after,
+            )
+        return self._facts[unit.id]
+
+
+def _cost(speaker: str, text: str) -> int:
+    """Return about how many tokens a fact's line has, rather too many than too few."""
+    return int(len(f"{speaker} {text}".encode()) / _BYTES_PER_TOKEN) + _TOKENS_PER_LINE
+
+
+def _round_robin(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    return [hit for row in zip_longest(*lists) for hit in row if hit is not None]

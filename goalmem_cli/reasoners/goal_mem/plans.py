@@ -1,0 +1,130 @@
+"""What passes between the engine and its model steps: frozen records, and the seam `Steps`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from goalmem_cli.logic import Atom
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.records import Question, Usage
+from goalmem_cli.trace import Fact
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The bounds of a question (GOAL-MEM section 5): breadth, depth, subgoals a decomposition, facts an attempt."""
+
+    max_breadth: int = 3
+    max_depth: int = 5
+    max_subgoals: int = 4
+    budget: int = 60
+    max_fact_tokens: int = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """A rule for the goal. Without answer variables the question is closed: yes or no."""
+
+    goal: Atom
+    subgoals: tuple[Atom, ...]
+    answer_variables: tuple[str, ...]
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    is_current: bool = False
+
+    @property
+    def key(self) -> frozenset[str]:
+        """The set of normalised subgoals: two decompositions with the same key repeat one another."""
+        return frozenset(normalise(subgoal.phrase) for subgoal in self.subgoals)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What the model says of one subgoal: facts that entail it under the bindings, or that contradict it."""
+
+    subgoal: int
+    facts: tuple[str, ...]
+    bindings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_contradiction: bool = False
+
+
+Pair = frozenset[str]
+"""Two constants in normal form, in no order."""
+
+
+def as_pair(left: str, right: str) -> Pair:
+    """Return the two constants as a pair."""
+    return frozenset((normalise(left), normalise(right)))
+
+
+@dataclass(frozen=True, slots=True)
+class Unification:
+    """The model's proposals over all active subgoals, its reasons for the rest, and the pairs it holds equal."""
+
+    proposals: tuple[Proposal, ...] = ()
+    unresolved: Mapping[int, str] = field(default_factory=dict)
+    same: frozenset[Pair] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Antecedent:
+    """A subgoal that the subgoal `of` requires, with the query that would find its fact."""
+
+    of: int
+    subgoal: Atom
+    query: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where an attempt stands when a step is asked.
+
+    `subgoals` are the active ones by number, the substitution applied; `undecided` are pairs of constants that the
+    checks could not settle.
+    """
+
+    question: Question
+    plan: Decomposition
+    facts: tuple[Fact, ...]
+    subgoals: Mapping[int, Atom]
+    substitution: Mapping[str, tuple[str, ...]]
+    undecided: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """A step's outcome and cost; `value` is None when the reply could not be used twice, and `problem` says why."""
+
+    value: T | None
+    usage: Usage
+    problem: str = ""
+
+
+class Steps(Protocol):
+    """The five things that the engine asks a model; each is one call, retried once when the reply is unusable."""
+
+    def decompose(self, question: Question, failed: Sequence[str], problem: str) -> Reply[Decomposition]:
+        """Return a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1)."""
+        ...
+
+    def unify(self, situation: Situation) -> Reply[Unification]:
+        """Return which facts entail which active subgoals, under which bindings (GOAL-MEM 4.2)."""
+        ...
+
+    def refine(
+        self, situation: Situation, unresolved: Mapping[int, str], tried: Sequence[str]
+    ) -> Reply[tuple[Antecedent, ...]]:
+        """Return an antecedent for unresolved subgoals; none means stop (GOAL-MEM 4.3)."""
+        ...
+
+    def answer(self, question: Question, facts: Sequence[Fact], goal: Atom, found: str) -> Reply[str]:
+        """Return a wording of what was found (GOAL-MEM 4.4)."""
+        ...
+
+    def verdict(self, question: Question, facts: Sequence[Fact], goal: Atom, settled: Sequence[str]) -> Reply[str]:
+        """Return yes, no, likely yes, likely no or unknown."""
+        ...

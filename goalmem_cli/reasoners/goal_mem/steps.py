@@ -1,0 +1,165 @@
+"""The model steps with JSON replies: one function a step, each fills its prompt, asks, and parses into records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jsonschema
+
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.logic import Atom
+from goalmem_cli.ports import JsonShape, LanguageModel, Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.asking import ask, fact_line, parse_plan, parse_reply_atom, say_bindings, say_day
+from goalmem_cli.reasoners.goal_mem.plans import (
+    Antecedent,
+    Decomposition,
+    Proposal,
+    Reply,
+    Situation,
+    Unification,
+    as_pair,
+)
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Fact
+
+
+class JsonSteps:
+    """Steps for models of about 3B parameters and more: JSON replies, one unification over all subgoals."""
+
+    def __init__(self, model: LanguageModel, prompts: PromptBook) -> None:
+        self._model = model
+        self._prompts = prompts
+
+    def decompose(self, question: Question, failed: Sequence[str], problem: str) -> Reply[Decomposition]:
+        """Return a rule for the question."""
+
+        def build(trouble: str) -> list[Request]:
+            inputs = _asked(question) | {"failed": list(failed), "problem": trouble or problem}
+            return [self._prompts["decompose"].request(inputs)]
+
+        return self._ask(build, _read_plan)
+
+    def unify(self, situation: Situation) -> Reply[Unification]:
+        """Return the proposals for all active subgoals over all facts, from one reply."""
+        labels = {f"S{number + 1}": number for number in situation.subgoals}
+        variables = sorted({v.name for atom in situation.subgoals.values() for v in atom.variables})
+        choices = {
+            "subgoals": list(labels),
+            "facts": [fact.number for fact in situation.facts],
+            # A schema needs a value to enumerate even where nothing is left to bind; the engine ignores it.
+            "variables": sorted({*variables, *situation.substitution}) or ["none"],
+        }
+
+        def build(trouble: str) -> list[Request]:
+            inputs = _facing(situation, situation.facts) | {
+                "subgoals": [f"{label}. {situation.subgoals[number]}" for label, number in labels.items()],
+                "variables": [f"{name}: {situation.plan.meanings.get(name, 'to be found')}" for name in variables],
+                "undecided": [f"{left} / {right}" for left, right in situation.undecided],
+                "problem": trouble,
+            }
+            return [self._prompts["unify"].request(inputs, choices)]
+
+        return self._ask(build, lambda reply: _read_unification(reply, labels))
+
+    def refine(
+        self, situation: Situation, unresolved: Mapping[int, str], tried: Sequence[str]
+    ) -> Reply[tuple[Antecedent, ...]]:
+        """Return antecedents for the unresolved subgoals, from one reply."""
+        labels = {f"S{number + 1}": number for number in unresolved}
+
+        def build(trouble: str) -> list[Request]:
+            inputs = _facing(situation, situation.facts) | {
+                "unresolved": [
+                    f"{label}. {situation.subgoals[number]} -- {unresolved[number]}" for label, number in labels.items()
+                ],
+                "tried": list(tried),
+                "problem": trouble,
+            }
+            return [self._prompts["refine"].request(inputs, {"subgoals": list(labels)})]
+
+        return self._ask(build, lambda reply: _read_antecedents(reply, labels))
+
+    def answer(self, question: Question, facts: Sequence[Fact], goal: Atom, found: str) -> Reply[str]:
+        """Return a wording of what was found."""
+
+        def build(trouble: str) -> list[Request]:
+            inputs = _asked(question) | {"facts": list(map(fact_line, facts)), "goal": str(goal), "found": found}
+            return [self._prompts["answer"].request(inputs | {"problem": trouble})]
+
+        return self._ask(build, lambda reply: str(reply["answer"]))
+
+    def verdict(self, question: Question, facts: Sequence[Fact], goal: Atom, settled: Sequence[str]) -> Reply[str]:
+        """Return yes, no, likely yes, likely no or unknown."""
+
+        def build(trouble: str) -> list[Request]:
+            inputs = _asked(question) | {"facts": list(map(fact_line, facts)), "goal": str(goal)}
+            return [self._prompts["verdict"].request(inputs | {"settled": list(settled), "problem": trouble})]
+
+        return self._ask(build, lambda reply: str(reply["answer"]))
+
+    def _ask(self, build: Any, read: Any) -> Reply[Any]:
+        """Ask for one JSON reply; it is validated here too, since a server may ignore the schema."""
+        shapes: list[JsonShape] = []
+
+        def recorded(trouble: str) -> list[Request]:
+            requests: list[Request] = build(trouble)
+            shapes[:] = [request.shape for request in requests if isinstance(request.shape, JsonShape)]
+            return requests
+
+        return ask(self._model, recorded, lambda texts: read(_parse_json(texts[0], shapes[0].schema)))
+
+
+def _asked(question: Question) -> dict[str, object]:
+    return {"question": question.text, "asker": question.asker or "", "asked": say_day(question.asked)}
+
+
+def _facing(situation: Situation, facts: Sequence[Fact]) -> dict[str, object]:
+    return _asked(situation.question) | {
+        "facts": list(map(fact_line, facts)),
+        "goal": str(situation.plan.goal),
+        "substitution": say_bindings(situation.substitution),
+    }
+
+
+def _parse_json(text: str, schema: Mapping[str, object]) -> Any:
+    try:
+        reply = json.loads(text)
+        jsonschema.validate(reply, schema)
+    except ValueError as error:
+        raise ReplyUnusable(f"it is not one JSON document: {error}") from error
+    except RecursionError as error:
+        raise ReplyUnusable("it is nested too deep") from error
+    except jsonschema.ValidationError as error:
+        raise ReplyUnusable(f"{error.json_path}: {error.message[:160]}") from error
+    return reply
+
+
+def _read_plan(reply: Any) -> Decomposition:
+    meanings = {entry["name"]: entry["stands_for"] for entry in reply["variables"]}
+    return parse_plan(reply["goal"], reply["subgoals"], reply["answer"], meanings, reply["current"])
+
+
+def _read_unification(reply: Any, labels: Mapping[str, int]) -> Unification:
+    proposals = []
+    for entry in reply["groundings"]:
+        bindings: dict[str, tuple[str, ...]] = {}
+        for binding in entry["bindings"]:
+            bindings[binding["variable"]] = (*bindings.get(binding["variable"], ()), binding["value"])
+        contradicts = entry["verdict"] == "contradicted"
+        facts = tuple(dict.fromkeys(entry["facts"]))
+        proposals.append(Proposal(labels[entry["subgoal"]], facts, bindings, contradicts))
+    same = frozenset(as_pair(entry["left"], entry["right"]) for entry in reply["same"])
+    unresolved = {labels[entry["subgoal"]]: entry["why"] for entry in reply["unresolved"]}
+    return Unification(tuple(proposals), unresolved, same)
+
+
+def _read_antecedents(reply: Any, labels: Mapping[str, int]) -> tuple[Antecedent, ...]:
+    if reply["status"] == "stop":
+        return ()
+    return tuple(
+        Antecedent(labels[entry["of"]], parse_reply_atom(entry["subgoal"]), entry["query"], entry["relation"])
+        for entry in reply["antecedents"]
+    )

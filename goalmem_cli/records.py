@@ -1,0 +1,162 @@
+"""The values every part passes around: frozen, without behaviour beyond identity and counting."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+def content_hash(*parts: str | None) -> str:
+    """Return 32 hexadecimal digits that stand for the parts, in order; None differs from an empty string."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = b"\x00" if part is None else b"\x01" + part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation.
+
+    `conversation` is the conversation's name in the store; `session` and `ordinal` count from 0, the ordinal through
+    the whole conversation; `own_id` is the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the
+    conversation; `said` is None when the transcript gives no time, and carries an offset only when the transcript
+    does; `role` is ``user``, ``assistant`` ... where the format has roles.
+    """
+
+    conversation: str
+    session: int
+    ordinal: int
+    speaker: str
+    text: str
+    said: datetime | None = None
+    own_id: str | None = None
+    role: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The turn's identity: a hash of conversation, own id or ordinal, speaker, time and text."""
+        return content_hash(self.conversation, self.content_key)
+
+    @property
+    def content_key(self) -> str:
+        """The identity without the conversation, to recognise a transcript that was stored under a name."""
+        place = self.own_id if self.own_id is not None else str(self.ordinal)
+        said = None if self.said is None else self.said.isoformat()
+        return content_hash(place, self.speaker, said, self.text)
+
+    @property
+    def label(self) -> str:
+        """What people call this turn: its own id, else its id."""
+        return self.own_id if self.own_id is not None else self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One transcript. `own_id` is the format's own id for it, where it has one; `name` is what it is called otherwise.
+
+    `notes` lists what the reader repaired or left out, a line each.
+    """
+
+    name: str
+    format: str
+    turns: tuple[Turn, ...]
+    own_id: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Anything retrievable: a turn, a passage of a long turn, or something that a backbone derived from turns.
+
+    `turns` are the ids of the turns it came from, `labels` the same turns as people call them.
+    """
+
+    id: str
+    kind: str
+    text: str
+    conversation: str
+    speaker: str
+    said: datetime | None
+    turns: tuple[str, ...]
+    labels: tuple[str, ...]
+    backbone: str = "flat"
+    session: int = 0
+    ordinal: int = 0
+    event_from: datetime | None = None
+    event_to: datetime | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A typed link between two units, by id."""
+
+    source: str
+    target: str
+    kind: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A unit with the score and the reasons it was retrieved for.
+
+    `ranks` maps the name of each ranking that returned the unit to its rank there, counted from 1. `before` and
+    `after` are the neighbouring turns in the session, nearest last and nearest first, as (speaker, text).
+    """
+
+    unit: Unit
+    score: float
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    before: tuple[tuple[str, str], ...] = ()
+    after: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to retrieve, and from where. None means no restriction; times are inclusive."""
+
+    text: str
+    conversations: tuple[str, ...] | None = None
+    speakers: tuple[str, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, who asks it, when, and of which conversations (None: all).
+
+    `as_of` is set only when the asker gave a time: it then hides everything said later. `asked` is the time that the
+    question's own relative times are read against.
+    """
+
+    text: str
+    asked: datetime
+    asker: str | None = None
+    conversations: tuple[str, ...] | None = None
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a stretch of work cost. Tokens are the model's; `cached_tokens` of the prompt were not evaluated again."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.seconds + other.seconds,
+        )

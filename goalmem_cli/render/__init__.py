@@ -1,0 +1,1 @@
+"""What people see: pure functions of frozen data, in Rich. Nothing else imports rich."""

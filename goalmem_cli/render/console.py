@@ -1,0 +1,138 @@
+"""The two streams: stdout carries the answer or one JSON document, stderr carries everything else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TransferSpeedColumn,
+)
+from rich.text import Text
+
+from goalmem_cli.render.streams import OutputClosed
+from goalmem_cli.render.text import document, plain, safe, safe_lines
+
+FALLBACK_HINT = "`goalmem doctor` shows what is installed and reachable"
+
+
+class Screen:
+    """Where a command writes. `is_quiet` drops notes, never errors; `is_verbose` adds details."""
+
+    def __init__(self, *, is_quiet: bool = False, is_verbose: bool = False, width: int | None = None) -> None:
+        self.is_quiet = is_quiet
+        self.is_verbose = is_verbose
+        self._out = _console(sys.stdout, width)
+        self.notes = _console(sys.stderr, width)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether somebody watches stderr, so that progress makes sense."""
+        return self.notes.is_terminal and not self.is_quiet
+
+    def answer(self, text: str) -> None:
+        """Write the answer, alone, as it is but for characters that a terminal might obey."""
+        self._write(safe_lines(text))
+
+    def document(self, content: object) -> None:
+        """Write one JSON document."""
+        self._write(document(content))
+
+    def show(self, renderable: RenderableType) -> None:
+        """Write a table or tree that was asked for.
+
+        Raises:
+            OutputClosed: nobody reads it.
+        """
+        self._out.print(renderable)
+
+    def note(self, text: str) -> None:
+        """Say something on stderr, unless quiet."""
+        if not self.is_quiet:
+            self.notes.print(plain(text), soft_wrap=True)
+
+    def warn(self, text: str) -> None:
+        """Say on stderr that something did not go as asked."""
+        self.notes.print(Text.assemble(("warning: ", "yellow"), safe(text)), soft_wrap=True)
+
+    def detail(self, text: str) -> None:
+        """Say something on stderr when verbose."""
+        if self.is_verbose:
+            self.note(text)
+
+    def report(self, text: str) -> None:
+        """Write a line of what was done on stdout, unless quiet."""
+        if not self.is_quiet:
+            self.answer(text)
+
+    def draw(self, renderable: RenderableType) -> None:
+        """Draw a table or tree on stderr, beside the answer."""
+        self.notes.print(renderable)
+
+    def error(self, message: str, hint: str = "") -> None:
+        """Write an error's two lines on stderr."""
+        self.notes.print(two_lines(message, hint), soft_wrap=True)
+
+    @contextmanager
+    def progress(self, total: int) -> Iterator[Callable[[str], None]]:
+        """Yield what to call with the name of each thing begun; shown only on a terminal, and gone when done."""
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
+            task = display.add_task("", total=total, completed=-1)
+
+            def begin(name: str) -> None:
+                display.update(task, description=safe(name), advance=1)
+
+            yield begin
+
+    @contextmanager
+    def download(self, name: str) -> Iterator[Callable[[int, int | None], None]]:
+        """Yield what to call with the bytes so far and the bytes in all; shown only on a terminal, gone when done."""
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        with Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
+            task = display.add_task(safe(name), total=None)
+
+            def reach(done: int, total: int | None) -> None:
+                display.update(task, completed=done, total=total)
+
+            yield reach
+
+    def _write(self, text: str) -> None:
+        try:
+            self._out.file.write(text + "\n")
+            self._out.file.flush()
+        except BrokenPipeError as error:
+            raise OutputClosed from error
+
+
+def two_lines(message: str, hint: str = "") -> Text:
+    """Return ``error: ...`` and ``hint: ...``, each on exactly one line."""
+    return Text.assemble(
+        ("error: ", "bold red"), safe(message), "\n", ("hint: ", "bold"), safe(hint) or FALLBACK_HINT
+    )  # fmt: skip
+
+
+def show_error(message: str, hint: str = "") -> None:
+    """Write an error's two lines on stderr, where no command has a screen yet."""
+    Screen().error(message, hint)
+
+
+class _Stream(Console):
+    """A console whose reader may leave."""
+
+    def on_broken_pipe(self) -> None:
+        """Say so by an exception of ours, where Rich would end the process with an exit code of its own."""
+        raise OutputClosed
+
+
+def _console(stream: TextIO, width: int | None) -> Console:
+    return _Stream(file=stream, width=width, markup=False, emoji=False, highlight=False)

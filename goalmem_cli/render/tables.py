@@ -1,0 +1,74 @@
+"""Lists of hits, and of stores, models, prompts and traces, as tables that fit 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from goalmem_cli.records import Hit
+from goalmem_cli.render.text import plain, safe, when
+
+_ID_LENGTH = 32
+
+
+def hits_table(hits: Sequence[Hit], *, is_explained: bool = False) -> RenderableType:
+    """Return the hits, best first: who said it, when and where, then the text; with the ranks it got, if explained."""
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(justify="right", style="dim", no_wrap=True)
+    rows.add_column()
+    for number, hit in enumerate(hits, start=1):
+        rows.add_row(str(number), Group(*_hit_lines(hit, is_explained)))
+    return rows
+
+
+def hits_document(hits: Sequence[Hit]) -> list[dict[str, object]]:
+    """Return the hits as `search --json` prints them."""
+    return [
+        {
+            "unit": hit.unit.id,
+            "turns": list(hit.unit.labels),
+            "conversation": hit.unit.conversation,
+            "speaker": hit.unit.speaker,
+            "said": hit.unit.said.isoformat() if hit.unit.said is not None else None,
+            "text": hit.unit.text,
+            "score": hit.score,
+            "ranks": dict(hit.ranks),
+        }
+        for hit in hits
+    ]
+
+
+def plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Iterable[str] = ()) -> Table:
+    """Return a table of text cells; the columns in `numbers` are aligned to the right."""
+    right = set(numbers)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(plain("" if cell is None else str(cell)) for cell in row))
+    return table
+
+
+def pairs(content: Mapping[str, object]) -> Table:
+    """Return a mapping as two columns."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for key, value in content.items():
+        table.add_row(plain(key), plain("" if value is None else str(value)))
+    return table
+
+
+def _hit_lines(hit: Hit, is_explained: bool) -> Iterable[Text]:
+    unit = hit.unit
+    labels = " ".join(safe(label) for label in unit.labels if len(label) != _ID_LENGTH)
+    kind = f", {safe(unit.kind)}" if unit.kind != "turn" else ""
+    place = f"{safe(unit.conversation)} {labels}".strip()
+    yield Text.assemble((safe(unit.speaker), "bold"), (f", {when(unit.said)}, {place}{kind}", "dim"))
+    yield plain(unit.text)
+    if is_explained:
+        ranks = ", ".join(f"{safe(name)} {rank}" for name, rank in hit.ranks.items())
+        yield Text(f"score {hit.score:.4f}; ranks: {ranks or 'none'}", style="cyan")

@@ -1,0 +1,57 @@
+"""Text that came from outside, made safe to show: it can neither style nor move nor reorder the terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+
+from rich.text import Text
+
+# C0 and C1 controls, DEL, the bidirectional overrides and isolates, the line separators, lone surrogates.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL_PICTURES = 0x2400
+_BLANKS = re.compile(r"[ \t\r\n\f\v]+")
+
+
+def safe(text: str) -> str:
+    """Return the text on one line, with every character that a terminal might obey replaced by a visible one."""
+    return _UNSAFE.sub(_visible, _BLANKS.sub(" ", text)).strip()
+
+
+def safe_lines(text: str) -> str:
+    """Return the text with its line breaks kept and otherwise as `safe` makes it."""
+    return "\n".join(safe(line) for line in text.splitlines())
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(_CONTROL_PICTURES + code)
+    return "\u2421" if code == 0x7F else "\ufffd"
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Return outside text as a Rich text: never markup."""
+    return Text(safe(text), style=style)
+
+
+def shortened(text: str, limit: int | None) -> str:
+    """Return the text on one line of at most `limit` characters; an ellipsis says that something is left out."""
+    line = safe(text)
+    return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def when(said: datetime | None) -> str:
+    """Return a time for people: ``21 May 2023 18:20``, with its offset where it has one."""
+    if said is None:
+        return "time unknown"
+    offset = f" {said:%z}" if said.tzinfo is not None else ""
+    return f"{said.day} {said:%b %Y %H:%M}{offset}"
+
+
+def document(content: object) -> str:
+    """Return the content as one JSON document, indented, with unsafe characters as escapes."""
+    written = json.dumps(content, ensure_ascii=False, indent=2)
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", written)

@@ -1,0 +1,243 @@
+"""The proof tree: what one question did, from its goal down to the turns that settle it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich.text import Text
+from rich.tree import Tree
+
+from goalmem_cli.records import Usage
+from goalmem_cli.render.text import plain, safe, shortened, when
+from goalmem_cli.trace import Attempt, Contradicted, Fact, Grounded, Refined, Rejected, Status, Step, Trace, Unresolved
+
+_GUIDES = "dim"
+_STATE_STYLES = {"grounded": "green", "contradicted": "magenta", "unresolved": "yellow", "rejected": "red"}
+_STATUS_STYLES = {Status.ANSWERED: "bold green", Status.UNKNOWN: "bold yellow", Status.FAILED: "bold red"}
+_NEAREST = 3
+_ID_LENGTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much to show: `text_length` characters of a fact (None: all), and `every_fact` or only those that matter."""
+
+    text_length: int | None = 240
+    every_fact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What the nodes of one tree share: the facts, the subgoals of the attempt, and how much to show."""
+
+    facts: Mapping[str, Fact]
+    detail: Detail
+    subgoals: tuple[str, ...] = field(default=())
+
+
+FULL = Detail(text_length=None, every_fact=True)
+BRIEF = Detail()
+
+
+def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
+    """Return the whole trace as a tree. Facts are F1, F2 ..., subgoals S1, S2 ... (the JSON document's 0, 1 ...)."""
+    tree = Tree(plain(trace.question, "bold"), guide_style=_GUIDES)
+    if trace.goal is not None:
+        tree.add(_labelled("goal", trace.goal))
+    for attempt in trace.attempts:
+        add_attempt(tree, attempt, trace.facts, detail)
+    tree.add(_outcome(trace))
+    for note in trace.notes:
+        tree.add(_labelled("note", note))
+    tree.add(Text(usage_line(trace.usage), style="dim"))
+    return tree
+
+
+def add_attempt(tree: Tree, attempt: Attempt, facts: Mapping[str, Fact], detail: Detail) -> None:
+    """Add one decomposition, its rule and its steps. An attempt still under way has no ending yet."""
+    node = tree.add(Text(f"attempt {attempt.breadth}", style="bold"))
+    subgoals = (*attempt.subgoals, *(refined.subgoal for step in attempt.steps for refined in step.refined))
+    page = _Page(facts, detail, subgoals)
+    if attempt.subgoals:
+        node.add(_rule(attempt))
+    for step in attempt.steps:
+        _add_step(node, step, page)
+    if attempt.failure is not None:
+        node.add(_labelled("failed", attempt.failure, "red"))
+    if attempt.ending is not None:
+        node.add(_labelled("ended", attempt.ending.value))
+
+
+def state_of(attempt: Attempt, subgoal: int) -> str:
+    """Return what has become of a subgoal so far."""
+    for name in ("grounded", "contradicted"):
+        if any(entry.subgoal == subgoal for step in attempt.steps for entry in getattr(step, name)):
+            return name
+    return "unresolved" if attempt.steps else "open"
+
+
+def usage_line(usage: Usage) -> str:
+    """Return what the question cost, on one line."""
+    calls = _counted(usage.calls, "call")
+    prompt = f"{usage.prompt_tokens:,} prompt tokens ({usage.cached_tokens:,} cached)"
+    return f"{calls}, {prompt}, {usage.completion_tokens:,} completion tokens, {usage.seconds:.1f} s"
+
+
+def reason_line(trace: Trace) -> str:
+    """Return, for a question that was not answered, which subgoal failed and why."""
+    if trace.failure is not None:
+        return trace.failure
+    for attempt in reversed(trace.attempts):
+        for step in reversed(attempt.steps):
+            if step.unresolved:
+                entry = step.unresolved[0]
+                subgoals = (*attempt.subgoals, *(new.subgoal for s in attempt.steps for new in s.refined))
+                return f"{_named(subgoals, entry.subgoal)}: {entry.why}"
+    endings = [attempt.failure or (attempt.ending.value if attempt.ending else "") for attempt in trace.attempts]
+    return next((ending for ending in reversed(endings) if ending), "nothing in memory settles it")
+
+
+def _outcome(trace: Trace) -> Text:
+    style = _STATUS_STYLES[trace.status]
+    if trace.status is not Status.ANSWERED:
+        return _labelled(trace.status.value, reason_line(trace), style)
+    lines = [_labelled("answer", trace.answer or "", style)]
+    if trace.substitution:
+        lines.append(_labelled("where", _assignments(trace.substitution)))
+    if trace.evidence:
+        lines.append(_labelled("evidence", " ".join(trace.evidence)))
+    return Text("\n").join(lines)
+
+
+def _rule(attempt: Attempt) -> Text:
+    """Return ``IF a AND b THEN g`` with each subgoal's state, one part a line."""
+    lines = []
+    for index, subgoal in enumerate(attempt.subgoals):
+        state = state_of(attempt, index)
+        word = "AND " if index else "IF  "
+        tail = (f" [{state}]", _STATE_STYLES.get(state, "dim"))
+        lines.append(Text.assemble((word, "dim"), f" {_label(index)} {safe(subgoal)}", tail))
+    lines.append(Text.assemble(("THEN ", "dim"), safe(attempt.goal)))
+    return Text("\n").join(lines)
+
+
+def _add_step(node: Tree, step: Step, page: _Page) -> None:
+    counts = f"{_counted(len(step.queries), 'query', 'queries')}, {_counted(len(step.new_facts), 'new fact')}"
+    cost = f", {_counted(step.usage.calls, 'call')}, {step.usage.seconds:.1f} s" if step.usage.calls else ""
+    branch = node.add(Text.assemble((f"step {step.depth}", "bold"), (f"  {counts}{cost}", "dim")))
+    for query in step.queries:
+        branch.add(_labelled("query", query))
+    for grounded in step.grounded:
+        _add_grounded(branch, grounded, page)
+    for contradicted in step.contradicted:
+        _add_contradicted(branch, contradicted, page)
+    for rejected in step.rejected:
+        _add_rejected(branch, rejected, page)
+    for unresolved in step.unresolved:
+        branch.add(_unresolved(unresolved, page))
+    _add_other_facts(branch, step, page)
+    for refined in step.refined:
+        branch.add(_refined(refined, page))
+    if step.failure is not None:
+        branch.add(_labelled("failed", step.failure, "red"))
+
+
+def _add_grounded(branch: Tree, grounded: Grounded, page: _Page) -> None:
+    node = branch.add(_state("grounded", grounded.subgoal, page))
+    for variable, values in grounded.bindings.items():
+        support = grounded.support.get(variable)
+        tail = f" ({support.value})" if support is not None else ""
+        node.add(Text.assemble((f"{safe(variable)} = ", "bold"), (_joined(values), "cyan"), (tail, "dim")))
+    _add_facts(node, grounded.facts, page)
+    for note in grounded.notes:
+        node.add(_labelled("note", note))
+
+
+def _add_contradicted(branch: Tree, contradicted: Contradicted, page: _Page) -> None:
+    _add_facts(branch.add(_state("contradicted", contradicted.subgoal, page)), contradicted.facts, page)
+
+
+def _add_rejected(branch: Tree, rejected: Rejected, page: _Page) -> None:
+    node = branch.add(_state("rejected", rejected.subgoal, page))
+    if rejected.bindings:
+        node.add(_labelled("proposed", _assignments(rejected.bindings)))
+    node.add(_labelled("why", rejected.why))
+    _add_facts(node, rejected.facts, page)
+
+
+def _unresolved(unresolved: Unresolved, page: _Page) -> Text:
+    line = _state("unresolved", unresolved.subgoal, page)
+    return Text.assemble(line, (": ", "dim"), safe(unresolved.why))
+
+
+def _refined(refined: Refined, page: _Page) -> Text:
+    number = page.subgoals.index(refined.subgoal) if refined.subgoal in page.subgoals else None
+    name = f"{_label(number)} " if number is not None else ""
+    return Text.assemble(
+        (f"{_label(refined.of)} refined", "blue"), f" ({safe(refined.relation)}): {name}{safe(refined.subgoal)}",
+        ("\nquery: ", "dim"), safe(refined.query),
+    )  # fmt: skip
+
+
+def _add_other_facts(branch: Tree, step: Step, page: _Page) -> None:
+    """Add the facts that no grounding cites: all of them, or the nearest where something is still missing."""
+    settled: tuple[Grounded | Rejected | Contradicted, ...] = (*step.grounded, *step.rejected, *step.contradicted)
+    cited = {number for entry in settled for number in entry.facts}
+    others = [number for number in step.new_facts if number not in cited and number in page.facts]
+    shown = others if page.detail.every_fact else others[: _NEAREST if step.unresolved else 0]
+    if not shown:
+        return
+    left = f" of {len(others)}" if len(shown) < len(others) else ""
+    _add_facts(branch.add(Text(f"nearest {len(shown)}{left} not cited", style="dim")), shown, page)
+
+
+def _add_facts(node: Tree, numbers: Iterable[str], page: _Page) -> None:
+    numbers = list(numbers)
+    known = [number for number in numbers if number in page.facts]
+    for number in known:
+        node.add(_fact(page.facts[number], page.detail))
+    missing = [number for number in numbers if number not in page.facts]
+    if missing:
+        node.add(_labelled("facts", " ".join(missing)))
+
+
+def _fact(fact: Fact, detail: Detail) -> Text:
+    labels = " ".join(safe(label) for label in fact.turns if len(label) != _ID_LENGTH)
+    place = f"{safe(fact.conversation)} {labels}".strip()
+    return Text.assemble(
+        (f"{fact.number} ", "bold"), safe(fact.speaker), (f", {when(fact.said)}, {place}\n", "dim"),
+        shortened(fact.text, detail.text_length),
+    )  # fmt: skip
+
+
+def _state(state: str, subgoal: int, page: _Page) -> Text:
+    return Text.assemble((f"{_label(subgoal)} {state} ", _STATE_STYLES[state]), safe(_atom(page.subgoals, subgoal)))
+
+
+def _label(subgoal: int) -> str:
+    return f"S{subgoal + 1}"
+
+
+def _atom(subgoals: Sequence[str], index: int) -> str:
+    return subgoals[index] if 0 <= index < len(subgoals) else ""
+
+
+def _named(subgoals: Sequence[str], index: int) -> str:
+    return f"{_label(index)} {_atom(subgoals, index)}".strip()
+
+
+def _labelled(label: str, text: str, style: str = "dim") -> Text:
+    return Text.assemble((f"{label}: ", style), safe(text))
+
+
+def _assignments(bindings: Mapping[str, tuple[str, ...]]) -> str:
+    return "; ".join(f"{variable} = {_joined(values)}" for variable, values in bindings.items())
+
+
+def _joined(values: Sequence[str]) -> str:
+    return ", ".join(safe(value) for value in values)
+
+
+def _counted(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,74 @@
+"""The tables, as an ordered list of named steps. A step that was released is never changed: add another.
+
+Texts live in `turns` and `units` only; the indexes are derived. No table has a primary key: identities are content
+hashes that the writing code computes and `Store.verify` checks, and DuckDB's key indexes slow down bulk writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from goalmem_cli.errors import StoreDamaged, StoreNewer
+
+Run = Callable[[str], Sequence[tuple[Any, ...]]]
+
+
+def m001_initial(run: Run) -> None:
+    """Conversations, sessions, turns, units and what links them, vectors, and the outbox of the indexes.
+
+    `said` is the time as written; `clock` and `instant` are its moment (see `times`). `text_vector` and
+    `context_vector` are little-endian float32.
+    """
+    run("CREATE TABLE conversations (name VARCHAR, format VARCHAR, own_id VARCHAR)")
+    run(
+        """CREATE TABLE sessions (conversation VARCHAR, number INTEGER, turns INTEGER,
+        first_said VARCHAR, last_said VARCHAR)"""
+    )
+    run("""CREATE TABLE turns (id VARCHAR, conversation VARCHAR, session INTEGER, ordinal INTEGER, own_id VARCHAR,
+        speaker VARCHAR, role VARCHAR, said VARCHAR, clock BIGINT, instant BIGINT, text VARCHAR,
+        content_key VARCHAR)""")
+    run("""CREATE TABLE units (id VARCHAR, backbone VARCHAR, kind VARCHAR, conversation VARCHAR, session INTEGER,
+        ordinal INTEGER, speaker VARCHAR, said VARCHAR, clock BIGINT, instant BIGINT, event_from VARCHAR,
+        event_to VARCHAR, attributes VARCHAR, text VARCHAR)""")
+    run("CREATE TABLE unit_sources (unit VARCHAR, place INTEGER, turn VARCHAR, label VARCHAR)")
+    run("CREATE TABLE edges (source VARCHAR, target VARCHAR, kind VARCHAR, weight DOUBLE)")
+    run("CREATE TABLE vectors (unit VARCHAR, text_vector BLOB, context_vector BLOB)")
+    run("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
+    run("CREATE TABLE outbox (generation BIGINT, unit VARCHAR)")
+    run("INSERT INTO meta VALUES ('store', uuid()::VARCHAR)")
+
+
+MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (("m001_initial", m001_initial),)
+
+
+def pending_migrations(run: Run) -> list[str]:
+    """Return the names of the steps that this database has not seen.
+
+    Raises:
+        StoreNewer: the database has seen steps that this goalmem does not know.
+        StoreDamaged: the file holds tables, but not goalmem's.
+    """
+    tables = {str(name) for (name,) in run("SELECT table_name FROM information_schema.tables")}
+    if "migrations" not in tables:
+        if tables:
+            raise StoreDamaged("memory.duckdb is not a goalmem database", "use another folder with --store")
+        return [name for name, _ in MIGRATIONS]
+    done = {str(name) for (name,) in run("SELECT name FROM migrations")}
+    unknown = sorted(done - {name for name, _ in MIGRATIONS})
+    if unknown:
+        raise StoreNewer(
+            f"the store was written by a newer goalmem (it has {', '.join(unknown)})",
+            "update goalmem: pip install -U goalmem",
+        )
+    return [name for name, _ in MIGRATIONS if name not in done]
+
+
+def migrate(run: Run) -> None:
+    """Apply the pending steps in order and record them; the caller holds a transaction."""
+    pending = set(pending_migrations(run))
+    run("CREATE TABLE IF NOT EXISTS migrations (name VARCHAR)")
+    for name, step in MIGRATIONS:
+        if name in pending:
+            step(run)
+            run(f"INSERT INTO migrations VALUES ('{name}')")

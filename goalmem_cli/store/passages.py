@@ -1,0 +1,56 @@
+"""Cutting a long turn into passages, so that neither the embedder nor the model's context is overrun."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+MAX_TOKENS = 256
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
+)
+UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")  # scripts written without spaces, or nearly so
+
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
+_LETTERS_PER_TOKEN = 6
+_PARAGRAPH_END = re.compile(r"(?<=\n)(?=\s*\n)|(?<=\n\n)")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])(?=\s)|(?<=[。！？])|(?<=\n)")
+_WORD_END = re.compile(r"(?<=\s)(?=\S)")
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a subword tokenizer makes of the text, never fewer than its words."""
+    return sum(-(-len(match.group()) // _LETTERS_PER_TOKEN) for match in _TOKEN.finditer(text))
+
+
+def split_into_passages(text: str, limit: int = MAX_TOKENS) -> list[str]:
+    """Return consecutive stretches of the text of at most `limit` estimated tokens each.
+
+    They end where a paragraph ends if that can be had, else where a sentence does, else a word, else anywhere;
+    together they hold every character of the text except the blanks between them.
+    """
+    passages: list[str] = []
+    size = 0
+    for piece in _pieces(text, limit, (_PARAGRAPH_END, _SENTENCE_END, _WORD_END)):
+        tokens = estimate_tokens(piece)
+        if passages and size + tokens <= limit:
+            passages[-1] += piece
+            size += tokens
+        else:
+            passages.append(piece)
+            size = tokens
+    return [passage.strip() for passage in passages if passage.strip()]
+
+
+def _pieces(text: str, limit: int, ends: tuple[re.Pattern[str], ...]) -> Iterator[str]:
+    """Yield the text in pieces within the limit, cut at the first kind of end that makes them short enough."""
+    if estimate_tokens(text) <= limit:
+        yield text
+    elif ends:
+        for piece in ends[0].split(text):
+            yield from _pieces(piece, limit, ends[1:])
+    else:
+        # every token spans at least one character, so this many characters cannot be too many tokens
+        yield from (text[start : start + limit] for start in range(0, len(text), limit))

@@ -1,0 +1,77 @@
+"""The folder `traces/`: one JSON file a question, written and read without touching the database."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from goalmem_cli.errors import StoreDamaged, UsageError
+from goalmem_cli.records import content_hash
+from goalmem_cli.store.files import replace_file, reporting
+from goalmem_cli.trace import Trace, as_document, from_document
+
+_ID = re.compile(r"\d{8}-\d{6}-\d{6}-[0-9a-f]{6}")
+_PREFIX = re.compile(r"[0-9a-f-]+")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class TraceFolder:
+    """Saved traces under ids that sort by the time of saving: date, time (UTC), microseconds, and a hash."""
+
+    def __init__(self, path: Path, now: Callable[[], datetime] = _utc_now) -> None:
+        self.path = path
+        self._now = now
+
+    def save(self, trace: Trace) -> str:
+        """Write the trace and return its id.
+
+        Raises:
+            StoreError: the folder cannot be written.
+        """
+        content = json.dumps(as_document(trace), ensure_ascii=False, indent=1).encode("utf-8", "replace")
+        moment = self._now().astimezone(UTC)
+        id_ = f"{moment:%Y%m%d-%H%M%S-%f}-{content_hash(content.decode())[:6]}"
+        replace_file(self._file(id_), content)
+        return id_
+
+    def ids(self) -> list[str]:
+        """Return the ids of all saved traces, oldest first.
+
+        Raises:
+            StoreError: the folder cannot be read.
+        """
+        with reporting(self.path):
+            names = [path.stem for path in self.path.iterdir()] if self.path.is_dir() else []
+        return sorted(name for name in names if _ID.fullmatch(name))
+
+    def load(self, prefix: str) -> Trace:
+        """Return the trace whose id is `prefix` or is the only one that begins so.
+
+        Raises:
+            UsageError: no id, or more than one, begins so.
+            StoreDamaged: the file is not a trace that this goalmem reads.
+        """
+        found = [id_ for id_ in self.ids() if id_.startswith(prefix)] if _PREFIX.fullmatch(prefix) else []
+        if len(found) != 1:
+            what = f"{len(found)} traces begin with" if found else "there is no trace"
+            raise UsageError(f"{what} {prefix!r}", "goalmem trace lists them")
+        path = self._file(found[0])
+        try:
+            with reporting(path):
+                document = json.loads(path.read_bytes())
+            if not isinstance(document, dict):
+                raise ValueError("not a JSON object")
+            return from_document(document)
+        except ValueError as error:
+            raise StoreDamaged(
+                f"{path}: {error}", "delete that file, or read it with the goalmem that wrote it"
+            ) from error
+
+    def _file(self, id_: str) -> Path:
+        return self.path / f"{id_}.json"

@@ -1,0 +1,79 @@
+"""From turns to what is indexed: a unit per turn, or per passage of a long one, each read with its neighbours.
+
+Everything here is a pure function of a conversation's turns, so that the same turns always give the same units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from goalmem_cli.records import Turn, Unit, content_hash
+from goalmem_cli.store.passages import split_into_passages
+
+NEIGHBOURS = 2
+"""How many units before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
+
+FLAT = "flat"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A unit as the indexes see it: its own text, and the same with its neighbours' texts around it."""
+
+    unit: Unit
+    text: str
+    context: str
+
+
+def units_from_turns(turns: Iterable[Turn]) -> list[Unit]:
+    """Return each turn as a unit, followed by its passages where it is a long one."""
+    units: list[Unit] = []
+    for turn in turns:
+        whole = Unit(
+            id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
+            said=turn.said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
+            ordinal=turn.ordinal,
+        )  # fmt: skip
+        units.append(whole)
+        passages = split_into_passages(turn.text)
+        if len(passages) > 1:
+            units.extend(_passage(whole, part, text, len(passages)) for part, text in enumerate(passages, 1))
+    return units
+
+
+def _passage(whole: Unit, part: int, text: str, parts: int) -> Unit:
+    return Unit(
+        id=content_hash(whole.id, "passage", str(part)), kind="passage", text=text, conversation=whole.conversation,
+        speaker=whole.speaker, said=whole.said, turns=whole.turns, labels=whole.labels, backbone=FLAT,
+        session=whole.session, ordinal=whole.ordinal, attributes={"part": part, "parts": parts},
+    )  # fmt: skip
+
+
+def part_of(unit: Unit) -> int:
+    """Return a passage's place in its turn, counted from 1; 0 for anything that is whole."""
+    part = unit.attributes.get("part", 0)
+    return part if isinstance(part, int) else 0
+
+
+def retrievable(units: Sequence[Unit]) -> list[Unit]:
+    """Return the units without the turns that their passages stand for."""
+    in_passages = {unit.turns for unit in units if unit.kind == "passage"}
+    return [unit for unit in units if not (unit.kind == "turn" and unit.turns in in_passages)]
+
+
+def entries_from_units(units: Sequence[Unit]) -> list[Entry]:
+    """Return the retrievable units with the texts to index, in the order of the conversation.
+
+    The speaker's name is part of the text: questions name people, and what someone says of themselves seldom does.
+    """
+    ordered = sorted(retrievable(units), key=lambda unit: (unit.session, unit.ordinal, part_of(unit), unit.id))
+    entries: list[Entry] = []
+    for _, group in groupby(ordered, key=lambda unit: unit.session):
+        session = list(group)
+        texts = [f"{unit.speaker}: {unit.text}" for unit in session]
+        for place, unit in enumerate(session):
+            context = "\n".join(texts[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1])
+            entries.append(Entry(unit, texts[place], context))
+    return entries

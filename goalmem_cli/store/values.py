@@ -1,0 +1,88 @@
+"""What the store reports and asks for, as frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class Ranking(StrEnum):
+    """A way to order units for a query: by words or by vectors, of the unit alone or with its neighbours."""
+
+    BM25 = "bm25"
+    BM25_CONTEXT = "bm25-context"
+    DENSE = "dense"
+    DENSE_CONTEXT = "dense-context"
+
+    @property
+    def is_dense(self) -> bool:
+        """True where the ranking compares vectors."""
+        return self in (Ranking.DENSE, Ranking.DENSE_CONTEXT)
+
+    @property
+    def is_context(self) -> bool:
+        """True where a unit is read together with its neighbours."""
+        return self in (Ranking.BM25_CONTEXT, Ranking.DENSE_CONTEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A unit's id and its score in one ranking: BM25, or the cosine."""
+
+    unit: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What one `add` did.
+
+    `conversation` is the name under which the transcript is stored; `turns` counts the transcript's turns, `new_turns`
+    those that were not stored before; `replaced` labels the turns whose stored text gave way; `units` counts the units
+    that were indexed for the first time or again.
+    """
+
+    conversation: str
+    turns: int
+    new_turns: int = 0
+    replaced: tuple[str, ...] = ()
+    units: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who speaks in a conversation, in which role (where the format has roles), and how often."""
+
+    name: str
+    role: str | None
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSummary:
+    """One stored conversation at a glance; the times are those of its first and last dated turn."""
+
+    name: str
+    format: str
+    turns: int
+    sessions: int
+    speakers: tuple[Speaker, ...]
+    first_said: datetime | None
+    last_said: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """The store in numbers. `units` counts by kind; `generation` is the number of changes the store has seen."""
+
+    conversations: int = 0
+    sessions: int = 0
+    turns: int = 0
+    units: Mapping[str, int] = field(default_factory=dict)
+    edges: int = 0
+    generation: int = 0
+    embedder: str = ""
+    dimension: int = 0
+    bytes_on_disk: int = 0

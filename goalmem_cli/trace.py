@@ -1,0 +1,213 @@
+"""What one question did, as frozen data: rendering, `--json` and `goalmem trace` all read this and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import datetime
+from enum import StrEnum
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from goalmem_cli.logic.support import Support
+from goalmem_cli.records import Usage
+
+SCHEMA_VERSION = 1
+
+
+class Status(StrEnum):
+    """How a question ended."""
+
+    ANSWERED = "answered"
+    UNKNOWN = "unknown"
+    FAILED = "failed"
+
+
+class Ending(StrEnum):
+    """Why an attempt ended."""
+
+    GROUNDED = "all subgoals grounded"
+    NOTHING_NEW = "retrieval brought nothing new"
+    REFINEMENT_STOPPED = "no further refinement"
+    BUDGET_SPENT = "the budget of facts is spent"
+    MAX_DEPTH = "the maximum depth is reached"
+    UNUSABLE_REPLY = "the model's replies were unusable"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A hit as the model saw it. `number` is ``F1``, ``F2`` ... and stays the same for the whole question.
+
+    `turns` are the transcript's own ids where it has them. `before` and `after` are the neighbouring turns as
+    (speaker, text).
+    """
+
+    number: str
+    unit: str
+    turns: tuple[str, ...]
+    conversation: str
+    speaker: str
+    said: datetime | None
+    text: str
+    before: tuple[tuple[str, str], ...] = ()
+    after: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """A subgoal, the facts that entail it, the bindings they gave and how each is supported.
+
+    `notes` are what the checks have to say without refusing: a bridged anchor, an alias, a judged equality, an
+    earlier value that this one supersedes.
+    """
+
+    subgoal: int
+    facts: tuple[str, ...]
+    bindings: Mapping[str, tuple[str, ...]]
+    support: Mapping[str, Support]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A grounding that the model proposed and the engine refused."""
+
+    subgoal: int
+    facts: tuple[str, ...]
+    why: str
+    bindings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Contradicted:
+    """A subgoal of a closed question that the cited facts say is false."""
+
+    subgoal: int
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A subgoal without an accepted grounding, why, and the facts that its query ranked highest."""
+
+    subgoal: int
+    why: str
+    nearest: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """An antecedent: `subgoal` must be grounded before the subgoal numbered `of` can be recognised."""
+
+    of: int
+    subgoal: str
+    query: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One round of retrieval and unification, and the refinement that its unresolved subgoals led to.
+
+    Subgoals are numbered from 0: first the decomposition's, then the antecedents, in the order they were added.
+    `failure` says which reply could not be used, if one could not.
+    """
+
+    depth: int
+    queries: tuple[str, ...] = ()
+    new_facts: tuple[str, ...] = ()
+    refined: tuple[Refined, ...] = ()
+    grounded: tuple[Grounded, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    contradicted: tuple[Contradicted, ...] = ()
+    unresolved: tuple[Unresolved, ...] = ()
+    failure: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One decomposition and its rounds. `breadth` counts from 1."""
+
+    breadth: int
+    goal: str
+    subgoals: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
+    ending: Ending | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything one question did. `evidence` are the facts that the answer rests on, by number."""
+
+    status: Status
+    reasoner: str
+    question: str
+    asked: datetime
+    answer: str | None = None
+    goal: str | None = None
+    substitution: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    evidence: tuple[str, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    failure: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    asker: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def as_document(trace: Trace) -> dict[str, object]:
+    """Return the trace as the JSON document that `ask --json` prints and `traces/` keeps."""
+    document: dict[str, object] = {"schema_version": SCHEMA_VERSION}
+    document.update(_plain(trace))
+    return document
+
+
+def from_document(document: Mapping[str, object]) -> Trace:
+    """Return the trace that `as_document` wrote.
+
+    Raises:
+        ValueError: the document is not a trace, or is one of a newer goalmem.
+    """
+    if document.get("schema_version") != SCHEMA_VERSION:
+        raise ValueError(f"schema_version is {document.get('schema_version')!r}, this goalmem reads {SCHEMA_VERSION}")
+    try:
+        trace = _rebuild(Trace, {key: value for key, value in document.items() if key != "schema_version"})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a trace: {error}") from error
+    if not isinstance(trace, Trace):
+        raise ValueError("not a trace")
+    return trace
+
+
+def _plain(value: object) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {slot.name: _plain(getattr(value, slot.name)) for slot in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _rebuild(kind: Any, value: Any) -> Any:
+    """Return `value`, which came from JSON, as the annotated `kind`."""
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        inner = next(item for item in get_args(kind) if item is not type(None))
+        return None if value is None else _rebuild(inner, value)
+    if origin is tuple:
+        arguments = get_args(kind)
+        kinds = [arguments[0]] * len(value) if len(arguments) == 2 and arguments[1] is Ellipsis else arguments
+        return tuple(_rebuild(inner, item) for inner, item in zip(kinds, value, strict=True))
+    if origin is Mapping:
+        return {key: _rebuild(get_args(kind)[1], item) for key, item in value.items()}
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: _rebuild(hints[name], item) for name, item in value.items()})
+    if kind is datetime:
+        return datetime.fromisoformat(value)
+    return kind(value) if isinstance(kind, type) and issubclass(kind, StrEnum) else value

@@ -1,0 +1,112 @@
+"""Reads LoCoMo's layout: sessions under numbered keys, each with one time, and image captions beside the text."""
+
+from __future__ import annotations
+
+import re
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.nodes import Node, node_from_source
+from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.times import Stamp
+
+_SESSION = re.compile(r"session_([0-9]{1,9})")
+_SESSION_TIME = re.compile(r"(session_[0-9]{1,9})_date_time")
+_OWN_ID = re.compile(r"\S{1,64}")
+
+
+class LocomoReader:
+    """One sample, or a list of samples; `qa`, summaries and observations are not part of the conversation."""
+
+    name = "locomo"
+    suffixes = (".json",)
+
+    def recognises(self, source: Source) -> bool:
+        """Return whether the document is a sample, or an array that holds one."""
+        try:
+            return any(_has_sessions(sample) for sample in samples_from_source(source))
+        except InputError:
+            return False
+
+    def read(self, source: Source) -> list[Conversation]:
+        """Return one conversation per sample.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        drafts = [draft_from_sample(sample) for sample in samples_from_source(source)]
+        return conversations_from_drafts(source, self.name, drafts)
+
+
+def samples_from_source(source: Source) -> list[Node]:
+    """Return the file's samples, whether it is one or an array of them.
+
+    Raises:
+        InputError: the text is not JSON.
+    """
+    document = node_from_source(source)
+    return document.elements() if isinstance(document.value, list) else [document]
+
+
+def draft_from_sample(sample: Node) -> Draft:
+    """Return the conversation of a sample, its sessions in the order of their numbers.
+
+    Raises:
+        InputError: the sample does not have the layout; the place is the path to the value.
+    """
+    draft = Draft(sample.child("sample_id").optional_name(), place=sample.place)
+    conversation = sample.required("conversation") if sample.has("conversation") else sample
+    keys = conversation.keys()
+    numbered = sorted((int(match[1]), key) for key in keys if (match := _SESSION.fullmatch(key)))
+    if not numbered:
+        raise conversation.error("holds no session_1, session_2 ...")
+    for position, (_, key) in enumerate(numbered):
+        _add_session(draft, conversation, key, position)
+    times = [match[1] for key in keys if (match := _SESSION_TIME.fullmatch(key))]
+    draft.count("times of sessions that are not there", sum(not conversation.has(session) for session in times))
+    return draft
+
+
+def _has_sessions(sample: Node) -> bool:
+    if sample.has("conversation"):
+        sample = sample.child("conversation")
+    return isinstance(sample.value, dict) and any(_SESSION.fullmatch(key) for key in sample.value)
+
+
+def _add_session(draft: Draft, conversation: Node, key: str, position: int) -> None:
+    session = conversation.child(key)
+    if session.value is None:
+        return
+    said = conversation.child(f"{key}_date_time").stamp()
+    turns = session.elements()
+    if turns and said is None:
+        draft.count("sessions without a time")
+    for turn in turns:
+        _add_turn(draft, turn, said, position)
+
+
+def _add_turn(draft: Draft, turn: Node, said: Stamp | None, session: int) -> None:
+    caption = turn.child("blip_caption").optional_text()
+    text = turn.child("text").optional_text() if caption else turn.required("text").optional_text()
+    if caption:
+        text = f"{text} [image: {caption}]".strip()
+    draft.add(
+        Message(
+            speaker=turn.required("speaker").filled_text(),
+            text=text,
+            said=said,
+            own_id=own_id_of(draft, turn.child("dia_id")),
+            session=session,
+        )
+    )
+
+
+def own_id_of(draft: Draft, node: Node) -> str | None:
+    """Return the message's own id; one that is no short text without spaces is ignored and counted."""
+    if node.value is None:
+        return None
+    if isinstance(node.value, str) and _OWN_ID.fullmatch(node.value):
+        return node.value
+    draft.count("malformed message ids ignored")
+    return None

@@ -1,0 +1,34 @@
+"""What a transcript format is to goalmem."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.source import Source
+
+
+class Reader(Protocol):
+    """One format. To add one: a file with a class like this, and its line in `formats.READERS`."""
+
+    @property
+    def name(self) -> str:
+        """What `--format` takes and the store records."""
+        ...
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The file endings it may have, in lower case with their dots."""
+        ...
+
+    def recognises(self, source: Source) -> bool:
+        """Return whether the source is meant to be in this format, right or wrong in its details. Raises nothing."""
+        ...
+
+    def read(self, source: Source) -> list[Conversation]:
+        """Return the conversations, each with at least one turn, names differing.
+
+        Raises:
+            InputError: the source is not in this format; the place says where.
+        """
+        ...

@@ -1,0 +1,195 @@
+"""Settings -> store, backbone, model, reasoner: the only place that builds things.
+
+Everything heavy is imported inside the function that needs it, so that a command loads what it uses and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goalmem_cli.config import Settings
+from goalmem_cli.errors import EmbedderMismatch, ModelError
+
+if TYPE_CHECKING:
+    from goalmem_cli.backbones.flat import FlatBackbone
+    from goalmem_cli.ports import Embedder, LanguageModel, Observer, Reasoner, Vectors
+    from goalmem_cli.prompts import Profile, PromptBook
+    from goalmem_cli.store import Store
+    from goalmem_cli.store.traces import TraceFolder
+
+DEFAULT_EMBEDDER = "static"
+TRACES = "traces"
+# What a prompt holds beside its fixed part and the facts: the question, the subgoals, the substitution.
+TAIL_TOKENS = 512
+LEAST_FACT_TOKENS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once."""
+
+    model: LanguageModel
+    name: str
+    profile: Profile
+    context: int
+
+
+class DeferredEmbedder:
+    """An embedder whose name and dimension are known from the store, and which is loaded at the first text."""
+
+    def __init__(self, name: str, dimension: int, load: Callable[[str], Embedder]) -> None:
+        self.name = name
+        self.dimension = dimension
+        self._load = load
+        self._loaded: Embedder | None = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return an (n, dimension) matrix of unit-length rows.
+
+        Raises:
+            EmbedderMismatch: what is there under that name is not what the store was built with.
+            ModelError: nothing is there, or it cannot be loaded.
+        """
+        if self._loaded is None:
+            self._loaded = self._load(self.name)
+            if self._loaded.dimension != self.dimension:
+                raise EmbedderMismatch(
+                    f"the embedder {self.name} gives {self._loaded.dimension} numbers a text, the store has "
+                    f"{self.dimension}",
+                    "ingest into a new store, or bring back the embedder that this one was built with",
+                )
+        return self._loaded.embed(texts)
+
+
+def load_embedder(name: str) -> Embedder:
+    """Return the embedder of that name.
+
+    Raises:
+        ModelError: nothing is there, or it cannot be loaded.
+    """
+    from goalmem_cli.models import embedders
+
+    return embedders.load_embedder(name)
+
+
+def load_model(settings: Settings) -> LoadedModel:
+    """Return the language model that the settings name.
+
+    Raises:
+        ModelError: it is missing, unreadable, or does not fit into memory.
+    """
+    from goalmem_cli.models.catalogue import resolve
+    from goalmem_cli.models.llama import LlamaModel
+
+    spec = resolve(settings.model)
+    model = LlamaModel.from_file(
+        spec.path, context=settings.context, threads=settings.threads, seed=settings.seed
+    )  # fmt: skip
+    return LoadedModel(model, spec.name, spec.profile, model.context)
+
+
+@dataclass(frozen=True, slots=True)
+class Factories:
+    """What builds the expensive parts; whoever has others hands in their own."""
+
+    embedder: Callable[[str], Embedder] = load_embedder
+    model: Callable[[Settings], LoadedModel] = load_model
+
+
+def open_store(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Store:
+    """Return the store of the settings, with the embedder they name, else its own, else the default.
+
+    Raises:
+        StoreError: what is there cannot be read.
+        ModelError: the embedder that was named cannot be loaded.
+    """
+    from goalmem_cli.store import Store
+
+    wanted = settings.embedder
+    bare = Store(settings.store, DeferredEmbedder("", 0, factories.embedder), announce=announce)
+    if bare.exists:
+        stats = bare.stats()
+        if stats.embedder and wanted in (None, stats.embedder):
+            own = DeferredEmbedder(stats.embedder, stats.dimension, factories.embedder)
+            return Store(settings.store, own, announce=announce)
+    return Store(settings.store, factories.embedder(wanted or DEFAULT_EMBEDDER), announce=announce)
+
+
+def open_backbone(settings: Settings, store: Store) -> FlatBackbone:
+    """Return the backbone that the settings name, over the store.
+
+    Raises:
+        UsageError: there is no backbone of that name.
+    """
+    from goalmem_cli.backbones.flat import FlatBackbone
+
+    return FlatBackbone(store, settings.backbone)
+
+
+def open_traces(settings: Settings) -> TraceFolder:
+    """Return the folder of the store's traces."""
+    from goalmem_cli.store.traces import TraceFolder
+
+    return TraceFolder(settings.store / TRACES)
+
+
+def open_prompts(directory: Path | None, profile: Profile) -> PromptBook:
+    """Return the prompts of a profile, from `directory` where one is given.
+
+    Raises:
+        PromptError: a file is missing or wrong.
+    """
+    from goalmem_cli.prompts import PromptBook
+
+    return PromptBook.load(directory, profile)
+
+
+def build_reasoner(settings: Settings, store: Store, loaded: LoadedModel, observer: Observer | None = None) -> Reasoner:
+    """Return the GOAL-MEM engine over the store's backbone, within the settings' limits.
+
+    Raises:
+        ModelError: the model's context leaves no room for facts.
+        PromptError: a prompt file is missing or wrong.
+        UsageError: there is no backbone of the name in the settings.
+    """
+    from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+
+    prompts = open_prompts(settings.prompts, loaded.profile)
+    limits = Limits(
+        max_breadth=settings.max_breadth,
+        max_depth=settings.max_depth,
+        max_subgoals=settings.max_subgoals,
+        budget=settings.budget,
+        max_fact_tokens=fact_tokens(loaded.context, prompts),
+    )
+    return GoalMem(
+        open_backbone(settings, store), loaded.model, prompts, limits,
+        strict=settings.strict, model_name=loaded.name, observer=observer,
+    )  # fmt: skip
+
+
+def fact_tokens(context: int, prompts: PromptBook) -> int:
+    """Return how many tokens of facts fit into the context beside the longest prompt and its reply.
+
+    Raises:
+        ModelError: hardly any.
+    """
+    from goalmem_cli.reasoners.goal_mem import Limits
+    from goalmem_cli.reasoners.goal_mem.facts import estimate_tokens
+
+    fixed = max(
+        prompt.max_tokens
+        + estimate_tokens(prompt.system)
+        + sum(estimate_tokens(example.input + example.output) for example in prompt.examples)
+        for prompt in prompts.prompts.values()
+    )
+    room = context - fixed - TAIL_TOKENS
+    if room < LEAST_FACT_TOKENS:
+        least = fixed + TAIL_TOKENS + LEAST_FACT_TOKENS
+        raise ModelError(
+            f"a context of {context} tokens leaves no room for facts beside the prompts", f"give --context {least}"
+        )
+    return min(Limits().max_fact_tokens, room)

@@ -1,0 +1,107 @@
+"""Fakes for the seams of `goalmem_cli/ports.py`; `tests/test_contracts.py` holds each to what its real counterpart does."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from goalmem_cli.ports import Completion, Request, Vectors
+from goalmem_cli.records import Hit, Query, Turn, Unit, content_hash
+
+Reply = str | Callable[[Request], str]
+
+
+class ScriptedModel:
+    """Replies from a queue, or by a function of the request; keeps every request it saw in `seen`."""
+
+    def __init__(self, replies: Iterable[Reply] | Callable[[Request], str]) -> None:
+        self._function = replies if callable(replies) else None
+        self._queue: deque[Reply] = deque() if callable(replies) else deque(replies)
+        self.seen: list[Request] = []
+        self.calls = 0
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return the next replies; an exhausted queue is a failing test."""
+        self.calls += 1
+        return [Completion(self._reply(request), prompt_tokens=1, completion_tokens=1) for request in requests]
+
+    def _reply(self, request: Request) -> str:
+        self.seen.append(request)
+        if self._function is not None:
+            return self._function(request)
+        if not self._queue:
+            raise AssertionError(f"no reply left for step {request.step!r}")
+        reply = self._queue.popleft()
+        return reply if isinstance(reply, str) else reply(request)
+
+
+class HashEmbedder:
+    """Bag of hashed words: equal words give equal directions, nothing is learnt."""
+
+    def __init__(self, dimension: int = 64, name: str = "hash") -> None:
+        self.name = name
+        self.dimension = dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit-length row per text; a text without words gets a zero row."""
+        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in re.findall(r"\w+", text.lower()):
+                row[int(content_hash(word)[:8], 16) % self.dimension] += 1.0
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+        return unit
+
+
+class ListBackbone:
+    """Turns in a list, ranked by the number of words they share with the query (at least `least`), then by order."""
+
+    def __init__(self, turns: Sequence[Turn] = (), least: int = 1) -> None:
+        self._turns: list[Turn] = []
+        self._least = least
+        self.queries: list[Query] = []
+        self.update(turns)
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Append the turns that are not there yet."""
+        known = {turn.id for turn in self._turns}
+        self._turns.extend(turn for turn in turns if turn.id not in known)
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return the k turns that share most words with the query, of those that its filters let through."""
+        self.queries.append(query)
+        words = set(re.findall(r"\w+", query.text.lower()))
+        scored = [
+            (len(words & set(re.findall(r"\w+", f"{turn.speaker} {turn.text}".lower()))), -position, turn)
+            for position, turn in enumerate(self._turns)
+            if _passes(turn, query)
+        ]
+        best = sorted((row for row in scored if row[0] >= self._least), key=lambda row: row[:2], reverse=True)[:k]
+        return [self._hit(turn, float(score)) for score, _, turn in best]
+
+    def _hit(self, turn: Turn, score: float) -> Hit:
+        unit = Unit(
+            turn.id, "turn", turn.text, turn.conversation, turn.speaker, turn.said, (turn.id,), (turn.label,),
+            session=turn.session, ordinal=turn.ordinal,
+        )  # fmt: skip
+        near = [
+            other for other in self._turns if (other.conversation, other.session) == (turn.conversation, turn.session)
+        ]
+        before = tuple((o.speaker, o.text) for o in near if turn.ordinal - 2 <= o.ordinal < turn.ordinal)
+        after = tuple((o.speaker, o.text) for o in near if turn.ordinal < o.ordinal <= turn.ordinal + 2)
+        return Hit(unit, score, {"words": 1}, before, after)
+
+
+def _passes(turn: Turn, query: Query) -> bool:
+    if query.conversations is not None and turn.conversation not in query.conversations:
+        return False
+    if query.speakers is not None and turn.speaker not in query.speakers:
+        return False
+    if query.since is None and query.until is None:
+        return True
+    if turn.said is None:
+        return False
+    return (query.since is None or turn.said >= query.since) and (query.until is None or turn.said <= query.until)

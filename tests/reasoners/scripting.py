@@ -1,0 +1,125 @@
+"""Short ways to write the replies of the full profile's steps, and to run the engine on them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from goalmem_cli.ports import Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.records import Question, Turn
+from goalmem_cli.trace import Trace
+from tests.fakes import ListBackbone, Reply, ScriptedModel
+
+FULL = PromptBook.load(None, "full")
+COMPACT = PromptBook.load(None, "compact")
+MOMENT = datetime(2023, 6, 1, 12, 0)
+
+
+def chat(*lines: str, conversation: str = "chat", day: int = 1) -> list[Turn]:
+    """Return turns from lines such as ``Alice: I ordered tea.``; a line ``--`` starts the next session, a day later."""
+    turns: list[Turn] = []
+    session = 0
+    for line in lines:
+        if line == "--":
+            session += 1
+            continue
+        speaker, text = line.split(": ", 1)
+        said = datetime(2023, 5, day + session, 18, len(turns) % 60)
+        turns.append(Turn(conversation, session, len(turns), speaker, text, said, f"D{session + 1}:{len(turns) + 1}"))
+    return turns
+
+
+def plan(goal: str, *subgoals: str, answer: Sequence[str] = ("x",), current: bool = False) -> str:
+    """Return a decomposition."""
+    return json.dumps(
+        {"goal": goal, "current": current, "variables": [], "answer": list(answer), "subgoals": list(subgoals)}
+    )
+
+
+Grounding = tuple[int, Sequence[str], Mapping[str, str | Sequence[str]], str]
+
+
+def grounds(subgoal: int, *texts: str, **bindings: str | Sequence[str]) -> Grounding:
+    """Return that the facts with these words entail the subgoal (numbered from 1) under the bindings."""
+    return subgoal, texts, bindings, "entailed"
+
+
+def denies(subgoal: int, *texts: str) -> Grounding:
+    """Return that the facts with these words contradict the subgoal."""
+    return subgoal, texts, {}, "contradicted"
+
+
+def unified(
+    *groundings: Grounding, unresolved: Mapping[int, str] | None = None, same: Sequence[tuple[str, str]] = ()
+) -> Callable[[Request], str]:
+    """Return a unification whose facts are looked up by their words among those in the prompt."""
+
+    def reply(request: Request) -> str:
+        entries = [
+            {
+                "subgoal": f"S{subgoal}",
+                "facts": [number_of(request, text) for text in texts],
+                "verdict": verdict,
+                "bindings": [
+                    {"variable": name, "value": value}
+                    for name, values in bindings.items()
+                    for value in ([values] if isinstance(values, str) else values)
+                ],
+            }
+            for subgoal, texts, bindings, verdict in groundings
+        ]
+        whys = [{"subgoal": f"S{number}", "why": why} for number, why in (unresolved or {}).items()]
+        pairs = [{"left": left, "right": right} for left, right in same]
+        return json.dumps({"groundings": entries, "same": pairs, "unresolved": whys})
+
+    return reply
+
+
+def number_of(request: Request, text: str) -> str:
+    """Return the number of the fact that holds the text; a text such as ``F9`` stands for itself."""
+    if re.fullmatch(r"F\d+", text):
+        return text
+    for line in request.growing.splitlines():
+        if text in line and (match := re.match(r"(F\d+)\. ", line)):
+            return match[1]
+    raise AssertionError(f"{text!r} is not among the facts shown:\n{request.growing}")
+
+
+def refined(*antecedents: tuple[int, str, str]) -> str:
+    """Return a refinement: (subgoal numbered from 1, antecedent, query) each."""
+    return json.dumps(
+        {
+            "status": "refine",
+            "antecedents": [
+                {"of": f"S{of}", "relation": "semantic", "subgoal": subgoal, "query": query}
+                for of, subgoal, query in antecedents
+            ],
+        }
+    )
+
+
+STOP = json.dumps({"status": "stop", "antecedents": []})
+
+
+def answered(text: str) -> str:
+    """Return an answer."""
+    return json.dumps({"answer": text})
+
+
+def ask(
+    turns: Sequence[Turn],
+    question: str,
+    *replies: Reply,
+    asker: str | None = None,
+    strict: bool = False,
+    limits: Limits | None = None,
+    asked: datetime = MOMENT,
+) -> tuple[Trace, ScriptedModel]:
+    """Return the trace of a question over the turns, answered from the scripted replies, and the model's memory."""
+    model = ScriptedModel(replies)
+    engine = GoalMem(ListBackbone(turns), model, FULL, limits or Limits(), strict=strict)
+    return engine.answer(Question(question, asked, asker)), model

@@ -1,0 +1,419 @@
+"""The engine, driven by scripted replies through every exit."""
+
+from __future__ import annotations
+
+from goalmem_cli.logic.support import Support
+from goalmem_cli.reasoners.goal_mem import Limits
+from goalmem_cli.trace import Ending, Status
+from tests.reasoners.scripting import STOP, answered, ask, chat, denies, grounds, plan, refined, unified
+
+CAFE = chat(
+    "Alice: I went to the cafe Momoco and ordered a Kyoto Latte.",
+    "Ben: I had a flat white at home.",
+    "--",
+    "Ben: My dog is called Biscuit.",
+    "Alice: The weather is fine.",
+)
+DRINK = plan("(Alice) ordered (x:drink) at (Momoco:cafe)", "(Alice) ordered (x:drink) at (Momoco:cafe)")
+WHICH = "Which drink did Alice order at Momoco?"
+
+
+def test_answered_at_depth_zero() -> None:
+    """A subgoal grounded in the first round ends the question with three calls and one piece of evidence."""
+    trace, model = ask(
+        CAFE, WHICH, DRINK, unified(grounds(1, "ordered a Kyoto Latte", x="Kyoto Latte")), answered("Kyoto Latte")
+    )
+
+    assert trace.status is Status.ANSWERED
+    assert trace.answer == "Kyoto Latte"
+    assert trace.substitution == {"x": ("Kyoto Latte",)}
+    assert [trace.facts[number].turns for number in trace.evidence] == [("D1:1",)]
+    assert trace.attempts[0].ending is Ending.GROUNDED
+    assert trace.attempts[0].steps[0].grounded[0].support == {"x": Support.STATED}
+    assert trace.usage.calls == model.calls == 3
+
+
+def test_answered_after_refinement() -> None:
+    """An antecedent's query brings the fact that grounds the subgoal one level down."""
+    turns = chat("Ana: My area was flooded last night.", "Tom: Oh no.", "--", "Ana: I grew up in West County.")
+    trace, _ = ask(
+        turns,
+        "What was flooded?",
+        plan("(x:place) was flooded", "(x:place) was flooded"),
+        unified(unresolved={1: "my area is not named"}),
+        refined((1, "(Ana) grew up in (x:place)", "Ana grew up county")),
+        unified(
+            grounds(2, "grew up", x="West County"), grounds(1, "My area was flooded", "grew up", x="West County")
+        ),
+        answered("West County"),
+    )
+
+    assert trace.status is Status.ANSWERED
+    first, second = trace.attempts[0].steps
+    assert first.unresolved[0].why == "my area is not named"
+    assert first.refined[0].subgoal == "(Ana) grew up in (x:place)"
+    assert second.queries == ("Ana grew up county",)
+    assert len(second.new_facts) == 1
+
+
+def test_antecedent_no_longer_blocks_once_its_subgoal_is_grounded() -> None:
+    """A refined subgoal may stay open if the subgoal that it serves was grounded without it."""
+    trace, _ = ask(
+        CAFE,
+        WHICH,
+        DRINK,
+        unified(),
+        refined((1, "(Alice) visited (y:cafe)", "Biscuit dog weather")),
+        unified(grounds(1, "ordered a Kyoto Latte", x="Kyoto Latte")),
+        answered("Kyoto Latte"),
+    )
+
+    assert trace.status is Status.ANSWERED
+    assert trace.attempts[0].ending is Ending.GROUNDED
+
+
+def test_answered_at_the_second_breadth() -> None:
+    """After a failed attempt another decomposition starts with an empty substitution and keeps facts' numbers."""
+    trace, model = ask(
+        CAFE,
+        WHICH,
+        plan("(Alice) likes (x:drink)", "(Alice) likes (x:drink)"),
+        unified(),
+        STOP,
+        DRINK,
+        unified(grounds(1, "ordered a Kyoto Latte", x="Kyoto Latte")),
+        answered("Kyoto Latte"),
+    )
+
+    assert trace.status is Status.ANSWERED
+    assert [attempt.ending for attempt in trace.attempts] == [Ending.REFINEMENT_STOPPED, Ending.GROUNDED]
+    assert "IF (Alice) likes (x:drink) THEN" in model.seen[3].tail
+    assert trace.attempts[0].steps[0].new_facts[0] in trace.attempts[1].steps[0].new_facts
+
+
+def test_conflict_in_one_reply_takes_neither() -> None:
+    """Of two conflicting groundings in one reply neither stands, in whichever order they come."""
+    turns = chat("Ben: My dog is called Biscuit.", "--", "Ben: My dog is called Toast.")
+    one, other = grounds(1, "Biscuit", x="Biscuit"), grounds(1, "Toast", x="Toast")
+    for pair in ((one, other), (other, one)):
+        trace, _ = ask(
+            turns, "What is Ben's dog called?", plan("(Ben) has a dog called (x:name)", "(Ben) has a dog called (x:name)"),
+            unified(*pair), STOP, limits=Limits(max_breadth=1),
+        )  # fmt: skip
+
+        assert trace.status is Status.UNKNOWN
+        assert trace.answer is None
+        assert all("conflict" in rejected.why for rejected in trace.attempts[0].steps[0].rejected)
+        assert len(trace.attempts[0].steps[0].rejected) == 2
+
+
+def test_later_value_wins_where_the_question_asks_for_the_current_state() -> None:
+    """For a current state the value said later is taken and marked as superseding the earlier one."""
+    turns = chat("Ben: I live in Leeds.", "--", "Ben: I live in Hull since yesterday.")
+    for order in ((0, 1), (1, 0)):
+        pair = [grounds(1, "in Leeds", x="Leeds"), grounds(1, "in Hull", x="Hull")]
+        trace, _ = ask(
+            turns, "Where does Ben live?", plan("(Ben) lives in (x:town)", "(Ben) lives in (x:town)", current=True),
+            unified(*(pair[place] for place in order)), answered("Hull"),
+        )  # fmt: skip
+
+        step = trace.attempts[0].steps[0]
+        assert trace.answer == "Hull"
+        assert "supersedes Leeds" in step.grounded[0].notes[0]
+        assert "superseded" in step.rejected[0].why
+
+
+def test_violated_type_is_refused() -> None:
+    """A binding of a decidable type that cannot be of it is rejected with the reason."""
+    trace, _ = ask(
+        CAFE,
+        "When did Alice go to Momoco?",
+        plan("(Alice) went to (Momoco:cafe) on (x:date)", "(Alice) went to (Momoco:cafe) on (x:date)"),
+        unified(grounds(1, "ordered a Kyoto Latte", x="Kyoto Latte")),
+        STOP,
+        limits=Limits(max_breadth=1),
+    )
+
+    assert trace.status is Status.UNKNOWN
+    assert "is no date" in trace.attempts[0].steps[0].rejected[0].why
+
+
+def test_fact_about_another_person_is_refused() -> None:
+    """What one speaker tells of themselves grounds nothing about another."""
+    turns = chat("Ben: I ordered a cocoa.", "Alice: Nice.")
+    trace, _ = ask(
+        turns, "What did Alice order?", plan("(Alice) ordered (x:drink)", "(Alice) ordered (x:drink)"),
+        unified(grounds(1, "cocoa", x="cocoa")), STOP, limits=Limits(max_breadth=1),
+    )  # fmt: skip
+
+    assert trace.status is Status.UNKNOWN
+    assert "Ben speaks of themselves" in trace.attempts[0].steps[0].rejected[0].why
+
+
+def test_inferred_binding_is_taken_and_shown_unless_strict() -> None:
+    """A bridge of the model's own is marked inferred; with strict it is refused."""
+    turns = chat("James: We adopted Ned from a shelter in Stamford.")
+    script = (
+        plan("the shelter of (James) is in (x:state)", "(James) adopted a dog in (x:state)"),
+        unified(grounds(1, "Stamford", x="Connecticut")),
+    )
+    loose, _ = ask(turns, "In which state is the shelter?", *script, answered("Connecticut"))
+    strict, _ = ask(
+        turns, "In which state is the shelter?", *script, STOP, strict=True, limits=Limits(max_breadth=1)
+    )
+
+    assert loose.answer == "Connecticut"
+    assert loose.attempts[0].steps[0].grounded[0].support == {"x": Support.INFERRED}
+    assert strict.status is Status.UNKNOWN
+    assert "inferred" in strict.attempts[0].steps[0].rejected[0].why
+
+
+def test_date_worked_out_from_the_time_of_speaking_is_derived() -> None:
+    """A date that a relative expression means passes strict."""
+    turns = chat("Ana: I ran the race yesterday.", day=8)
+    trace, _ = ask(
+        turns, "When did Ana run?", plan("(Ana) ran on (x:date)", "(Ana) ran the race on (x:date)"),
+        unified(grounds(1, "yesterday", x="7 May 2023")), answered("7 May 2023"), strict=True,
+    )  # fmt: skip
+
+    assert trace.answer == "7 May 2023"
+    assert trace.attempts[0].steps[0].grounded[0].support == {"x": Support.DERIVED}
+
+
+def test_nothing_new_retrieved_ends_the_depth_loop() -> None:
+    """A refinement whose query brings no new fact is unified once more, then the attempt ends."""
+    trace, model = ask(
+        CAFE[:1], WHICH, DRINK, unified(), refined((1, "(Alice) visited (y:cafe)", "cafe Momoco")), unified(),
+        limits=Limits(max_breadth=1),
+    )  # fmt: skip
+
+    assert trace.attempts[0].ending is Ending.NOTHING_NEW
+    assert model.calls == 4
+
+
+def test_refinement_stops() -> None:
+    """A refinement that says stop ends the attempt."""
+    trace, _ = ask(CAFE, WHICH, DRINK, unified(), STOP, limits=Limits(max_breadth=1))
+
+    assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED
+
+
+def test_refinement_that_repeats_a_subgoal_counts_as_stop() -> None:
+    """An antecedent equal to a subgoal that is there already leads nowhere."""
+    repeated = refined((1, "(Alice) ordered (x:drink) at (Momoco:cafe)", "drink"))
+    trace, _ = ask(CAFE, WHICH, DRINK, unified(), repeated, limits=Limits(max_breadth=1))
+
+    assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED
+
+
+def test_budget_spent() -> None:
+    """When the facts that an attempt may show are used up, it ends; the first round takes half of them."""
+    turns = chat(*(f"Alice: Tea number {word} at Momoco." for word in ("one", "two", "three", "four", "five", "six")))
+    more = (refined((1, "(Alice) visited (y:cafe)", "tea")), unified())
+    last = (refined((1, "(Alice) likes (z:thing)", "tea number")), unified())
+    trace, _ = ask(turns, WHICH, DRINK, unified(), *more, *last, limits=Limits(max_breadth=1, budget=4))
+
+    assert trace.attempts[0].ending is Ending.BUDGET_SPENT
+    assert [len(step.new_facts) for step in trace.attempts[0].steps] == [2, 1, 1]
+
+
+def test_maximum_depth() -> None:
+    """The depth loop ends at its bound even if each round brings something new."""
+    trace, _ = ask(
+        CAFE, WHICH, DRINK, unified(), refined((1, "(Ben) has (y:dog)", "dog Biscuit")), unified(),
+        limits=Limits(max_breadth=1, max_depth=1),
+    )  # fmt: skip
+
+    assert trace.attempts[0].ending is Ending.MAX_DEPTH
+
+
+def test_malformed_reply_is_retried_once_with_the_reason() -> None:
+    """The second try sees what was wrong with the first and may mend it."""
+    trace, model = ask(
+        CAFE, WHICH, "no json", DRINK, unified(grounds(1, "Latte", x="Kyoto Latte")), answered("Kyoto Latte")
+    )
+
+    assert trace.status is Status.ANSWERED
+    assert "could not be used" in model.seen[1].tail
+    assert trace.usage.calls == 4
+
+
+def test_malformed_replies_twice_end_in_failed() -> None:
+    """A question whose every attempt ended in unusable replies has failed; it is not unknown."""
+    at_plan, _ = ask(CAFE, WHICH, "{}", "{}")
+    at_unification, _ = ask(CAFE, WHICH, DRINK, "{", "[]", limits=Limits(max_breadth=1))
+
+    for trace in (at_plan, at_unification):
+        assert trace.status is Status.FAILED
+        assert trace.attempts[-1].ending is Ending.UNUSABLE_REPLY
+    assert at_plan.failure is not None
+    assert at_plan.failure.startswith("decomposition:")
+    assert at_unification.attempts[0].steps[0].failure is not None
+
+
+def test_one_unusable_attempt_among_others_is_unknown() -> None:
+    """A question is unknown, not failed, when at least one attempt ran to its end."""
+    trace, _ = ask(CAFE, WHICH, DRINK, unified(), STOP, "{}", "{}")
+
+    assert trace.status is Status.UNKNOWN
+
+
+def test_repeated_decomposition_is_refused_once_then_ends_the_breadth_loop() -> None:
+    """The same set of subgoals, in other letters' case and order, is no new attempt."""
+    shouted = plan("(Alice) ordered (x:drink) at (Momoco:cafe)", "(Alice) ORDERED (x:drink) at (the Momoco:cafe)!")
+    trace, model = ask(CAFE, WHICH, DRINK, unified(), STOP, shouted, shouted)
+
+    assert trace.status is Status.UNKNOWN
+    assert len(trace.attempts) == 1
+    assert "repeats a plan" in model.seen[-1].tail
+
+
+def test_citation_of_a_fact_that_was_not_shown_is_no_reply() -> None:
+    """The schema enumerates the facts; a reply that cites another is refused before the engine sees it."""
+    invented = unified(grounds(1, "F99", x="Kyoto Latte"))
+    trace, _ = ask(CAFE, WHICH, DRINK, invented, invented, limits=Limits(max_breadth=1))
+
+    assert trace.status is Status.FAILED
+    assert "F99" in str(trace.attempts[0].steps[0].failure)
+
+
+def test_wording_that_adds_something_is_replaced_by_the_binding() -> None:
+    """An answer may not bring a name or number that no supporting fact has, nor leave its binding out."""
+    for wording in ("Espresso", "Kyoto Latte for 7 euros", "Kyoto Latte, as Napoleon did"):
+        trace, _ = ask(CAFE, WHICH, DRINK, unified(grounds(1, "Latte", x="Kyoto Latte")), answered(wording))
+
+        assert trace.answer == "Kyoto Latte"
+        assert trace.notes
+
+
+def test_unusable_wording_is_replaced_by_the_binding() -> None:
+    """What was proved is answered even if the model cannot word it."""
+    trace, _ = ask(CAFE, WHICH, DRINK, unified(grounds(1, "Latte", x="Kyoto Latte")), "", "")
+
+    assert (trace.status, trace.answer) == (Status.ANSWERED, "Kyoto Latte")
+
+
+CLOSED = plan("(Alice) ordered tea at (Momoco:cafe)", "(Alice) ordered tea at (Momoco:cafe)", answer=())
+
+
+def test_closed_question_is_settled_by_the_verdict_not_by_grounding() -> None:
+    """Every subgoal grounded does not mean yes: the verdict over the supporting facts decides."""
+    trace, _ = ask(CAFE, "Did Alice order tea?", CLOSED, unified(grounds(1, "Latte")), answered("no"))
+
+    assert (trace.status, trace.answer) == (Status.ANSWERED, "no")
+
+
+def test_contradicted_subgoal_settles_a_closed_question() -> None:
+    """A fact that contradicts a subgoal counts as evidence for the verdict."""
+    trace, model = ask(CAFE, "Did Alice order tea?", CLOSED, unified(denies(1, "Latte")), answered("no"))
+
+    assert trace.answer == "no"
+    assert trace.attempts[0].steps[0].contradicted[0].facts == trace.evidence
+    assert "contradicted by F" in model.seen[-1].tail
+
+
+def test_contradiction_settles_no_open_question() -> None:
+    """For an open question a contradicted subgoal stays unresolved."""
+    trace, _ = ask(CAFE, WHICH, DRINK, unified(denies(1, "Latte")), STOP, limits=Limits(max_breadth=1))
+
+    assert trace.status is Status.UNKNOWN
+
+
+def test_closed_question_may_stay_unknown() -> None:
+    """A verdict of unknown is the outcome unknown, with a note."""
+    trace, _ = ask(CAFE, "Did Alice order tea?", CLOSED, unified(grounds(1, "Latte")), answered("unknown"))
+
+    assert (trace.status, trace.answer) == (Status.UNKNOWN, None)
+    assert trace.notes
+
+
+def test_starred_variable_collects_values_and_looks_once_more() -> None:
+    """After its first grounding a starred subgoal gets one further retrieval, and its values are the union."""
+    turns = chat("Alice: I paint.", "--", "Alice: I took up pottery.", "--", "Alice: I swim.")
+    hobbies = "(Alice) has the hobby (x:hobby*)"
+    trace, model = ask(
+        turns,
+        "What are the hobbies of Alice?",
+        plan(hobbies, hobbies),
+        unified(grounds(1, "paint", x="painting")),
+        unified(grounds(1, "pottery", x=["pottery", "painting"])),
+        answered("painting, pottery"),
+        limits=Limits(budget=4),
+    )
+
+    assert trace.substitution == {"x": ("painting", "pottery")}
+    assert trace.answer == "painting, pottery"
+    assert model.calls == 4
+    assert len(trace.evidence) == 2
+
+
+def test_starred_variable_keeps_the_values_that_satisfy_every_subgoal() -> None:
+    """A value must hold in each subgoal that the starred variable stands in."""
+    turns = chat("Alice: I tried sushi, tacos and curry.", "Alice: I liked the sushi and the pho.")
+    trace, _ = ask(
+        turns,
+        "Which dishes did Alice try and like?",
+        plan("(Alice) liked (x:dish*)", "(Alice) tried (x:dish*)", "(Alice) liked (x:dish*)"),
+        unified(grounds(1, "tacos", x=["sushi", "tacos", "curry"]), grounds(2, "pho", x=["sushi", "pho"])),
+        answered("sushi"),
+    )
+
+    assert trace.substitution == {"x": ("sushi",)}
+
+
+def test_undecided_pair_is_judged_by_the_next_unification() -> None:
+    """Two wordings that only a model can equate are put to it once, and the verdict is recorded as judged."""
+    turns = chat("Alice: My sister lives in Leeds.", "--", "Alice: Anna came by, my sister.", "Alice: Anna teaches.")
+    trace, model = ask(
+        turns,
+        "Where does the teacher in Alice's family live?",
+        plan("(y:person) lives in (x:town)", "(y:person) lives in (x:town)", "(y:person) teaches"),
+        unified(grounds(1, "Leeds", y="my sister", x="Leeds"), grounds(2, "teaches", y="Anna")),
+        refined((1, "(y:person) is the sister of (Alice)", "sister Anna")),
+        unified(
+            grounds(1, "Leeds", y="my sister", x="Leeds"), grounds(2, "teaches", y="Anna"), same=[("Anna", "my sister")]
+        ),
+        answered("Leeds"),
+    )
+
+    assert trace.answer == "Leeds"
+    assert "my sister / Anna" in model.seen[3].tail
+    notes = [note for grounded in trace.attempts[0].steps[1].grounded for note in grounded.notes]
+    assert any("judged" in note for note in notes)
+
+
+def test_alias_agrees_and_the_more_specific_stands() -> None:
+    """Matcha and Matcha Powder are one binding; the more specific wording is kept."""
+    turns = chat("Alice: I like matcha.", "Ben: The drink Kyoto Latte contains matcha powder.")
+    trace, _ = ask(
+        turns,
+        "Which drink would Alice like?",
+        plan("(Alice) would like (x:drink)", "(Alice) likes (y:flavour)", "(x:drink) contains (y:flavour)"),
+        unified(grounds(1, "I like", y="Matcha"), grounds(2, "Kyoto", x="Kyoto Latte", y="Matcha Powder")),
+        answered("Kyoto Latte"),
+    )
+
+    assert trace.answer == "Kyoto Latte"
+    assert trace.substitution["y"] == ("Matcha Powder",)
+
+
+def test_first_person_constants_stand_for_the_asker() -> None:
+    """With an asker, "I" in a subgoal is checked as the asker's name."""
+    turns = chat("Ben: I ordered a cocoa.", "Alice: I ordered a tea.")
+    question = plan("(I) ordered (x:drink)", "(I) ordered (x:drink)")
+    right, _ = ask(turns, "What did I order?", question, unified(grounds(1, "tea", x="tea")), answered("tea"), asker="Alice")
+    wrong, _ = ask(
+        turns, "What did I order?", question, unified(grounds(1, "cocoa", x="cocoa")), STOP, asker="Alice",
+        limits=Limits(max_breadth=1),
+    )  # fmt: skip
+
+    assert right.answer == "tea"
+    assert wrong.status is Status.UNKNOWN
+
+
+def test_answers_remembered_earlier_are_never_facts() -> None:
+    """Nothing is retrieved from an empty memory: the question ends unknown, with a reason for the subgoal."""
+    trace, _ = ask([], WHICH, DRINK, STOP, limits=Limits(max_breadth=1))
+
+    assert trace.status is Status.UNKNOWN
+    assert trace.attempts[0].steps[0].unresolved[0].why == "nothing was retrieved"

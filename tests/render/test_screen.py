@@ -1,0 +1,128 @@
+"""Streams, errors, tables and the growing tree."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from goalmem_cli.records import Hit, Unit
+from goalmem_cli.render.console import Screen, two_lines
+from goalmem_cli.render.live import LiveTree, growing_tree, progress_line
+from goalmem_cli.render.tables import hits_document, hits_table, pairs, plain_table
+from goalmem_cli.trace import Attempt
+from tests.render.test_tree import drawn
+from tests.render.traces import FIRST_STEP, GOAL, QUESTION, SECOND_STEP, SUBGOALS
+
+HIT = Hit(
+    Unit("u1", "turn", "I ordered the latte.", "momoco-01", "Alice", None, ("t1",), ("D1:3",)), 0.5, {"bm25": 2, "dense": 1}
+)  # fmt: skip
+
+
+def test_an_error_is_two_lines_whatever_its_text() -> None:
+    """A message with line breaks still takes one line, and a missing hint gets one."""
+    lines = two_lines("first\nsecond", "").plain.splitlines()
+    assert lines[0] == "error: first second"
+    assert lines[1].startswith("hint: ")
+    assert len(lines) == 2
+
+
+def test_the_answer_goes_to_stdout_and_notes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    """stdout carries the answer and nothing else."""
+    screen = Screen()
+    screen.note("reading")
+    screen.answer("Matcha")
+    screen.warn("one turn without a time")
+    captured = capsys.readouterr()
+    assert captured.out == "Matcha\n"
+    assert captured.err == "reading\nwarning: one turn without a time\n"
+
+
+def test_quiet_drops_notes_and_keeps_warnings(capsys: pytest.CaptureFixture[str]) -> None:
+    """--quiet says nothing but what went wrong."""
+    screen = Screen(is_quiet=True)
+    screen.note("reading")
+    screen.report("3 new turns")
+    screen.warn("no time")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "warning: no time\n")
+
+
+def test_details_are_for_verbose(capsys: pytest.CaptureFixture[str]) -> None:
+    """--verbose adds details that are not said otherwise."""
+    Screen().detail("opened")
+    Screen(is_verbose=True).detail("opened")
+    assert capsys.readouterr().err == "opened\n"
+
+
+def test_a_long_line_is_not_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    """An error's line stays one line, however long."""
+    Screen(width=20).error("word " * 40, "more " * 40)
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_progress_is_not_drawn_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe gets no progress bar."""
+    with Screen().progress(3) as begin, Screen().download("model") as reach:
+        begin("one")
+        reach(1, None)
+    assert capsys.readouterr().err == ""
+
+
+def test_hits_show_who_when_where_and_why() -> None:
+    """Each hit has its speaker, time, place and text; explained, its ranks too."""
+    text = drawn(hits_table([HIT], is_explained=True), 80)
+    assert "1  Alice, time unknown, momoco-01 D1:3" in text
+    assert "I ordered the latte." in text
+    assert "score 0.5000; ranks: bm25 2, dense 1" in text
+    assert "ranks" not in drawn(hits_table([HIT]), 80)
+
+
+def test_a_hit_as_json_has_the_issue_s_keys() -> None:
+    """`search --json` names the unit, its turns as people call them, and what ranked it."""
+    assert hits_document([HIT]) == [
+        {
+            "unit": "u1", "turns": ["D1:3"], "conversation": "momoco-01", "speaker": "Alice", "said": None,
+            "text": "I ordered the latte.", "score": 0.5, "ranks": {"bm25": 2, "dense": 1},
+        }
+    ]  # fmt: skip
+
+
+def test_table_cells_are_text_not_markup() -> None:
+    """What looks like markup in a name is shown as it is."""
+    assert "[red]x[/red]" in drawn(plain_table(("name", "n"), [("[red]x[/red]", 3)], numbers=("n",)), 80)
+    assert "a  [b]" in drawn(pairs({"a": "[b]"}), 80)
+
+
+def test_the_tree_grows_with_each_step() -> None:
+    """An attempt is there when it starts, and each step when it ends."""
+    bare = Attempt(1, GOAL, SUBGOALS)
+    started = drawn(growing_tree(QUESTION, [bare]), 80)
+    assert "[open]" in started
+    assert "step" not in started
+    stepped = drawn(growing_tree(QUESTION, [Attempt(1, GOAL, SUBGOALS, (FIRST_STEP,))]), 80)
+    assert "S1 grounded" in stepped
+    assert "facts: F1" in stepped
+
+
+def test_progress_counts_what_is_settled() -> None:
+    """The line under way names the attempt, the step and how many subgoals are settled."""
+    assert "splitting" in progress_line([]).plain
+    attempt = Attempt(2, GOAL, SUBGOALS, (FIRST_STEP,))
+    assert progress_line([attempt]).plain == "attempt 2, step 1: 1 of 2 subgoals settled"
+
+
+@pytest.mark.parametrize("is_full", [True, False])
+def test_the_live_tree_is_an_observer_and_leaves_nothing_behind(*, is_full: bool) -> None:
+    """On a terminal each step is drawn; when the question ends, the drawing is gone."""
+    stream = StringIO()
+    console = Console(file=stream, width=80, force_terminal=True, markup=False, highlight=False)
+    with LiveTree(console, QUESTION, is_full=is_full) as live:
+        live.started(1, GOAL, SUBGOALS)
+        live.stepped(1, FIRST_STEP)
+        live.stepped(1, SECOND_STEP)
+    drawn_text = stream.getvalue()
+    assert "2 of 2 subgoals settled" in drawn_text
+    assert ("S2 grounded" in drawn_text) is is_full
+    assert drawn_text.rstrip().endswith("\x1b[2K") or "\x1b[1A" in drawn_text

@@ -1,0 +1,128 @@
+"""Settings: which source wins, and what a wrong one says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.config import Settings, load_settings, stores_folder, user_file
+from goalmem_cli.errors import UsageError
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An environment whose user file is an empty one in the test's folder."""
+    path = tmp_path / "user" / "config.yaml"
+    path.parent.mkdir()
+    path.write_text("")
+    return {"GOALMEM_CONFIG": str(path)}
+
+
+def write_user_file(environment: dict[str, str], text: str) -> Path:
+    path = Path(environment["GOALMEM_CONFIG"])
+    path.write_text(text)
+    return path
+
+
+def test_defaults_need_no_file(environment: dict[str, str]) -> None:
+    """Without files, variables or flags every setting has its default, and the store is in the user's data."""
+    assert load_settings({}, environment) == Settings(store=stores_folder() / "default")
+    assert user_file({}).parent.name == "goalmem"
+
+
+def test_each_source_yields_to_the_next(environment: dict[str, str], tmp_path: Path) -> None:
+    """Default < user file < store file < environment < typed flag, key by key."""
+    store = tmp_path / "store"
+    store.mkdir()
+    write_user_file(environment, f"store: {store}\nmax_depth: 1\nbudget: 11\nseed: 1\nmodel: a")
+    (store / "goalmem.yaml").write_text("budget: 22\nseed: 2\nmodel: b")
+    environment |= {"GOALMEM_SEED": "3", "GOALMEM_MODEL": "c"}
+    settings = load_settings({"model": "d", "max_breadth": None}, environment)
+    found = (settings.max_breadth, settings.max_depth, settings.budget, settings.seed, settings.model)
+    assert found == (3, 1, 22, 3, "d")
+    assert settings.store == store
+
+
+def test_the_store_s_file_is_that_of_the_store_finally_chosen(environment: dict[str, str], tmp_path: Path) -> None:
+    """A store named by a flag brings its own file, not that of the store it replaces."""
+    for name, budget in (("one", 1), ("two", 2)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "goalmem.yaml").write_text(f"budget: {budget}")
+    environment["GOALMEM_STORE"] = str(tmp_path / "one")
+    assert load_settings({}, environment).budget == 1
+    assert load_settings({"store": tmp_path / "two"}, environment).budget == 2
+
+
+def test_paths_of_a_file_are_relative_to_it(environment: dict[str, str]) -> None:
+    """A relative path in a file means a place beside the file, wherever the command runs."""
+    path = write_user_file(environment, "store: mine\nprompts: my-prompts")
+    settings = load_settings({}, environment)
+    assert settings.store == path.parent / "mine"
+    assert settings.prompts == path.parent / "my-prompts"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("depth: 3", "'depth'"),
+        ("max_depth: deep", "'max_depth'"),
+        ("max_depth: true", "'max_depth'"),
+        ("max_depth: -1", "'max_depth'"),
+        ("max_breadth: 0", "'max_breadth'"),
+        ("budget: 1.5", "'budget'"),
+        ("strict: 1", "'strict'"),
+        ("model: [a]", "'model'"),
+        ("model: ''", "'model'"),
+        ("store: 3", "'store'"),
+        ("- a", "not a mapping"),
+        ("a: [", "not YAML"),
+    ],
+)
+def test_a_wrong_file_is_an_error_that_names_file_and_key(environment: dict[str, str], text: str, named: str) -> None:
+    """Unknown keys and values of the wrong kind are refused, with the file and the key."""
+    path = write_user_file(environment, text)
+    with pytest.raises(UsageError) as caught:
+        load_settings({}, environment)
+    assert str(path) in caught.value.message
+    assert named in caught.value.message
+    assert caught.value.hint
+    assert "\n" not in caught.value.message
+
+
+def test_a_store_s_file_cannot_name_another_store(environment: dict[str, str], tmp_path: Path) -> None:
+    """`store` in a store's own file would be a riddle."""
+    (tmp_path / "goalmem.yaml").write_text("store: elsewhere")
+    with pytest.raises(UsageError, match="'store' has no place"):
+        load_settings({"store": tmp_path}, environment)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("GOALMEM_SEED", "x"), ("GOALMEM_STRICT", "perhaps"), ("GOALMEM_CONTEXT", "12"), ("GOALMEM_THREADS", "0")],
+)
+def test_a_wrong_variable_is_an_error_that_names_it(environment: dict[str, str], variable: str, value: str) -> None:
+    """A variable of the wrong kind is refused by its name."""
+    with pytest.raises(UsageError, match=variable):
+        load_settings({}, {**environment, variable: value})
+
+
+@pytest.mark.parametrize(("value", "expected"), [("1", True), ("yes", True), ("off", False), ("", False)])
+def test_switches_read_the_usual_words(environment: dict[str, str], value: str, *, expected: bool) -> None:
+    """A switch in the environment takes the usual words; an empty variable is as good as none."""
+    assert load_settings({}, {**environment, "GOALMEM_STRICT": value}).strict is expected
+
+
+def test_a_named_user_file_must_be_there(tmp_path: Path) -> None:
+    """GOALMEM_CONFIG naming nothing is an error, not a silent default."""
+    with pytest.raises(UsageError, match="GOALMEM_CONFIG"):
+        load_settings({}, {"GOALMEM_CONFIG": str(tmp_path / "none.yaml")})
+
+
+def test_null_stands_for_no_choice(environment: dict[str, str]) -> None:
+    """A null leaves a setting that may be absent to the model; one that must be there refuses it."""
+    write_user_file(environment, "context: null")
+    assert load_settings({}, environment).context is None
+    write_user_file(environment, "budget: null")
+    with pytest.raises(UsageError, match="'budget'"):
+        load_settings({}, environment)

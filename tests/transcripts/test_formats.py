@@ -1,0 +1,140 @@
+"""Detection, and the errors that come before any format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.transcripts import FORMATS, READERS, detect, read_bytes, read_file
+
+LOCOMO = b'{"session_1": [{"speaker": "A", "text": "x"}]}'
+CHAT = b'[{"role": "user", "content": "x"}]'
+LINES = b'{"role": "user", "content": "x"}\n{"role": "user", "content": "y"}\n'
+BOLD = b"**A:** x\n**B:** y\n"
+
+
+def test_the_table_of_formats() -> None:
+    """Every reader has its own name, and FORMATS names them in order."""
+    assert FORMATS == ("locomo", "openai", "openai-jsonl", "markdown")
+    assert [reader.name for reader in READERS] == list(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("a.json", LOCOMO, "locomo"),
+        ("a.json", b"[1, " + LOCOMO + b"]", "locomo"),
+        ("a.json", b'{"conversation": {"session_2": 5}}', "locomo"),
+        ("a.JSON", CHAT, "openai"),
+        ("a.json", b'{"messages": 5}', "openai"),
+        ("a.json", b'[{"messages": []}]', "openai"),
+        ("a.json", LINES, "openai-jsonl"),
+        ("a.jsonl", LINES, "openai-jsonl"),
+        ("a.ndjson", b'{"meta": 1}\n{"messages": []}', "openai-jsonl"),
+        ("a.md", BOLD, "markdown"),
+        ("a.markdown", b"## Ann\nx\n", "markdown"),
+        ("-", LOCOMO, "locomo"),
+        ("-", CHAT, "openai"),
+        ("-", LINES, "openai-jsonl"),
+        ("-", BOLD, "markdown"),
+        ("notes.txt", BOLD, "markdown"),
+        ("a.json", b"\xef\xbb\xbf" + CHAT, "openai"),
+    ],
+)
+def test_detection(name: str, data: bytes, expected: str) -> None:
+    """The ending and the data together tell the format, even when details of it are wrong."""
+    assert detect(name, data) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.json", b"{}"),
+        ("a.json", b'"text"'),
+        ("a.json", b"[]"),
+        ("a.jsonl", b'{"a": 1}'),
+        ("a.jsonl", b"plain"),
+        ("-", b"plain text"),
+        ("a.md", b"plain text"),
+        ("README.md", b"# goalmem\n## Install\nx\n## Use\ny\n## Licence\nz\n"),
+    ],
+)
+def test_unknown_formats(name: str, data: bytes) -> None:
+    """What no reader recognises is an error that names the accepted formats."""
+    with pytest.raises(InputError) as caught:
+        detect(name, data)
+
+    assert all(format_name in caught.value.message for format_name in FORMATS)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "place", "reason"),
+    [
+        ("a.json", b'[{"role": "user",\n "content": "x"},\n}', "line 3, column 1", "not JSON"),
+        ("-", b'{"role": ', "line 1, column 10", "not JSON"),
+        ("a.json", b"", "", "the file is empty"),
+        ("a.md", b"\xef\xbb\xbf \r\n\t", "", "the file is empty"),
+        ("a.md", b"**A:** caf\xe9", "byte 10", "not UTF-8"),
+        ("a.md", b"\xef\xbb\xbf**A:** caf\xe9 x", "byte 13", "not UTF-8"),
+        ("a.json", b"\xff\xfe[\x00", "byte 0", "not UTF-8"),
+        ("a.json", b"[" * 200_000, "", "the JSON is nested too deeply"),
+        ("a.json", b"[" + b"9" * 5000 + b"]", "", "the JSON holds a number of too many digits"),
+    ],
+)
+def test_unreadable_data(name: str, data: bytes, place: str, reason: str) -> None:
+    """Text that is not UTF-8 gives the byte, text that is not JSON the line and column."""
+    with pytest.raises(InputError) as caught:
+        detect(name, data)
+
+    assert (caught.value.path, caught.value.place) == (name, place)
+    assert caught.value.reason.startswith(reason)
+    assert "\n" not in caught.value.message
+
+
+def test_a_format_given_is_believed() -> None:
+    """With a format given nothing is detected, so a README is read as Markdown when asked to."""
+    text = b"# Title\n## A\nx\n## B\ny\n## C\nz\n"
+
+    assert len(read_bytes(text, "README.md", "markdown")[0].turns) == 3
+    assert read_bytes(CHAT, "a.md", "openai")[0].format == "openai"
+
+
+def test_an_unknown_format_is_a_usage_error() -> None:
+    """The error's hint lists the formats there are."""
+    with pytest.raises(UsageError) as caught:
+        read_bytes(CHAT, "a.json", "docx")
+
+    assert "openai-jsonl" in caught.value.hint
+
+
+def test_missing_files_and_folders_are_input_errors(tmp_path: Path) -> None:
+    """A path that cannot be read as a file is named with the system's reason."""
+    for path in (tmp_path / "none.json", tmp_path):
+        with pytest.raises(InputError) as caught:
+            read_file(path)
+        assert str(path) in caught.value.message
+        assert caught.value.exit_code == 5
+
+
+def test_reading_twice_gives_equal_values_and_growth_keeps_the_old(tmp_path: Path) -> None:
+    """The same file gives the same turns, and a grown one the same turns and more: ids do not move."""
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(LINES)
+    (first,) = read_file(file)
+    (again,) = read_file(file)
+    file.write_bytes(LINES + b'{"role": "user", "content": "z"}\n')
+    (grown,) = read_file(file)
+
+    assert first == again
+    assert [turn.id for turn in grown.turns[:2]] == [turn.id for turn in first.turns]
+    assert len(grown.turns) == 3
+
+
+def test_a_file_name_that_is_not_utf8_still_names_a_conversation() -> None:
+    """Bytes that the file system gave as surrogates do not reach the store."""
+    (conversation,) = read_bytes(CHAT, "caf\udce9.json")
+
+    assert conversation.name == "caf\ufffd"

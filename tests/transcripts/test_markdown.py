@@ -1,0 +1,203 @@
+"""The Markdown reader."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.transcripts import read_bytes
+
+
+def read(text: str, name: str = "walk.md") -> Conversation:
+    """Return the conversation of a Markdown text."""
+    (conversation,) = read_bytes(text.encode(), name, "markdown")
+    return conversation
+
+
+def said(text: str) -> list[tuple[str, str]]:
+    """Return who says what."""
+    return [(turn.speaker, turn.text) for turn in read(text).turns]
+
+
+BOLD = """\
+# A walk
+
+# 8 May 2023
+
+**Alice:** Hi
+there,
+
+- a list
+
+**Ben** (14:30): Hello
+```python
+# 9 May 2023
+**Alice:** not me
+```
+---
+
+## 2023-05-09 18:00
+
+**Alice** (2023-05-09T18:05:00Z): Later
+**Ben (7 pm)**: Bye
+**Ben (7:00 pm):** Really
+"""
+
+
+def test_bold_names_as_golden() -> None:
+    """Bold names, multi-line turns, fences, date headings, and times of turns that stand for themselves."""
+    day, evening = datetime(2023, 5, 8), datetime(2023, 5, 9, 18)
+    code = "Hello\n```python\n# 9 May 2023\n**Alice:** not me\n```"
+    turns = (
+        Turn("walk", 0, 0, "Alice", "Hi\nthere,\n\n- a list", day),
+        Turn("walk", 0, 1, "Ben", code, datetime(2023, 5, 8, 14, 30)),
+        Turn("walk", 1, 2, "Alice", "Later", datetime(2023, 5, 9, 18, 5, tzinfo=UTC)),
+        Turn("walk", 1, 3, "Ben (7 pm)", "Bye", evening),
+        Turn("walk", 1, 4, "Ben", "Really", datetime(2023, 5, 9, 19)),
+    )
+    notes = ("titles left out: 1", "turns dated by day only, kept as 00:00 of that day: 1")
+    assert read(BOLD) == Conversation("walk", "markdown", turns, None, notes)
+
+
+HEADINGS = """\
+Exported on Monday
+
+## User
+
+How do I knead?
+
+## Assistant (2023-05-08 14:30)
+
+**Step 1:** wash your hands
+### Then
+knead.
+
+## **User:** ##
+Thanks
+
+# The end
+an advertisement
+"""
+
+
+def test_heading_names_as_golden() -> None:
+    """With headings as names, bold lines and deeper headings are text; shallower ones end a turn; roles are known."""
+    turns = (
+        Turn("walk", 0, 0, "User", "How do I knead?", role="user"),
+        Turn("walk", 0, 1, "Assistant", "**Step 1:** wash your hands\n### Then\nknead.",
+             datetime(2023, 5, 8, 14, 30), role="assistant"),
+        Turn("walk", 0, 2, "User", "Thanks", role="user"),
+    )  # fmt: skip
+    notes = ("lines outside any turn left out: 2", "headings above the speakers' level left out: 1")
+    conversation = read(HEADINGS)
+
+    assert conversation.turns == turns
+    assert set(conversation.notes) == set(notes)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["**Ann:** hi", "**Ann**: hi", "**Ann** (8 May 2023): hi", "**Ann (2023-05-08 14:30):** hi", "**Ann:**hi"],
+)
+def test_forms_of_bold_names(line: str) -> None:
+    """Every documented form of a bold name opens a turn."""
+    assert said(line) == [("Ann", "hi")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["**Ann** hi", "x **Ann:** hi", " **Ann:** hi", "**Important** (see below): hi", "*Ann:* hi", "**:** hi", "** : ** hi", "**_ (14:30)**: hi",
+     "#Ann: hi"],
+)  # fmt: skip
+def test_lines_that_are_text(line: str) -> None:
+    """Bold words elsewhere, without a colon, or with other parentheses are text of the turn."""
+    assert said(f"**Ben:** first\n{line}") == [("Ben", f"first\n{line}")]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "# 8 May 2023",
+        "### May 8, 2023",
+        "## Monday, 8 May 2023",
+        "# 2023-05-08",
+        "#### 8th May 2023 ####",
+        "# **8 May 2023**",
+    ],
+)
+def test_forms_of_date_headings(heading: str) -> None:
+    """Every documented form of a date, at any level, dates the turns below it."""
+    assert [turn.said for turn in read(f"{heading}\n**Ann:** hi").turns] == [datetime(2023, 5, 8)]
+
+
+def test_names_at_the_top_level() -> None:
+    """Level-1 headings are names when there are several; a lone one above other names is the title."""
+    assert said("# Ann\nhi\n# Ben\nho") == [("Ann", "hi"), ("Ben", "ho")]
+    assert said("# Ann\nhi") == [("Ann", "hi")]
+    assert said("# A chat\n## Ann\nhi\n## Ben\nho") == [("Ann", "hi"), ("Ben", "ho")]
+
+
+def test_without_date_headings_a_gap_starts_a_session() -> None:
+    """Where no heading gives a date, eight hours between the turns' own times do."""
+    conversation = read("**A** (2023-05-08 08:00): x\n**B** (2023-05-08 16:01): y\n**A:** z")
+
+    assert [turn.session for turn in conversation.turns] == [0, 1, 1]
+    assert conversation.turns[2].said is None
+
+
+def test_a_time_of_day_needs_a_date() -> None:
+    """Without a date above it, a time of day says nothing that could be kept, and is counted."""
+    conversation = read("**A** (14:30): x")
+
+    assert conversation.turns[0].said is None
+    assert conversation.notes == ("times of day without a date ignored: 1",)
+
+
+@pytest.mark.parametrize(
+    "fenced",
+    ["```\n## B\n```", "~~~~\n```\n**B:** x\n~~~\n~~~~", "1. step\n    ```\n# B\n    ```", "```sh\n**B:** `x`\n`````"],
+)
+def test_fences_hold_text_only(fenced: str) -> None:
+    """Nothing in a code fence is a name or a date, whatever its marks, length or indent."""
+    for opening in ("**A:** ", "**A:**\n"):
+        assert said(f"{opening}{fenced}\n**C:** y") == [("A", fenced), ("C", "y")]
+
+
+def test_an_open_fence_is_reported() -> None:
+    """A fence that is never closed holds the rest of the file, and the notes say so."""
+    conversation = read("**A:** x\n```\n**B:** y")
+
+    assert len(conversation.turns) == 1
+    assert conversation.notes == ("code fences that are never closed: 1",)
+
+
+def test_blank_turns_are_left_out() -> None:
+    """A name with nothing under it is counted, not kept."""
+    conversation = read("**A:**\n\n---\n**B:** y\r\n**A:** z\r")
+
+    assert [(turn.ordinal, turn.text) for turn in conversation.turns] == [(0, "y"), (1, "z")]
+    assert conversation.notes == ("blank messages left out: 1",)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        ("**A:** x\n\n# 31 February 2023\n", "line 3", "'31 February 2023' is not a time (day is out of range"),
+        ("**A** (2023-13-08 14:30): x", "line 1", "'2023-13-08 14:30' is not a time (month must be in 1..12"),
+        ("**A** (25:00): x", "line 1", "'25:00' is not a time (hour must be in 0..23"),
+        ("**A** (about 14:30): x", "line 1", "'about 14:30' is not a time"),
+        ("## 08/05/2023\n**A:** x\n", "line 1", "'08/05/2023' is not a date that can be read one way only"),
+        ("nobody speaks", "", "no messages found"),
+        ("## A\n## B\n", "", "no messages found"),
+    ],
+)
+def test_errors_name_the_line(text: str, place: str, reason: str) -> None:
+    """What stands in the place of a time and is none is an error with its line."""
+    with pytest.raises(InputError) as caught:
+        read(text)
+
+    assert caught.value.place == place
+    assert caught.value.reason.startswith(reason)

@@ -1,0 +1,80 @@
+"""The times that transcripts give."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime, time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goalmem_cli.transcripts.times import stamp_from_epoch, stamp_from_text, time_of_day_from_text
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("1:56 pm on 8 May, 2023", datetime(2023, 5, 8, 13, 56)),
+        ("12:40 am on 27 March, 2022", datetime(2022, 3, 27, 0, 40)),
+        ("12:40 pm on 27 March, 2022", datetime(2022, 3, 27, 12, 40)),
+        ("8 May 2023 14:30", datetime(2023, 5, 8, 14, 30)),
+        ("8 May 2023, 2:30 p.m.", datetime(2023, 5, 8, 14, 30)),
+        ("May 8, 2023 at 2:30 pm", datetime(2023, 5, 8, 14, 30)),
+        ("Mon, 8 sept. 2023 09:05:07", datetime(2023, 9, 8, 9, 5, 7)),
+        ("2023-05-08 14:30", datetime(2023, 5, 8, 14, 30)),
+        ("2023-05-08T14:30:00.5Z", datetime(2023, 5, 8, 14, 30, 0, 500000, UTC)),
+        ("  2023-05-08   14:30:01 ", datetime(2023, 5, 8, 14, 30, 1)),
+    ],
+)
+def test_forms(text: str, moment: datetime) -> None:
+    """Each form gives its moment, with an offset only where the text has one."""
+    stamp = stamp_from_text(text)
+
+    assert stamp is not None
+    assert (stamp.moment, stamp.moment.tzinfo, stamp.is_day) == (moment, moment.tzinfo, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "May 2023", "8 Apples 2023", "08/05/2023", "8.5.2023", "14:30", "20230508", "٨ May 2023", "2023"],
+)
+def test_other_texts_are_no_times(text: str) -> None:
+    """What is no full date, or could be two, is not read as a time."""
+    assert stamp_from_text(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["30 February 2023", "13:30 pm on 8 May, 2023", "0:30 am on 8 May, 2023", "2023-05-08T99:00", "2023-05-08 14:30 hello",
+     "8 May 0000", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-01:00"],
+)  # fmt: skip
+def test_impossible_times_are_errors(text: str) -> None:
+    """A text in the form of a time that no calendar has is an error, not an unknown time."""
+    with pytest.raises(ValueError, match=r".+"):
+        stamp_from_text(text)
+
+
+@pytest.mark.parametrize(("text", "clock"), [("14:30", time(14, 30)), ("2:30PM", time(14, 30)), ("x", None)])
+def test_times_of_day(text: str, clock: time | None) -> None:
+    """A time of day is read with or without am and pm."""
+    assert time_of_day_from_text(text) == clock
+
+
+@given(st.datetimes(min_value=datetime(1980, 1, 1), max_value=datetime(2100, 1, 1)))
+def test_epochs_give_back_their_moment(moment: datetime) -> None:
+    """Seconds and milliseconds of a moment are that moment, and what is written is read back."""
+    moment = moment.replace(microsecond=0, tzinfo=UTC)
+    seconds = int(moment.timestamp())
+
+    assert stamp_from_epoch(seconds).moment == stamp_from_epoch(seconds * 1000).moment == moment
+    written = stamp_from_text(moment.isoformat())
+    assert written is not None
+    assert written.moment == moment
+
+
+@given(st.floats() | st.integers())
+def test_any_number_is_a_time_or_an_error(number: float) -> None:
+    """No number makes anything else of itself than a time in UTC or a ValueError."""
+    with contextlib.suppress(ValueError):
+        assert stamp_from_epoch(number).moment.tzinfo is UTC
