@@ -191,7 +191,7 @@ def _examples(value: Any, growing: str, tail: str, variables: frozenset[str], fi
         inputs, output = example["input"], example["output"]
         if not isinstance(inputs, dict) or inputs.keys() != variables:
             raise PromptError(f"{place}: its inputs are not the declared variables")
-        reply = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, separators=(",", ":"))
+        reply = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
         filled = _render(growing, inputs, file.stem) + _render(tail, inputs, file.stem)
         pairs.append(Example(filled, reply.rstrip("\n")))
     return tuple(pairs)

@@ -25,16 +25,25 @@ TRACES = "traces"
 # What a prompt holds beside its fixed part and the facts: the question, the subgoals, the substitution.
 TAIL_TOKENS = 512
 LEAST_FACT_TOKENS = 256
+BYTES_PER_TOKEN = 3
+
+
+def _nothing() -> None:
+    """Close what holds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once."""
+    """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once.
+
+    `close` gives its memory back.
+    """
 
     model: LanguageModel
     name: str
     profile: Profile
     context: int
+    close: Callable[[], None] = _nothing
 
 
 class DeferredEmbedder:
@@ -81,14 +90,14 @@ def load_model(settings: Settings) -> LoadedModel:
     Raises:
         ModelError: it is missing, unreadable, or does not fit into memory.
     """
-    from goalmem_cli.models.catalogue import resolve
+    from goalmem_cli.models.catalogue import COMPACT, resolve
     from goalmem_cli.models.llama import LlamaModel
 
     spec = resolve(settings.model)
     model = LlamaModel.from_file(
         spec.path, context=settings.context, threads=settings.threads, seed=settings.seed
     )  # fmt: skip
-    return LoadedModel(model, spec.name, spec.profile, model.context)
+    return LoadedModel(model, spec.name, "compact" if spec.profile == COMPACT else "full", model.context, model.close)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +108,25 @@ class Factories:
     model: Callable[[Settings], LoadedModel] = load_model
 
 
+def chosen_embedder(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Embedder:
+    """Return the embedder that the settings name, else the store's own (loaded when first used), else the default.
+
+    Raises:
+        StoreError: the store cannot be read.
+        ModelError: the embedder that was named cannot be loaded.
+    """
+    from goalmem_cli.store import Store
+
+    bare = Store(settings.store, DeferredEmbedder("", 0, factories.embedder), announce=announce)
+    if bare.exists:
+        stats = bare.stats()
+        if stats.embedder and settings.embedder in (None, stats.embedder):
+            return DeferredEmbedder(stats.embedder, stats.dimension, factories.embedder)
+    return factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
+
+
 def open_store(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Store:
-    """Return the store of the settings, with the embedder they name, else its own, else the default.
+    """Return the store of the settings, over the embedder that `chosen_embedder` gives.
 
     Raises:
         StoreError: what is there cannot be read.
@@ -108,14 +134,7 @@ def open_store(settings: Settings, factories: Factories, announce: Callable[[str
     """
     from goalmem_cli.store import Store
 
-    wanted = settings.embedder
-    bare = Store(settings.store, DeferredEmbedder("", 0, factories.embedder), announce=announce)
-    if bare.exists:
-        stats = bare.stats()
-        if stats.embedder and wanted in (None, stats.embedder):
-            own = DeferredEmbedder(stats.embedder, stats.dimension, factories.embedder)
-            return Store(settings.store, own, announce=announce)
-    return Store(settings.store, factories.embedder(wanted or DEFAULT_EMBEDDER), announce=announce)
+    return Store(settings.store, chosen_embedder(settings, factories, announce), announce=announce)
 
 
 def open_backbone(settings: Settings, store: Store) -> FlatBackbone:
@@ -178,12 +197,11 @@ def fact_tokens(context: int, prompts: PromptBook) -> int:
         ModelError: hardly any.
     """
     from goalmem_cli.reasoners.goal_mem import Limits
-    from goalmem_cli.reasoners.goal_mem.facts import estimate_tokens
 
     fixed = max(
         prompt.max_tokens
-        + estimate_tokens(prompt.system)
-        + sum(estimate_tokens(example.input + example.output) for example in prompt.examples)
+        + _tokens(prompt.system)
+        + sum(_tokens(example.input + example.output) for example in prompt.examples)
         for prompt in prompts.prompts.values()
     )
     room = context - fixed - TAIL_TOKENS
@@ -193,3 +211,8 @@ def fact_tokens(context: int, prompts: PromptBook) -> int:
             f"a context of {context} tokens leaves no room for facts beside the prompts", f"give --context {least}"
         )
     return min(Limits().max_fact_tokens, room)
+
+
+def _tokens(text: str) -> int:
+    """Return about how many tokens a model makes of English text, rather too many than too few."""
+    return len(text.encode()) // BYTES_PER_TOKEN + 1

@@ -71,20 +71,15 @@ def retrieve_each(store: Store, recipes: Mapping[str, Recipe], query: Query, k: 
         StoreError: the store cannot be read.
     """
     rankings = list(dict.fromkeys(ranking for recipe in recipes.values() for ranking in recipe))
-    ranked = store.rank(query, rankings, max(DEPTH, k))
-    lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
-    fused = {
-        name: fuse(lists, {ranking.value: weight for ranking, weight in recipe.items()})
-        for name, recipe in recipes.items()
-    }
-    # a hit can be missing: the database may have lost it to another process since it was ranked
-    spare = 2 * k
-    found = store.hits(list(dict.fromkeys(best.unit for order in fused.values() for best in order[:spare])))
+    with store.reading() as reader:
+        ranked = reader.rank(query, rankings, max(DEPTH, k))
+        lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
+        fused = {
+            name: fuse(lists, {ranking.value: weight for ranking, weight in recipe.items()})[:k]
+            for name, recipe in recipes.items()
+        }
+        hits = reader.hits(list(dict.fromkeys(best.unit for order in fused.values() for best in order)))
     return {
-        name: [
-            replace(found[best.unit], score=best.score, ranks=best.ranks)
-            for best in order[:spare]
-            if best.unit in found
-        ][:k]
+        name: [replace(hits[best.unit], score=best.score, ranks=best.ranks) for best in order if best.unit in hits]
         for name, order in fused.items()
     }

@@ -124,6 +124,7 @@ def _answer(run: Invocation, memory: Store, question: Question, *, is_traced: bo
     loaded = run.factories.model(run.settings)
     run.screen.detail(f"model {loaded.name}, {loaded.profile} prompts, {loaded.context} tokens of context")
     with ExitStack() as stack:
+        stack.callback(loaded.close)
         observer = None
         if run.screen.is_live:
             observer = stack.enter_context(LiveTree(run.screen.notes, question.text, is_full=is_traced))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -67,15 +67,14 @@ def ingest(
     for error in errors:
         run.screen.error(error.message, error.hint)
     memory = open_store(run.settings, run.factories, run.screen.note)
-    with run.screen.progress(len(files)) as begun:
-        reading = _Reading(run, format, begun, is_dry=dry_run)
-        try:
-            reading.pour(files, memory)
-        finally:
-            # After the block a failure of the store must not hide what was stored before it.
-            lines = [_line(report, is_dry=dry_run) for report in reading.reports]
-    for line in () if json else lines:
-        run.screen.report(line)
+    reading = _Reading(run, format, is_dry=dry_run)
+    try:
+        with run.screen.progress(len(files)) as begun:
+            reading.pour(files, memory, begun)
+    finally:
+        # What was stored before a failure of the store is worth saying.
+        for report in reading.reports if not json else ():
+            run.screen.report(_line(report, is_dry=dry_run))
     errors += reading.errors
     if json:
         run.screen.document(_document(reading.reports, errors))
@@ -85,36 +84,34 @@ def ingest(
 class _Reading:
     """Reads the files one after another while the store takes what they hold; a bad one does not stop the rest."""
 
-    def __init__(self, run: Invocation, form: str | None, display: Progress, *, is_dry: bool, is_told: bool) -> None:
+    def __init__(self, run: Invocation, form: str | None, *, is_dry: bool) -> None:
         self._run = run
         self._form = form
-        self._display = display
         self._is_dry = is_dry
-        self._is_told = is_told
         self._added: list[Added] = []
         self._is_refused = False
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
-    def pour(self, files: Iterable[Path], memory: Store) -> None:
+    def pour(self, files: Iterable[Path], memory: Store, begun: Callable[[str], None]) -> None:
         """Store, or only preview, what the files hold; the indexes are written once, at the end."""
-        stream = self._conversations(files)
+        stream = self._conversations(files, begun)
         is_done = False
         while not is_done:
             try:
                 if self._is_dry:
                     for conversation in stream:
-                        self._added.append(memory.preview(conversation))
+                        self._take(memory.preview(conversation))
                 else:
-                    memory.add_all(stream, report=self._added.append)
+                    memory.add_all(stream, report=self._take)
                 is_done = True
             except InputError as error:
                 self._refuse(error)
 
-    def _conversations(self, files: Iterable[Path]) -> Iterator[Conversation]:
+    def _conversations(self, files: Iterable[Path], begun: Callable[[str], None]) -> Iterator[Conversation]:
         """Yield what the files hold, and report each file once the store has taken all of it."""
         for file in files:
-            self._display.update(self._display.task_ids[0], description=safe(str(file)))
+            begun(str(file))
             self._added, self._is_refused = [], False
             for conversation in (found := self._read(file)):
                 for note in conversation.notes:
@@ -122,7 +119,6 @@ class _Reading:
                 yield conversation
             if not self._is_refused:
                 self._tell(file, found)
-            self._display.advance(self._display.task_ids[0])
 
     def _read(self, file: Path) -> list[Conversation]:
         from goalmem_cli.transcripts import read_bytes, read_file
@@ -135,6 +131,9 @@ class _Reading:
             self._refuse(error)
             return []
 
+    def _take(self, added: Added) -> None:
+        self._added.append(added)
+
     def _refuse(self, error: InputError) -> None:
         self._is_refused = True
         self.errors.append(error)
@@ -144,17 +143,16 @@ class _Reading:
         for added in self._added:
             if added.replaced:
                 self._run.screen.note(f"{file}: changed text replaces what was stored: {', '.join(added.replaced)}")
-        report = FileReport(
-            path=str(file),
-            format=found[0].format if found else self._form or "",
-            conversations=len(found),
-            turns=sum(added.turns for added in self._added),
-            new_turns=sum(added.new_turns for added in self._added),
-            replaced=sum(len(added.replaced) for added in self._added),
+        self.reports.append(
+            FileReport(
+                path=str(file),
+                format=found[0].format if found else self._form or "",
+                conversations=len(found),
+                turns=sum(added.turns for added in self._added),
+                new_turns=sum(added.new_turns for added in self._added),
+                replaced=sum(len(added.replaced) for added in self._added),
+            )
         )
-        self.reports.append(report)
-        if self._is_told:
-            self._run.screen.report(_line(report, is_dry=self._is_dry))
 
 
 def _found(paths: Iterable[Path]) -> tuple[list[Path], list[InputError]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from goalmem_cli.wiring import Factories
 
 STANDARD_INPUT = "-"
+UNINSTALLED = "unknown: run from a folder, not installed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Invocation:
     factories: Factories
 
 
-def begin(context: typer.Context, *, quiet: bool = False, verbose: bool = False, **flags: object) -> Invocation:
+def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = False, **flags: object) -> Invocation:
     """Return the run's settings and screen; `flags` are settings by field name, None where none was typed.
 
     Raises:
@@ -40,6 +42,14 @@ def begin(context: typer.Context, *, quiet: bool = False, verbose: bool = False,
     settings = load_settings(flags, os.environ)
     factories = context.obj if isinstance(context.obj, Factories) else Factories()
     return Invocation(settings, Screen(is_quiet=quiet, is_verbose=verbose), factories)
+
+
+def version_of(distribution: str, otherwise: str) -> str:
+    """Return the version of an installed distribution, or what stands for one that is not installed."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return otherwise
 
 
 def standard_input() -> bytes:

@@ -11,6 +11,7 @@ import typer
 
 from goalmem_cli.cli import ask, bench, doctor, embedder, ingest, models, prompts, search, stores, trace
 from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.invocation import UNINSTALLED, version_of
 from goalmem_cli.errors import GoalmemError
 from goalmem_cli.render.streams import OutputClosed, abandon_output
 
@@ -31,15 +32,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=True,
 )
-for command in (ingest, search, ask, stores, models, embedder, prompts, trace, bench, doctor):
+for command in (ingest, ask, search, trace, stores, models, embedder, prompts, bench, doctor):
     command.register(app)
 
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from importlib.metadata import version
-
-        typer.echo(f"goalmem {version('goalmem')}")
+        typer.echo(f"goalmem {version_of('goalmem', UNINSTALLED)}")
         raise typer.Exit
 
 

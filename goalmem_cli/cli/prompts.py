@@ -51,7 +51,9 @@ def list_prompts(context: typer.Context, prompts: options.Prompts = None, json: 
         run.screen.document({"schema_version": SCHEMA_VERSION, "prompts": listed})
     else:
         cells = [(profile, p.name, p.hash[:8], p.description) for profile, p in found]
-        run.screen.show(plain_table(("profile", "step", "hash", "description"), cells))
+        run.screen.show(
+            plain_table(("profile", "step", "hash", "description"), cells, whole=("profile", "step", "hash"))
+        )
     return 0
 
 
@@ -76,17 +78,16 @@ def check(context: typer.Context, prompts: options.Prompts = None, quiet: option
     from goalmem_cli.wiring import open_prompts
 
     run = begin(context, quiet=quiet, prompts=prompts)
-    errors = []
+    code = 0
     for profile in PROFILES:
         try:
             book = open_prompts(run.settings.prompts, profile)
         except PromptError as error:
-            errors.append(error)
+            run.screen.error(error.message, error.hint)
+            code = error.exit_code
         else:
             run.screen.report(f"{book.folder}: {len(book.prompts)} prompts, all right")
-    for error in errors:
-        run.screen.error(error.message, error.hint)
-    return PromptError.exit_code if errors else 0
+    return code
 
 
 def _written(prompt: Prompt) -> str:

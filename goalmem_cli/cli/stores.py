@@ -40,9 +40,9 @@ def list_stores(
         return 0
     from goalmem_cli.render.tables import plain_table
 
-    columns = ("store", "conversations", "turns", "embedder", "bytes")
-    cells = [[_marked(row), *(row.get(column, "") for column in columns[1:])] for row in rows]
-    run.screen.show(plain_table(columns, cells, numbers=("conversations", "turns", "bytes")))
+    columns = ("store", "state", "conversations", "turns", "embedder", "bytes")
+    cells = [[row["store"], _state(row), *(row.get(column, "") for column in columns[2:])] for row in rows]
+    run.screen.show(plain_table(columns, cells, numbers=("conversations", "turns", "bytes"), whole=("state",)))
     for row in rows:
         if "error" in row:
             run.screen.warn(f"{row['store']}: {row['error']}")
@@ -125,13 +125,10 @@ def _row(run: Invocation, path: Path) -> dict[str, Any]:
     return row
 
 
-def _marked(row: dict[str, Any]) -> str:
-    notes = [
-        note
-        for note, holds in (("in use", row["is_in_use"]), ("empty", len(row) == len(("store", "is_in_use"))))
-        if holds
-    ]
-    return f"{row['store']} ({', '.join(notes)})" if notes else str(row["store"])
+def _state(row: dict[str, Any]) -> str:
+    is_empty = "turns" not in row and "error" not in row
+    states = (("in use", row["is_in_use"]), ("empty", is_empty), ("unreadable", "error" in row))
+    return ", ".join(state for state, holds in states if holds)
 
 
 def _numbers(stats: Stats) -> dict[str, object]:

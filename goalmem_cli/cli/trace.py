@@ -33,7 +33,6 @@ def list_traces(
 ) -> int:
     """List the questions asked of this store, oldest first."""
     from goalmem_cli.render.tables import plain_table
-    from goalmem_cli.render.text import when
     from goalmem_cli.wiring import open_traces
 
     run = begin(context, quiet=quiet, store=store)
@@ -57,8 +56,8 @@ def list_traces(
         ]
         run.screen.document({"schema_version": SCHEMA_VERSION, "traces": listed})
     elif rows:
-        cells = [(name, when(trace.asked), trace.status, trace.question, trace.answer) for name, trace in rows]
-        run.screen.show(plain_table(("id", "asked", "status", "question", "answer"), cells))
+        cells = [(name, trace.status, trace.question, trace.answer) for name, trace in rows]
+        run.screen.show(plain_table(("id", "status", "question", "answer"), cells, whole=("id", "status")))
     else:
         run.screen.note("no question was asked of this store yet")
     return 0
@@ -67,7 +66,9 @@ def list_traces(
 @group.command("show", epilog=examples("goalmem trace show last", "goalmem trace show last --json"))
 def show(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="ID", help="As `goalmem trace` lists it, or how it begins, or last.")] = LATEST,
+    name: Annotated[
+        str, typer.Argument(metavar="ID", help="As `goalmem trace` lists it, or how it begins, or last.")
+    ] = LATEST,
     store: options.Store = None,
     json: options.Json = False,
     quiet: options.Quiet = False,

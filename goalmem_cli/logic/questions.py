@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 from goalmem_cli.logic.normal import words
 
 _CURRENT = frozenset({"now", "currently", "current", "nowadays", "presently", "still", "latest", "today"})
+_QUESTION_WORDS = frozenset("what which who whom whose when where why how name list".split())
+_PREPOSITIONS = frozenset("in on at by of for with from to about since until under into".split())
+_AUXILIARIES = frozenset("did does do is are was were has have had can could will would should might may if".split())
+_OPENERS = _QUESTION_WORDS | _PREPOSITIONS | _AUXILIARIES
+_TYPES = (
+    (("how", "long"), ("duration",)),
+    (("how", "much"), ("amount", "price", "number")),
+    (("how", "many"), ("number",)),
+    (("how", "old"), ("age",)),
+    (("when",), ("date",)),
+    (("who",), ("person",)),
+    (("whom",), ("person",)),
+    (("where",), ("place",)),
+    (("why",), ("reason",)),
+)
+_NAME = re.compile(r"(?:[A-Z0-9][\w'’.-]*|\b(?:I|my|me)\b)(?: (?:(?:of|the|de|van|von) )?[A-Z0-9][\w'’.-]*)*")
 _CURRENT_PHRASES = ("these days", "at the moment", "so far", "at present", "as of now", "most recent")
 
 
@@ -13,3 +31,31 @@ def asks_for_current_state(question: str) -> bool:
     found = words(question)
     phrase = " ".join(found)
     return bool(_CURRENT & set(found)) or any(cue in phrase for cue in _CURRENT_PHRASES)
+
+
+def asks_for_something(question: str) -> bool:
+    """Say whether the question opens with a question word, so that yes or no cannot answer it."""
+    opening = words(question)[:2]
+    while opening and opening[0] in _PREPOSITIONS:
+        opening = opening[1:]
+    return bool(opening) and opening[0] in _QUESTION_WORDS
+
+
+def expected_types(question: str) -> tuple[str, ...]:
+    """Return the types that the question word asks for, none where any type will do: when -> date."""
+    found = tuple(words(question))
+    for cue, types in _TYPES:
+        if any(found[place : place + len(cue)] == cue for place in range(min(3, len(found)))):
+            return types
+    return ()
+
+
+def names_in(question: str) -> tuple[str, ...]:
+    """Return the names that the question mentions, in order: runs of capitalised words, and I or my.
+
+    The question's first word is no name where it only opens the sentence.
+    """
+    first, _, rest = question.lstrip().partition(" ")
+    text = rest if words(first)[:1] and words(first)[0] in _OPENERS else question
+    found = (match[0].rstrip(".'’-").removesuffix("'s").removesuffix("’s") for match in _NAME.finditer(text))
+    return tuple(dict.fromkeys(found))

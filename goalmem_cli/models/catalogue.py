@@ -165,7 +165,7 @@ def _cached_path(name: str, cache_dir: Path | None) -> Path:
     except HFValidationError as error:
         raise _not_a_hub_name(name) from error
     if not isinstance(found, str):
-        raise ModelMissing(f"{name} is not downloaded", f"goalmem models get {name}")
+        raise ModelMissing(f"{name} is not downloaded", f"goalmem models download {name}")
     return Path(found)
 
 

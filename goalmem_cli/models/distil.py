@@ -45,12 +45,13 @@ def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool
     """
     model = load_transformer(name, may_download=may_download)
     tokenizer, vocabulary = _vocabulary(name, model)
-    outputs = _token_outputs(name, model, len(vocabulary))
-    if not 0 < dimension <= min(outputs.shape):
+    widest = min(_token_outputs(name, model, range(1)).shape[1], len(vocabulary))
+    if not 0 < dimension <= widest:
         raise ModelError(
             f"a table of {dimension} dimensions cannot be made from {name}",
-            f"choose a dimension between 1 and {min(outputs.shape)}",
+            f"choose a dimension between 1 and {widest}",
         )
+    outputs = _token_outputs(name, model, range(len(vocabulary)))
     special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
     is_word = np.array([token not in special and not UNUSED_TOKEN.fullmatch(token) for token in vocabulary])
     table = np.zeros((len(vocabulary), dimension), dtype=np.float32)
@@ -76,8 +77,8 @@ def _vocabulary(name: str, model: SentenceTransformer) -> tuple[dict[str, Any], 
     return document, vocabulary
 
 
-def _token_outputs(name: str, model: SentenceTransformer, count: int) -> Matrix:
-    """Return the (count, width) mean output of the model for each token, between its start and end tokens."""
+def _token_outputs(name: str, model: SentenceTransformer, tokens: range) -> Matrix:
+    """Return the (tokens, width) mean output of the model for each token, between its start and end tokens."""
     import torch
 
     marked = model.tokenizer("a", return_special_tokens_mask=True)
@@ -86,8 +87,8 @@ def _token_outputs(name: str, model: SentenceTransformer, count: int) -> Matrix:
     before, after = ids[:body], [token for token, mark in zip(ids[body:], marks[body:], strict=True) if mark]
     batches = []
     with torch.inference_mode():
-        for start in range(0, count, TOKENS_PER_BATCH):
-            rows = [[*before, token, *after] for token in range(start, min(start + TOKENS_PER_BATCH, count))]
+        for start in range(0, len(tokens), TOKENS_PER_BATCH):
+            rows = [[*before, token, *after] for token in tokens[start : start + TOKENS_PER_BATCH]]
             batch = torch.tensor(rows, device=model.device)
             features = {"input_ids": batch, "attention_mask": torch.ones_like(batch)}
             outputs = model[0](features).get("token_embeddings")

@@ -8,9 +8,7 @@ grammar on the whole vocabulary where trying it on the best token mostly suffice
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,13 +30,6 @@ TOKENS_PER_BATCH = 512
 CONTROL, USER_DEFINED = 8, 16  # attributes of tokens in llama.cpp
 BREAK = "\u200b"
 CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
-# A JSON string holds any character but those JSON wants escaped, and the escapes that are not numbers: a reply then
-# has no raw line break and no half of a surrogate pair in it. White space is as json.dumps writes it, so that a reply
-# looks like the examples and spends no tokens on more.
-STRING_CHARACTER = re.compile(r"^char ::= .*$", re.MULTILINE)
-SAFE_STRING_CHARACTER = r'char ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\/bfnrt]'
-SPACE = re.compile(r"^space ::= .*$", re.MULTILINE)
-SEPARATOR = re.compile(r'(?<!\\)"([,:])" space')
 
 
 class LlamaModel:
@@ -47,7 +38,7 @@ class LlamaModel:
     def __init__(self, llama: Llama, template_source: str) -> None:
         import llama_cpp
 
-        self.context: int = llama.n_ctx()
+        self.context = min(llama.n_ctx(), len(llama.input_ids))  # llama.cpp rounds up what the library allots
         self._native = llama_cpp
         self._llama = llama
         self._vocabulary = llama_cpp.llama_model_get_vocab(llama.model)
@@ -208,15 +199,15 @@ class LlamaModel:
     @contextmanager
     def _grammar(self, shape: JsonShape | GrammarShape) -> Iterator[Any]:
         """Yield llama.cpp's grammar for the shape; compiling one takes less time than a single token."""
+        from goalmem_cli.models.grammar import grammar_text
+
         text = grammar_text(shape)
         with standard_error_closed():
             grammar = self._native.llama_sampler_init_grammar(
                 self._vocabulary, text.encode("utf-8", "replace"), b"root"
             )
-        if not grammar or not text.strip():
-            raise ModelError(
-                "llama.cpp rejects the grammar of a reply", "check the prompt's output, and goalmem prompts"
-            )
+        if not grammar:
+            raise ModelError("llama.cpp rejects the grammar of the reply", "check the output of the prompt's file")
         try:
             yield grammar
         finally:
@@ -234,25 +225,6 @@ class LlamaModel:
 
     def _text_of(self, token: int) -> str:
         return "" if token < 0 else self._detokenised([token])
-
-
-def grammar_text(shape: JsonShape | GrammarShape) -> str:
-    """Return the GBNF grammar of a shape.
-
-    Raises:
-        ModelError: the schema uses what a grammar cannot express.
-    """
-    if isinstance(shape, GrammarShape):
-        return shape.grammar
-    from llama_cpp.llama_grammar import json_schema_to_gbnf
-
-    try:
-        grammar = json_schema_to_gbnf(json.dumps(shape.schema))
-    except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"no grammar can be made of the reply's schema: {error}", "keep to a flat schema") from error
-    grammar = STRING_CHARACTER.sub(lambda _: SAFE_STRING_CHARACTER, grammar)
-    grammar = SPACE.sub('space ::= ""', grammar)
-    return SEPARATOR.sub(r'"\1 "', grammar)
 
 
 def _load(path: Path, context: int, threads: int, seed: int) -> Llama:

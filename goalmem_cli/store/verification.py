@@ -67,14 +67,12 @@ def _retrievable(connection: Connection) -> list[str]:
 
 def _check_index(connection: Connection, index: DerivedIndex, check: Callable[[], list[str]]) -> list[str]:
     """Return what is wrong with one index; nothing is said of its content where it is of another generation."""
-    generation = tables.get_generation(connection)
-    reached = index.reached(str(tables.get_meta(connection, "store")))
+    meta = tables.load_meta(connection)
+    reached = index.reached(meta.store)
     if reached is None:
         return [f"{index.folder.name} index: missing, unreadable or of another store; the next command rebuilds it"]
-    if reached != generation:
-        return [
-            f"{index.folder.name} index: at change {reached} of {generation}; the next command brings it up to date"
-        ]
+    if reached != meta.generation:
+        return [f"{index.folder.name} index: at change {reached} of {meta.generation}; the next command catches it up"]
     try:
         return check()
     except StoreDamaged as error:

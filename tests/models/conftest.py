@@ -21,7 +21,7 @@ def bundled_path() -> Path:
 @pytest.fixture(scope="session")
 def bundled(bundled_path: Path) -> Iterator[LlamaModel]:
     """The bundled model with a context that suits small prompts."""
-    model = LlamaModel.from_file(bundled_path, context=1024)
+    model = LlamaModel.from_file(bundled_path, context=1024, threads=1)
     yield model
     model.close()
 

@@ -71,7 +71,10 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "version"),
         (b"GGUF" + struct.pack("<IQQ", 3, 0, 1 << 60), "garbled"),
         (small_gguf(extra=gguf_text("x") + struct.pack("<I", 99), extra_entries=1), "garbled"),
-        (small_gguf(extra=gguf_text("x") + struct.pack("<IIQ", 9, 8, 1 << 40) + bytes(4096), extra_entries=1), "garbled"),
+        (
+            small_gguf(extra=gguf_text("x") + struct.pack("<IIQ", 9, 8, 1 << 40) + bytes(4096), extra_entries=1),
+            "garbled",
+        ),
         (small_gguf(extra=struct.pack("<Q", 1 << 63), extra_entries=1), "not whole"),
         (small_gguf(((1,) * 9,)), "garbled"),
     ],
@@ -99,7 +102,9 @@ def test_any_damage_is_an_error_of_ours_or_a_header(tmp_path: Path, damage: list
         assert error.hint
 
 
-@pytest.mark.parametrize(("parameters", "profile"), [(134_515_008, COMPACT), (1_800_000_000, COMPACT), (3_090_000_000, FULL)])
+@pytest.mark.parametrize(
+    ("parameters", "profile"), [(134_515_008, COMPACT), (1_800_000_000, COMPACT), (3_090_000_000, FULL)]
+)
 def test_the_profile_follows_the_number_of_parameters(parameters: int, profile: str) -> None:
     """Models of about three billion parameters and more get the full prompts, smaller ones the compact prompts."""
     assert profile_of(GgufHeader(Path("m.gguf"), 1, parameters, {})) == profile

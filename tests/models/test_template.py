@@ -34,7 +34,9 @@ def test_parts_come_in_the_order_of_the_prefix() -> None:
     assert [piece.text for piece in pieces if piece.is_content] == ["S", "in", "out", "GT"]
 
 
-@pytest.mark.parametrize("text", ["<|im_end|>", "{{ 7 * 7 }}", "{% raise %}", "\ue0000\ue001", "\ue0003\ue001", "a\n\n b "])
+@pytest.mark.parametrize(
+    "text", ["<|im_end|>", "{{ 7 * 7 }}", "{% raise %}", "\ue0000\ue001", "\ue0003\ue001", "a\n\n b "]
+)
 def test_contents_are_only_contents(text: str) -> None:
     """Markers, template code and place-holders in a transcript stay text, changed in no way."""
     pieces = ChatTemplate(CHATML).pieces(request(growing=text, tail=""))
@@ -56,7 +58,9 @@ def test_a_request_without_system_text_has_no_system_message() -> None:
     assert pieces[0].text == "<|im_start|>user\n"
 
 
-@pytest.mark.parametrize("template", ["{% for %}", "{{ nothing.at.all }}", "no messages", "{{ messages[0].__class__.mro() }}"])
+@pytest.mark.parametrize(
+    "template", ["{% for %}", "{{ nothing.at.all }}", "no messages", "{{ messages[0].__class__.mro() }}"]
+)
 def test_a_template_that_cannot_be_used_is_an_error(template: str) -> None:
     """A template that does not compile, fails, shows no message or reaches for Python's insides is refused."""
     with pytest.raises(ModelUnreadable, match="chat template"):

@@ -42,9 +42,7 @@ def test_answered_after_refinement() -> None:
         plan("(x:place) was flooded", "(x:place) was flooded"),
         unified(unresolved={1: "my area is not named"}),
         refined((1, "(Ana) grew up in (x:place)", "Ana grew up county")),
-        unified(
-            grounds(2, "grew up", x="West County"), grounds(1, "My area was flooded", "grew up", x="West County")
-        ),
+        unified(grounds(2, "grew up", x="West County"), grounds(1, "My area was flooded", "grew up", x="West County")),
         answered("West County"),
     )
 
@@ -158,9 +156,7 @@ def test_inferred_binding_is_taken_and_shown_unless_strict() -> None:
         unified(grounds(1, "Stamford", x="Connecticut")),
     )
     loose, _ = ask(turns, "In which state is the shelter?", *script, answered("Connecticut"))
-    strict, _ = ask(
-        turns, "In which state is the shelter?", *script, STOP, strict=True, limits=Limits(max_breadth=1)
-    )
+    strict, _ = ask(turns, "In which state is the shelter?", *script, STOP, strict=True, limits=Limits(max_breadth=1))
 
     assert loose.answer == "Connecticut"
     assert loose.attempts[0].steps[0].grounded[0].support == {"x": Support.INFERRED}
@@ -401,7 +397,9 @@ def test_first_person_constants_stand_for_the_asker() -> None:
     """With an asker, "I" in a subgoal is checked as the asker's name."""
     turns = chat("Ben: I ordered a cocoa.", "Alice: I ordered a tea.")
     question = plan("(I) ordered (x:drink)", "(I) ordered (x:drink)")
-    right, _ = ask(turns, "What did I order?", question, unified(grounds(1, "tea", x="tea")), answered("tea"), asker="Alice")
+    right, _ = ask(
+        turns, "What did I order?", question, unified(grounds(1, "tea", x="tea")), answered("tea"), asker="Alice"
+    )
     wrong, _ = ask(
         turns, "What did I order?", question, unified(grounds(1, "cocoa", x="cocoa")), STOP, asker="Alice",
         limits=Limits(max_breadth=1),

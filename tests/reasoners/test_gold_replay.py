@@ -65,7 +65,10 @@ class GoldScript:
     def __call__(self, request: Request) -> str:
         """Return the reply to a step's request."""
         if request.step == "decompose":
-            goal, subgoals = self._text(self._entry["goal"]), [self._text(step["text"]) for step in self._entry["subgoals"]]
+            goal, subgoals = (
+                self._text(self._entry["goal"]),
+                [self._text(step["text"]) for step in self._entry["subgoals"]],
+            )
             return plan(goal, *subgoals, answer=self._entry["answer_variables"])
         if request.step == "unify":
             return self._unified(request)
@@ -74,7 +77,11 @@ class GoldScript:
         return answered(self._entry.get("answer", "unknown"))
 
     def _unified(self, request: Request) -> str:
-        numbers = {line.split(": ", 1)[1]: line.split(". ", 1)[0] for line in request.growing.splitlines() if re.match(r"F\d+\. ", line)}
+        numbers = {
+            line.split(": ", 1)[1]: line.split(". ", 1)[0]
+            for line in request.growing.splitlines()
+            if re.match(r"F\d+\. ", line)
+        }
         groundings = []
         for label in re.findall(r"^S(\d+)\. ", request.tail, re.MULTILINE):
             step = self._steps[int(label) - 1]
@@ -86,7 +93,9 @@ class GoldScript:
                     for value in self.bindings(name)
                     if f"({name}:" in step["text"]
                 ]
-                groundings.append({"subgoal": f"S{label}", "facts": cited[:4], "verdict": "entailed", "bindings": values})
+                groundings.append(
+                    {"subgoal": f"S{label}", "facts": cited[:4], "verdict": "entailed", "bindings": values}
+                )
         return json.dumps({"groundings": groundings, "same": [], "unresolved": []})
 
     def _number(self, name: str, numbers: dict[str, str]) -> str | None:
@@ -95,9 +104,13 @@ class GoldScript:
 
     def _refined(self, request: Request) -> str:
         wanted = {int(label) - 1 for label in re.findall(r"^S(\d+)\. ", request.tail, re.MULTILINE)}
-        fresh = [step for step in self._entry.get("refinements", []) if step["of"] in wanted and step not in self._steps]
+        fresh = [
+            step for step in self._entry.get("refinements", []) if step["of"] in wanted and step not in self._steps
+        ]
         self._steps += fresh
-        return refined(*((step["of"] + 1, self._text(step["text"]), step["query"]) for step in fresh)) if fresh else STOP
+        return (
+            refined(*((step["of"] + 1, self._text(step["text"]), step["query"]) for step in fresh)) if fresh else STOP
+        )
 
 
 STOP = json.dumps({"status": "stop", "antecedents": []})
@@ -112,7 +125,9 @@ def replays(file: Path) -> Iterator[Case]:
     for number, entry in enumerate(json.loads(file.read_text(encoding="utf-8"))["qa"]):
         script = GoldScript(entry, turns)
         is_first_person = re.search(r"\b(I|my|me|mine)\b", entry["question"]) is not None
-        asker = next((name for name in speakers if name in json.dumps(entry["subgoals"], ensure_ascii=False)), speakers[0])
+        asker = next(
+            (name for name in speakers if name in json.dumps(entry["subgoals"], ensure_ascii=False)), speakers[0]
+        )
         question = Question(entry["question"], MOMENT, asker if is_first_person else None)
         engine = GoalMem(ListBackbone(conversation.turns, least=0), ScriptedModel(script), FULL, LIMITS)
         yield f"{file.stem}[{number}]", entry, script, lambda engine=engine, question=question: engine.answer(question)  # type: ignore[misc]
@@ -140,6 +155,8 @@ def test_gold_plans_end_as_the_corpus_says(file: Path) -> None:
             for variable in entry["answer_variables"]:
                 gold, found = script.bindings(variable), trace.substitution[variable]
                 assert len(found) == len(gold), (name, found)
-                assert all(compare(a, b) in (Equality.EQUAL, Equality.ALIAS) for a, b in zip(gold, found, strict=True)), name
+                assert all(
+                    compare(a, b) in (Equality.EQUAL, Equality.ALIAS) for a, b in zip(gold, found, strict=True)
+                ), name
         elif entry["answer"] in VERDICTS:
             assert trace.answer == entry["answer"], name

@@ -9,9 +9,10 @@ from typing import TypeVar
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, NotationError, parse_atom
+from goalmem_cli.logic.questions import asks_for_something
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Reply
-from goalmem_cli.records import Usage
+from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact
 
 T = TypeVar("T")
@@ -67,6 +68,7 @@ def say_bindings(bindings: Mapping[str, Sequence[str]]) -> str:
 
 
 def parse_plan(
+    question: Question,
     goal: str,
     subgoals: Sequence[str],
     answer: Sequence[str],
@@ -76,8 +78,10 @@ def parse_plan(
     """Return the decomposition that a reply's texts write down, checked for what the engine relies on.
 
     Raises:
-        ReplyUnusable: text that is no atom, or an answer variable that no subgoal could bind.
+        ReplyUnusable: text that is no atom, an answer variable that no subgoal could bind, or none where one is asked.
     """
+    if not answer and asks_for_something(question.text):
+        raise ReplyUnusable("the question cannot be answered by yes or no: the goal needs an answer variable")
     plan = Decomposition(
         parse_reply_atom(goal),
         tuple({str(atom): atom for atom in map(parse_reply_atom, subgoals)}.values()),

@@ -142,6 +142,7 @@ class AttemptRun:
         voices = {fact.speaker for fact in self._pool}
         voices |= {speaker for fact in self._pool for speaker, _ in (*fact.before, *fact.after)}
         return Bench(
+            question=self._question.text,
             subgoals=tuple(self._atoms),
             facts={fact.number: fact for fact in self._pool},
             substitution=self._substitution,

@@ -11,9 +11,16 @@ from datetime import datetime
 from itertools import combinations
 
 from goalmem_cli.logic import Atom, Constant, Substitution
-from goalmem_cli.logic.checks import SELF_WORDS, Anchor, TypeVerdict, check_anchor, check_type
+from goalmem_cli.logic.checks import (
+    SELF_WORDS,
+    Anchor,
+    AnchorCheck,
+    TypeVerdict,
+    check_anchor,
+    check_type,
+)
 from goalmem_cli.logic.equality import Equality, compare, more_specific
-from goalmem_cli.logic.normal import normalise
+from goalmem_cli.logic.normal import content_words, normalise, stem, words
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.reasoners.goal_mem.plans import Pair, Proposal, as_pair
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
@@ -25,10 +32,12 @@ _BEST_SUPPORT = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2}
 class Bench:
     """What the proposals are judged against.
 
-    `subgoals` are all of the attempt's, by number; `facts` those that were shown; `earlier` the groundings accepted
-    before; `people` the speakers of the conversations in sight; `same` the pairs that a model judged equal.
+    `question` is its text; `subgoals` are all of the attempt's, by number; `facts` those that were shown; `earlier`
+    the groundings accepted before; `people` the speakers of the conversations in sight; `same` the pairs that a model
+    judged equal.
     """
 
+    question: str
     subgoals: Sequence[Atom]
     facts: Mapping[str, Fact]
     substitution: Substitution
@@ -118,7 +127,7 @@ def _wrong_type(proposal: Proposal, bench: Bench) -> str:
     return ""
 
 
-def _anchored(proposal: Proposal, bench: Bench) -> list[tuple[Anchor, str]]:
+def _anchored(proposal: Proposal, bench: Bench) -> list[tuple[Constant, AnchorCheck]]:
     facts = [bench.facts[number] for number in proposal.facts]
     constants = [_named(constant, bench.asker) for constant in bench.subgoals[proposal.subgoal].constants]
     bound = [value for values in proposal.bindings.values() for value in values]
@@ -126,13 +135,21 @@ def _anchored(proposal: Proposal, bench: Bench) -> list[tuple[Anchor, str]]:
     checks = []
     for place, constant in enumerate(constants):
         beside = [other.value for other in constants[:place] + constants[place + 1 :]] + known
-        check = check_anchor(constant, facts, bench.people, beside=beside, bound=bound)
-        checks.append((check.verdict, check.reason))
+        checks.append((constant, check_anchor(constant, facts, bench.people, beside=beside, bound=bound)))
     return checks
 
 
 def _foreign_anchor(proposal: Proposal, bench: Bench) -> str:
-    return next((reason for verdict, reason in _anchored(proposal, bench) if verdict is Anchor.ANOTHERS), "")
+    """Return why a constant does not fit the facts: they are another's, or nobody but the model has named it."""
+    sources = (bench.question, bench.asker or "", *bench.people, *(fact.text for fact in bench.facts.values()))
+    told = {stem(word) for source in sources for word in words(source)}
+    for constant, check in _anchored(proposal, bench):
+        if check.verdict is Anchor.ANOTHERS:
+            return check.reason
+        is_name = constant.value != constant.value.lower()
+        if check.verdict is Anchor.BRIDGED and is_name and not told & set(map(stem, content_words(constant.value))):
+            return f"{constant.value} stands neither in the question nor in any fact"
+    return ""
 
 
 def _named(constant: Constant, asker: str | None) -> Constant:
@@ -160,7 +177,7 @@ def _supported(proposal: Proposal, bench: Bench) -> Grounded:
     for name, values in bindings.items():
         known = [value for other, entry in bindings.items() if other != name for value in entry]
         support[name] = max((support_of(value, facts, known) for value in values), key=_BEST_SUPPORT.__getitem__)
-    bridges = [reason for verdict, reason in _anchored(proposal, bench) if verdict is Anchor.BRIDGED]
+    bridges = [check.reason for _, check in _anchored(proposal, bench) if check.verdict is Anchor.BRIDGED]
     return Grounded(proposal.subgoal, proposal.facts, bindings, support, tuple(f"bridged: {note}" for note in bridges))
 
 
@@ -304,7 +321,7 @@ def join(left: Grounded, right: Grounded) -> Grounded:
 
 
 def _combined(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Grounded], list[Rejected], Substitution]:
-    """Return the candidates with one value a plain variable, those without a common value refused, and the whole."""
+    """Return the candidates with one value a plain variable, the refused without a common value, and the whole."""
     bindings = {name: values for name, values in bench.substitution.bindings.items() if name not in bench.starred}
     for candidate in candidates:
         for name, values in candidate.bindings.items():

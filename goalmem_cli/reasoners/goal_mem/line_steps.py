@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, Variable
-from goalmem_cli.logic.questions import asks_for_current_state
+from goalmem_cli.logic.questions import asks_for_current_state, asks_for_something, expected_types, names_in
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.asking import (
@@ -32,6 +32,7 @@ from goalmem_cli.trace import Fact
 
 _PLAN = re.compile(r"goal: (?P<goal>.+)\nanswer: (?P<answer>.+)\n(?P<subgoals>1\. .+)", re.DOTALL)
 _SUBGOAL = re.compile(r"^\d\. (.+)$", re.MULTILINE)
+_NOT_IN_TERMS = frozenset("():|\n")
 _RELATIONS = ("temporal", "causal", "semantic", "spatial")
 
 
@@ -47,7 +48,7 @@ class LineSteps:
 
         def build(trouble: str) -> list[Request]:
             inputs = _asked(question) | {"failed": list(failed), "problem": trouble or problem}
-            return [self._prompts["decompose"].request(inputs)]
+            return [self._prompts["decompose"].request(inputs, _plan_choices(question))]
 
         return ask(self._model, build, lambda texts: _read_plan(texts[0], question))
 
@@ -83,8 +84,9 @@ class LineSteps:
                 "tried": list(tried),
                 "problem": trouble,
             }
-            prompt = self._prompts["refine"]
-            return [prompt.request(shared | {"subgoal": str(situation.subgoals[number])}) for number in unresolved]
+            prompt, choices = self._prompts["refine"], {"names": _known_names(situation)}
+            subgoals = [str(situation.subgoals[number]) for number in unresolved]
+            return [prompt.request(shared | {"subgoal": subgoal}, choices) for subgoal in subgoals]
 
         return ask(self._model, build, lambda texts: _read_antecedents(texts, tuple(unresolved)))
 
@@ -111,13 +113,33 @@ def _asked(question: Question) -> dict[str, object]:
     return {"question": question.text, "asker": question.asker or ""}
 
 
+def _names(question: Question, *others: str) -> list[str]:
+    """Return the names that a subgoal may use, each once: the asker's, the question's, and others."""
+    names = (question.asker or "", *names_in(question.text), *others)
+    return list(dict.fromkeys(name for name in names if name and not _NOT_IN_TERMS & set(name)))
+
+
+def _known_names(situation: Situation) -> list[str]:
+    bound = [value for values in situation.substitution.values() for value in values]
+    return _names(situation.question, *bound, *(fact.speaker for fact in situation.facts))
+
+
+def _plan_choices(question: Question) -> dict[str, list[str]]:
+    """Return what the grammar of a plan may use: the names that the question has, and the types it asks for."""
+    return {
+        "names": _names(question),
+        "types": list(expected_types(question.text)),
+        "open": ["x"] if asks_for_something(question.text) else [],
+    }
+
+
 def _read_plan(text: str, question: Question) -> Decomposition:
     match = _PLAN.fullmatch(text.strip())
     if match is None:
         raise ReplyUnusable("it must be a goal line, an answer line and numbered subgoals")
     answer = [] if match["answer"].strip() == "yes or no" else [name.strip() for name in match["answer"].split(",")]
     subgoals = _SUBGOAL.findall(match["subgoals"])
-    return parse_plan(match["goal"], subgoals, answer, {}, asks_for_current_state(question.text))
+    return parse_plan(question, match["goal"], subgoals, answer, {}, asks_for_current_state(question.text))
 
 
 def _read_unification(

@@ -40,7 +40,7 @@ class JsonSteps:
             inputs = _asked(question) | {"failed": list(failed), "problem": trouble or problem}
             return [self._prompts["decompose"].request(inputs)]
 
-        return self._ask(build, _read_plan)
+        return self._ask(build, lambda reply: _read_plan(reply, question))
 
     def unify(self, situation: Situation) -> Reply[Unification]:
         """Return the proposals for all active subgoals over all facts, from one reply."""
@@ -137,9 +137,9 @@ def _parse_json(text: str, schema: Mapping[str, object]) -> Any:
     return reply
 
 
-def _read_plan(reply: Any) -> Decomposition:
+def _read_plan(reply: Any, question: Question) -> Decomposition:
     meanings = {entry["name"]: entry["stands_for"] for entry in reply["variables"]}
-    return parse_plan(reply["goal"], reply["subgoals"], reply["answer"], meanings, reply["current"])
+    return parse_plan(question, reply["goal"], reply["subgoals"], reply["answer"], meanings, reply["current"])
 
 
 def _read_unification(reply: Any, labels: Mapping[str, int]) -> Unification:

@@ -1,0 +1,112 @@
+"""`goalmem bench`: measures parts of goalmem on questions with known evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.invocation import begin
+
+if TYPE_CHECKING:
+    from goalmem_cli.evaluation.recall import RecallTable
+
+SCHEMA_VERSION = 1
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+
+group = typer.Typer(
+    help="Measure parts of goalmem on questions with known evidence.",
+    context_settings=CONTEXT,
+    epilog=examples("goalmem bench retrieval sample_convos/momoco.json"),
+)
+
+
+@group.callback()
+def _group() -> None:
+    """Keep the group a group while it has one command."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the app."""
+    app.add_typer(group, name="bench")
+
+
+@group.command("retrieval", epilog=examples("goalmem bench retrieval sample_convos/momoco.json --by-category"))
+def retrieval(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Conversations with questions, in LoCoMo's form.")],
+    embedder: options.Embedder = None,
+    by_category: Annotated[bool, typer.Option("--by-category", help="Show each category of question too.")] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Print, for every ranking, the share of the evidence among the first k. No model, and a store of its own."""
+    from goalmem_cli.evaluation.locomo import read_cases
+    from goalmem_cli.evaluation.recall import retrieval_table
+    from goalmem_cli.transcripts import read_file
+    from goalmem_cli.wiring import open_store
+
+    cases, repairs = read_cases(file)
+    conversations = read_file(file, "locomo")
+    with TemporaryDirectory(prefix="goalmem-bench-") as folder:
+        run = begin(context, quiet=quiet, store=Path(folder), embedder=embedder)
+        for line in repairs.lines():
+            run.screen.note(f"{file}: {line}")
+        memory = open_store(run.settings, run.factories, run.screen.note)
+        with run.screen.progress(len(conversations)) as begun:
+            memory.add_all(conversations, report=lambda added: begun(added.conversation))
+        run.screen.detail(f"{len(cases)} questions")
+        table = retrieval_table(memory, cases)
+    if json:
+        run.screen.document(_document(table))
+        return 0
+    from goalmem_cli.render.tables import plain_table
+
+    depths = [f"@{depth}" for depth in table.depths]
+    run.screen.show(plain_table(("ranking", *depths), _rows(table, is_split=by_category), numbers=depths))
+    run.screen.note(
+        f"mean over {table.questions} questions with {table.evidence} evidence turns; "
+        f"{table.left_out} questions left out (adversarial, or without evidence)"
+    )
+    return 0
+
+
+def _rows(table: RecallTable, *, is_split: bool) -> list[list[str]]:
+    rows = []
+    for row in table.rows:
+        rows.append([row.ranking, *_shares(row.mean)])
+        if is_split:
+            rows += [
+                [f"  {CATEGORIES.get(category, str(category))}", *_shares(shares)]
+                for category, shares in row.by_category.items()
+            ]
+    return rows
+
+
+def _shares(shares: Sequence[float]) -> list[str]:
+    return [f"{share:.3f}" for share in shares]
+
+
+def _document(table: RecallTable) -> dict[str, object]:
+    rows = [
+        {
+            "ranking": row.ranking,
+            "mean": list(row.mean),
+            "micro": list(row.micro),
+            "by_category": {str(category): list(shares) for category, shares in row.by_category.items()},
+        }
+        for row in table.rows
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "depths": list(table.depths),
+        "questions": table.questions,
+        "evidence": table.evidence,
+        "left_out": table.left_out,
+        "rankings": rows,
+    }

@@ -1,0 +1,72 @@
+"""`goalmem embedder`: what turns text into vectors, and how to make a table of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, ShowGroup, examples
+from goalmem_cli.cli.invocation import begin
+
+SCHEMA_VERSION = 1
+DIMENSION = 256
+
+group = typer.Typer(
+    cls=ShowGroup,
+    help="Show the embedder in use, and make static tables from sentence-transformers models.",
+    context_settings=CONTEXT,
+    epilog=examples("goalmem embedder", "goalmem embedder distil minilm --out my-table"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the app."""
+    app.add_typer(group, name="embedder")
+
+
+@group.command("show", epilog=examples("goalmem embedder show --store my-memory"))
+def show(
+    context: typer.Context,
+    store: options.Store = None,
+    embedder: options.Embedder = None,
+    json: options.Json = False,
+) -> int:
+    """Show which embedder the store uses, or a new one would, and load it to see that it works."""
+    from goalmem_cli.render.tables import pairs
+    from goalmem_cli.wiring import chosen_embedder
+
+    run = begin(context, store=store, embedder=embedder)
+    loaded = chosen_embedder(run.settings, run.factories, run.screen.note)
+    row = len(loaded.embed(["one text"]))
+    shown: dict[str, object] = {
+        "embedder": loaded.name,
+        "dimension": loaded.dimension,
+        "store": str(run.settings.store),
+    }
+    if json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, **shown})
+    else:
+        run.screen.show(pairs(shown))
+    return 0 if row == 1 else 1
+
+
+@group.command("distil", epilog=examples("goalmem embedder distil minilm --out my-table"))
+def distil(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="minilm, a path, or a sentence-transformers name.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the table.")],
+    dimension: Annotated[int, typer.Option(min=1, help="The length of its vectors.")] = DIMENSION,
+    download: Annotated[bool, typer.Option("--download", help="Fetch the model when it is not there.")] = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Make a static embedding table from a sentence-transformers model, for `--embedder DIR`."""
+    from goalmem_cli.models.distil import distil as make_table
+
+    run = begin(context, quiet=quiet)
+    run.screen.note(f"distilling {name} into {out}")
+    folder = make_table(name, out, dimension, may_download=download)
+    run.screen.report(f"{folder}: {dimension} dimensions; use it with --embedder {folder}")
+    return 0

@@ -1,0 +1,114 @@
+"""Ranking and looking up in an open store."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.errors import EmbedderMismatch
+from goalmem_cli.ports import Embedder
+from goalmem_cli.records import Hit, Query
+from goalmem_cli.store import summaries, tables
+from goalmem_cli.store.database import Connection
+from goalmem_cli.store.tables import Meta
+from goalmem_cli.store.text_index import TextIndex
+from goalmem_cli.store.units import FLAT
+from goalmem_cli.store.values import Ranking, Scored
+from goalmem_cli.store.vector_index import VectorIndex, VectorSnapshot
+
+_KEPT_FILTERS = 64
+
+Names = tuple[str, ...] | None
+_Key = tuple[str, int, str, Names, Names, datetime | None, datetime | None]
+
+
+class Filters:
+    """Which rows of the vectors pass a filter, kept for the last few filters.
+
+    What a unit is filtered by is part of its identity, so the answer holds as long as the rows are the same.
+    """
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[_Key, NDArray[np.bool_]] = OrderedDict()
+
+    def rows(self, connection: Connection, snapshot: VectorSnapshot, query: Query, backbone: str) -> NDArray[np.bool_]:
+        """Return one flag per row of the snapshot: True where its unit passes the query's filters."""
+        manifest = snapshot.manifest
+        scope = (query.conversations, query.speakers, query.since, query.until)
+        key = (manifest.data, manifest.generation, backbone, *scope)
+        rows = self._rows.get(key)
+        if rows is None:
+            rows = snapshot.rows_of(tables.passing_units(connection, query, backbone))
+            self._rows[key] = rows
+            if len(self._rows) > _KEPT_FILTERS:
+                self._rows.popitem(last=False)
+        return rows
+
+
+class Reader:
+    """A store that is open for reading: rankings of unit ids, and the units behind them."""
+
+    def __init__(
+        self, connection: Connection, text: TextIndex, vectors: VectorIndex, embedder: Embedder, filters: Filters
+    ) -> None:
+        self._connection = connection
+        self._text = text
+        self._vectors = vectors
+        self._embedder = embedder
+        self._filters = filters
+
+    def rank(
+        self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT
+    ) -> dict[Ranking, list[Scored]]:
+        """Return for each ranking at most `depth` of the backbone's units that pass the query's filters, best first.
+
+        A turn that was cut into passages is represented by them.
+
+        Raises:
+            EmbedderMismatch: a dense ranking was asked for and the store's vectors come from another embedder.
+            StoreError: an index cannot be used.
+        """
+        ranked = {
+            ranking: self._text.search(query, in_context=ranking.is_context, backbone=backbone, depth=depth)
+            for ranking in rankings
+            if not ranking.is_dense
+        }
+        dense = [ranking for ranking in rankings if ranking.is_dense]
+        if dense:
+            check_embedder(tables.load_meta(self._connection), self._embedder)
+            snapshot = self._vectors.snapshot()
+            allowed = self._filters.rows(self._connection, snapshot, query, backbone)
+            vector = self._embedder.embed([query.text])[0]
+            for ranking in dense:
+                ranked[ranking] = snapshot.search(vector, in_context=ranking.is_context, allowed=allowed, depth=depth)
+        return {ranking: ranked[ranking] for ranking in rankings}
+
+    def hits(self, units: Sequence[str]) -> dict[str, Hit]:
+        """Return unit id -> hit with its neighbours, in the order given, without the units that are not stored.
+
+        The hits have no score and no ranks yet: those are the backbone's.
+        """
+        return summaries.load_hits(self._connection, units)
+
+
+def is_embedded_with(meta: Meta, embedder: Embedder) -> bool:
+    """Return whether the store's vectors, if it has any, come from this embedder."""
+    return meta.embedder is None or (meta.embedder, meta.dimension) == (embedder.name, embedder.dimension)
+
+
+def check_embedder(meta: Meta, embedder: Embedder) -> None:
+    """Refuse an embedder whose vectors would mean something else than the stored ones.
+
+    Raises:
+        EmbedderMismatch: it is not the one that the store records.
+    """
+    if not is_embedded_with(meta, embedder):
+        raise EmbedderMismatch(
+            f"the store was embedded with {meta.embedder} ({meta.dimension} numbers a text), "
+            f"not {embedder.name} ({embedder.dimension})",
+            f"use --embedder {meta.embedder}, or goalmem ingest PATH --embedder {embedder.name} --store NEW",
+        )

@@ -1,0 +1,68 @@
+"""The flat backbone over a real store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.backbones.flat import RECIPES, FlatBackbone, retrieve_each
+from goalmem_cli.errors import UsageError
+from goalmem_cli.records import Query
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Ranking
+from tests.store.samples import CAFE, chat, open_store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = open_store(tmp_path_factory.mktemp("flat") / "store")
+    FlatBackbone(store).update(chat().turns)
+    return store
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_each_recipe_retrieves(store: Store, recipe: str) -> None:
+    """The turn asked for is there, hits are unique, sorted, within k, and name the ranks of their lists."""
+    hits = FlatBackbone(store, recipe).retrieve(Query("ordered the Kyoto Latte"), 4)
+    assert CAFE[2] in [hit.unit.text for hit in hits]
+    assert 0 < len(hits) <= 4
+    assert len({hit.unit.id for hit in hits}) == len(hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(hit.ranks and set(hit.ranks) <= {ranking.value for ranking in RECIPES[recipe]} for hit in hits)
+
+
+def test_update_with_known_turns_changes_nothing(store: Store) -> None:
+    """Remembering twice is remembering once."""
+    before = store.stats()
+    FlatBackbone(store).update(store.turns())
+    assert store.stats() == before
+
+
+def test_turns_of_several_conversations_are_told_apart(tmp_path: Path) -> None:
+    """Each turn goes to the conversation it names."""
+    store = open_store(tmp_path / "store")
+    FlatBackbone(store).update([*chat(CAFE[:2], name="a").turns, *chat(CAFE[:3], name="b").turns])
+    assert [(summary.name, summary.turns) for summary in store.conversations()] == [("a", 2), ("b", 3)]
+    hits = FlatBackbone(store).retrieve(Query("Momoco", conversations=("b",)), 10)
+    assert {hit.unit.conversation for hit in hits} == {"b"}
+
+
+def test_an_unknown_recipe_names_those_there_are(store: Store) -> None:
+    """A typing error in --backbone is answered with the choices."""
+    with pytest.raises(UsageError) as error:
+        FlatBackbone(store, "hybird")
+    assert all(name in error.value.hint for name in RECIPES)
+
+
+def test_several_recipes_at_once_retrieve_as_each_alone(store: Store) -> None:
+    """Sharing the rankings between recipes changes no result."""
+    query = Query("What is in the latte?")
+    together = retrieve_each(store, RECIPES, query, 5)
+    assert together == {name: FlatBackbone(store, name).retrieve(query, 5) for name in RECIPES}
+
+
+def test_fewer_hits_are_the_first_of_more(store: Store) -> None:
+    """k cuts the order; it does not change it."""
+    query, recipe = Query("Momoco cafe Kyoto matcha sister"), {"bm25": {Ranking.BM25: 1.0}}
+    assert retrieve_each(store, recipe, query, 2)["bm25"] == retrieve_each(store, recipe, query, 10)["bm25"][:2]

@@ -1,0 +1,91 @@
+"""Runs the command line in this process, and keeps what it wrote."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from goalmem_cli.cli.main import run
+from goalmem_cli.config import Settings
+from goalmem_cli.wiring import Factories, LoadedModel
+from tests.conftest import SAMPLES
+from tests.fakes import HashEmbedder, Reply, ScriptedModel
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def error_lines(self) -> list[str]:
+        """The lines of an error, which are two: what happened, what to do."""
+        lines = self.err.splitlines()
+        assert len(lines) == 2, self.err
+        assert lines[0].startswith("error: ")
+        assert lines[1].startswith("hint: ")
+        return [lines[0].removeprefix("error: "), lines[1].removeprefix("hint: ")]
+
+
+class Goalmem(Protocol):
+    """The command `goalmem`."""
+
+    def __call__(self, *words: str, stdin: bytes | None = None, factories: Factories | None = None) -> Outcome:
+        """Run it with the words after its name."""
+        ...
+
+
+@pytest.fixture
+def goalmem(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Goalmem:
+    """The command, its store in the test's own folder."""
+    monkeypatch.setenv("GOALMEM_STORE", str(tmp_path / "store"))
+
+    def call(*words: str, stdin: bytes | None = None, factories: Factories | None = None) -> Outcome:
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        code = run(list(words), factories)
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def momoco(goalmem: Goalmem) -> Goalmem:
+    """The command over a store that holds the Momoco conversation."""
+    assert goalmem("ingest", str(SAMPLES / "momoco.json"), "--quiet").code == 0
+    return goalmem
+
+
+def scripted(*replies: Reply) -> Factories:
+    """Return factories whose model answers from these replies; everything else is real."""
+    return Factories(model=lambda _: LoadedModel(ScriptedModel(replies), "scripted", "full", 8192))
+
+
+def seeing(model: Callable[[Settings], Any]) -> Factories:
+    """Return factories that build the model by the function."""
+    return Factories(model=model)
+
+
+def hashing(seen: list[str]) -> Factories:
+    """Return factories with a fake embedder; the names asked for are kept in `seen`."""
+
+    def embedder(name: str) -> HashEmbedder:
+        seen.append(name)
+        return HashEmbedder(dimension=64 if name == "static" else 32, name=name)
+
+    return Factories(embedder=embedder)
+
+
+def words_of(*lines: Sequence[str]) -> str:
+    """Return the lines as one text of single blanks, to compare whatever wraps."""
+    return " ".join(" ".join(line) for line in lines)

@@ -1,0 +1,246 @@
+"""`goalmem ask` and `goalmem trace`, on scripted replies over a real store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.config import Settings
+from goalmem_cli.errors import ModelMissing
+from goalmem_cli.ports import Request
+from goalmem_cli.wiring import Factories, LoadedModel
+from tests.cli.conftest import Goalmem, scripted, seeing
+from tests.fakes import ScriptedModel
+from tests.reasoners.scripting import STOP, answered, grounds, plan, unified
+
+QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
+GOAL = "(Alice) ordered (x:drink) with (matcha:powder) in it at (Momoco:cafe)"
+ORDERED = "(Alice) ordered (x:drink) at (Momoco:cafe)"
+MADE = "(x:drink) is made with (matcha:powder)"
+
+
+def proving() -> Factories:
+    """Return a model that proves the question from the Momoco conversation."""
+    return scripted(
+        plan(GOAL, ORDERED, MADE),
+        unified(
+            grounds(1, "talked me into a Kyoto Latte", x="Kyoto Latte"),
+            grounds(2, "the Kyoto Latte is made with matcha", x="Kyoto Latte"),
+        ),
+        answered("Kyoto Latte"),
+    )
+
+
+def failing() -> Factories:
+    """Return a model that finds no proof."""
+    return scripted(plan(GOAL, ORDERED, MADE), unified(unresolved={1: "nobody says", 2: "nobody says"}), *[STOP] * 9)
+
+
+def test_the_answer_alone_is_on_stdout(momoco: Goalmem) -> None:
+    """An answered question is one line on stdout, nothing on stderr, exit 0."""
+    outcome = momoco("ask", QUESTION, factories=proving())
+    assert (outcome.code, outcome.out, outcome.err) == (0, "Kyoto Latte\n", "")
+
+
+def test_the_trace_is_drawn_on_stderr(momoco: Goalmem) -> None:
+    """With --trace stdout is still the answer alone; the proof, with its facts, stands on stderr."""
+    outcome = momoco("ask", QUESTION, "--trace", factories=proving())
+    assert outcome.out == "Kyoto Latte\n"
+    for part in (
+        "IF   S1 (Alice) ordered (x:drink) at (Momoco:cafe) [grounded]",
+        "x = Kyoto Latte (stated)",
+        "Ben, 21 May 2023 18:20, momoco-01 D2:1",
+        "answer: Kyoto Latte",
+        "3 calls",
+    ):
+        assert part in outcome.err
+    assert "\x1b" not in outcome.err
+
+
+def test_json_has_the_issue_s_keys(momoco: Goalmem) -> None:
+    """`--json` prints one document with the trace's keys, the facts under the transcript's own names."""
+    outcome = momoco("ask", QUESTION, "--json", factories=proving())
+    document = json.loads(outcome.out)
+    assert document["schema_version"] == 1
+    assert (document["status"], document["answer"], document["reasoner"]) == ("answered", "Kyoto Latte", "goal-mem")
+    assert document["substitution"] == {"x": ["Kyoto Latte"]}
+    cited = [document["facts"][number] for number in document["evidence"]]
+    assert [fact["turns"] for fact in cited] == [["D1:3"], ["D2:1"]]
+    assert {fact["conversation"] for fact in cited} == {"momoco-01"}
+    step = document["attempts"][0]["steps"][0]
+    assert step.keys() >= {
+        "depth", "queries", "new_facts", "grounded", "rejected", "contradicted", "unresolved", "refined",
+    }  # fmt: skip
+    assert document["usage"].keys() == {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds"}
+
+
+def test_unknown_is_exit_1_and_says_which_subgoal_failed(momoco: Goalmem) -> None:
+    """Nothing on stdout, one line on stderr with the subgoal and the reason."""
+    outcome = momoco("ask", QUESTION, "--max-breadth", "1", factories=failing())
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == f"unknown: S1 {ORDERED}: nobody says\n"
+    document = json.loads(momoco("ask", QUESTION, "--json", "--max-breadth", "1", factories=failing()).out)
+    assert (document["status"], document["answer"]) == ("unknown", None)
+
+
+def test_a_model_without_usable_replies_is_exit_4(momoco: Goalmem) -> None:
+    """`failed` is neither an answer nor unknown, and reads as an error."""
+    outcome = momoco("ask", QUESTION, factories=scripted(*["nonsense"] * 6))
+    assert (outcome.code, outcome.out) == (4, "")
+    assert "--model" in outcome.error_lines[1]
+    outcome = momoco("ask", QUESTION, "--json", factories=scripted(*["nonsense"] * 6))
+    assert json.loads(outcome.out)["status"] == "failed"
+    assert json.loads(outcome.out)["failure"]
+
+
+def test_a_question_can_be_piped_in(momoco: Goalmem) -> None:
+    """`-` reads the question from standard input."""
+    assert momoco("ask", "-", stdin=f"{QUESTION}\n".encode(), factories=proving()).out == "Kyoto Latte\n"
+    assert momoco("ask", "-", stdin=b"\n ").code == 2
+    assert momoco("ask", "-", stdin=b"caf\xe9?").code == 5
+
+
+def test_settings_reach_the_engine(momoco: Goalmem) -> None:
+    """Limits typed as flags bound the search: a breadth of 1 decomposes once, a budget of 2 shows two facts."""
+    seen: list[Request] = []
+
+    def never(request: Request) -> str:
+        seen.append(request)
+        return plan(GOAL, ORDERED) if request.step == "decompose" else unified()(request)
+
+    factories = seeing(lambda _: LoadedModel(ScriptedModel(never), "scripted", "full", 8192))
+    momoco("ask", QUESTION, "--max-breadth", "1", "--max-depth", "0", "--budget", "2", factories=factories)
+    assert [request.step for request in seen].count("decompose") == 1
+    shown = [request.growing.count(". ") for request in seen if request.step == "unify"]
+    assert shown
+    assert all(line.count("\nF3.") == 0 for line in (request.growing for request in seen))
+
+
+def test_the_model_is_chosen_by_flag_then_variable(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--model beats GOALMEM_MODEL; seed, threads and context reach whoever loads it."""
+    asked: list[Settings] = []
+
+    def refuse(settings: Settings) -> LoadedModel:
+        asked.append(settings)
+        raise ModelMissing(f"no model {settings.model}", "get one")
+
+    monkeypatch.setenv("GOALMEM_MODEL", "from-variable")
+    assert momoco("ask", QUESTION, factories=seeing(refuse)).code == 4
+    flags = ("--model", "from-flag", "--seed", "7", "--threads", "3", "--context", "2048")
+    assert momoco("ask", QUESTION, *flags, factories=seeing(refuse)).code == 4
+    assert [each.model for each in asked] == ["from-variable", "from-flag"]
+    assert (asked[1].seed, asked[1].threads, asked[1].context) == (7, 3, 2048)
+
+
+def test_a_context_too_small_for_the_prompts_is_said(momoco: Goalmem) -> None:
+    """A model that sees too little is refused with how much it takes."""
+    small = seeing(lambda _: LoadedModel(ScriptedModel([]), "scripted", "full", 1024))
+    outcome = momoco("ask", QUESTION, factories=small)
+    assert outcome.code == 4
+    assert "--context" in outcome.error_lines[1]
+
+
+def test_as_of_hides_what_was_said_later(momoco: Goalmem) -> None:
+    """With --as-of no later turn is among the facts, and the question is asked then."""
+    outcome = momoco("ask", QUESTION, "--as-of", "2023-05-10", "--json", "--max-breadth", "1", factories=failing())
+    document = json.loads(outcome.out)
+    assert document["facts"]
+    assert all(fact["said"] < "2023-05-11" for fact in document["facts"].values())
+    assert document["asked"].startswith("2023-05-10T23:59:59")
+
+
+def test_turns_without_a_time_hidden_by_as_of_are_counted(goalmem: Goalmem) -> None:
+    """A turn of unknown time may have been said later, so it is hidden, and that is said."""
+    goalmem("ingest", "-", stdin=b'[{"role": "user", "content": "I bake rye bread."}]')
+    outcome = goalmem("ask", "What do I bake?", "--as-of", "2024", "--max-breadth", "1", factories=failing())
+    assert "1 turn without a time left out" in outcome.err
+
+
+def test_the_user_is_the_asker_where_there_is_one(goalmem: Goalmem, samples: Path) -> None:
+    """First-person questions are the user's where roles say so, --asker's where it is given, else nobody's."""
+    goalmem("ingest", str(samples / "lisbon-trip.json"), "--quiet")
+    ask = ("ask", "Where am I going?", "--json", "--max-breadth", "1")
+    assert json.loads(goalmem(*ask, factories=failing()).out)["asker"] == "user"
+    goalmem("ingest", str(samples / "momoco.json"), "--quiet")
+    within = ("--conversation", "momoco-01")
+    assert json.loads(goalmem(*ask, *within, factories=failing()).out)["asker"] is None
+    named = json.loads(goalmem(*ask, *within, "--asker", "alice", factories=failing()).out)
+    assert named["asker"] == "Alice"
+    assert goalmem(*ask, *within, "--asker", "user", factories=failing()).code == 2
+
+
+def test_wrong_words_cost_no_model(momoco: Goalmem) -> None:
+    """A wrong name, time or question is exit 2 before any model is loaded."""
+
+    def never(_: Settings) -> LoadedModel:
+        raise AssertionError("the model was loaded")
+
+    for words in (
+        ("ask", "  "),
+        ("ask", QUESTION, "--conversation", "momoco"),
+        ("ask", QUESTION, "--asker", "Zoe"),
+        ("ask", QUESTION, "--as-of", "soon"),
+        ("ask", QUESTION, "--max-breadth", "0"),
+    ):
+        outcome = momoco(*words, factories=seeing(never))
+        assert (outcome.code, outcome.out) == (2, "")
+        assert len(outcome.error_lines) == 2
+
+
+def test_an_empty_store_is_exit_3(goalmem: Goalmem) -> None:
+    """There is nothing to ask before something was ingested."""
+    outcome = goalmem("ask", QUESTION, factories=failing())
+    assert outcome.code == 3
+    assert "goalmem ingest" in outcome.error_lines[1]
+
+
+def test_prompts_of_one_s_own_are_used(momoco: Goalmem, tmp_path: Path) -> None:
+    """--prompts names a folder; one that holds none is exit 4."""
+    outcome = momoco("ask", QUESTION, "--prompts", str(tmp_path), factories=proving())
+    assert outcome.code == 4
+    assert str(tmp_path) in outcome.error_lines[0]
+
+
+def test_a_trace_is_kept_and_shown_again(momoco: Goalmem) -> None:
+    """Every question asked is listed; a trace is shown as it was, as a tree or as JSON."""
+    assert "no question" in momoco("trace").err
+    asked = json.loads(momoco("ask", QUESTION, "--json", factories=proving()).out)
+    momoco("ask", "Who?", "--max-breadth", "1", factories=failing())
+    listed = json.loads(momoco("trace", "--json").out)["traces"]
+    assert [(row["status"], row["question"]) for row in listed] == [("answered", QUESTION), ("unknown", "Who?")]
+    assert json.loads(momoco("trace", "show", listed[0]["id"], "--json").out) == asked
+    assert "answer: Kyoto Latte" in momoco("trace", "show", listed[0]["id"]).out
+    assert "unknown: " in momoco("trace", "show").out
+    assert listed[1]["id"] in momoco("trace", "list").out
+
+
+@pytest.mark.parametrize("name", ["nothing", "../../etc/passwd", ""])
+def test_a_trace_that_is_not_there_is_a_usage_error(momoco: Goalmem, name: str) -> None:
+    """An id that is none, or a path, is refused."""
+    momoco("ask", QUESTION, factories=proving())
+    assert momoco("trace", "show", name).code == 2
+
+
+def test_a_trace_that_cannot_be_kept_is_a_warning(momoco: Goalmem, tmp_path: Path) -> None:
+    """The answer is worth more than its record."""
+    (tmp_path / "store" / "traces").write_text("in the way")
+    outcome = momoco("ask", QUESTION, factories=proving())
+    assert (outcome.code, outcome.out) == (0, "Kyoto Latte\n")
+    assert outcome.err.startswith("warning: the trace was not kept")
+
+
+def test_another_process_may_write_while_the_model_works(momoco: Goalmem, tmp_path: Path) -> None:
+    """No lock is held while a model runs: the store takes new turns in the middle of a question."""
+    replies = iter([plan(GOAL, ORDERED), STOP, STOP])
+
+    def during(request: Request) -> str:
+        if request.step != "unify":
+            return next(replies)
+        outcome = momoco("ingest", "-", "--json", stdin=b'[{"role": "user", "content": "I like tea."}]')
+        assert json.loads(outcome.out)["files"][0]["new_turns"] == 1
+        return unified(unresolved={1: "nobody says"})(request)
+
+    factories = seeing(lambda _: LoadedModel(ScriptedModel(during), "scripted", "full", 8192))
+    assert momoco("ask", QUESTION, "--max-breadth", "1", factories=factories).code == 1

@@ -1,0 +1,245 @@
+"""The smaller commands, and what holds for every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer import Typer
+from typer.main import get_command
+
+from goalmem_cli.cli.main import app
+from goalmem_cli.errors import ModelMissing
+from goalmem_cli.wiring import LoadedModel
+from tests.cli.conftest import Goalmem, scripted, seeing
+from tests.conftest import CHECKOUT
+
+
+def every_command(group: Typer = app) -> list[tuple[str, ...]]:
+    """Return the words of every command and group."""
+    found: list[tuple[str, ...]] = [()]
+
+    def walk(command: object, words: tuple[str, ...]) -> None:
+        for name, inner in getattr(command, "commands", {}).items():
+            found.append((*words, name))
+            walk(inner, (*words, name))
+
+    walk(get_command(group), ())
+    return found
+
+
+def process(*words: str, cwd: Path = CHECKOUT, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Return `goalmem` run as a process of its own."""
+    command = [sys.executable, "-m", "goalmem_cli", *words]
+    return subprocess.run(command, cwd=cwd, env=os.environ | variables, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("words", every_command(), ids=" ".join)
+def test_every_help_has_an_example(goalmem: Goalmem, words: tuple[str, ...]) -> None:
+    """--help of every command and group says what it does and shows it done."""
+    outcome = goalmem(*words, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "Example:\n" in outcome.out
+    assert "goalmem " + " ".join(words) in outcome.out
+    assert goalmem(*words, "-h").out == outcome.out
+
+
+def test_the_commands_are_those_of_this_version() -> None:
+    """What later versions bring is not promised yet."""
+    names = {words[0] for words in every_command() if len(words) == 1}
+    assert names == {
+        "ingest", "search", "ask", "stores", "models", "embedder", "prompts", "trace", "bench", "doctor",
+    }  # fmt: skip
+
+
+def test_no_words_at_all_is_help(goalmem: Goalmem) -> None:
+    """`goalmem` alone says what there is."""
+    assert goalmem().out == goalmem("--help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("asq",), "'ask'"),
+        (("ask",), "QUESTION"),
+        (("ask", "a", "--colour"), "--colour"),
+        (("ask", "a", "--max-depth", "deep"), "--max-depth"),
+        (("stores", "burn"), "burn"),
+        (("bench",), "Missing command"),
+    ],
+)
+def test_wrong_words_are_two_lines_and_exit_2(goalmem: Goalmem, words: tuple[str, ...], named: str) -> None:
+    """A usage error has the form of every error, and its hint leads to the help."""
+    outcome = goalmem(*words)
+    assert (outcome.code, outcome.out) == (2, "")
+    error, hint = outcome.error_lines
+    assert named in error
+    assert "--help" in hint
+
+
+def test_settings_that_are_wrong_are_exit_2(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable of the wrong kind is an error of every command that reads settings."""
+    monkeypatch.setenv("GOALMEM_BUDGET", "many")
+    assert "GOALMEM_BUDGET" in goalmem("search", "a").error_lines[0]
+
+
+def test_stores_are_listed_with_the_one_in_use(momoco: Goalmem, tmp_path: Path) -> None:
+    """The store in use is listed although it lies elsewhere than the user's own."""
+    rows = json.loads(momoco("stores", "--json").out)["stores"]
+    assert [(row["store"], row["is_in_use"], row["turns"] > 20) for row in rows] == [
+        (str(tmp_path / "store"), True, True)
+    ]
+    assert "in use" in momoco("stores").out
+    assert "empty" in momoco("stores", "--store", str(tmp_path / "other")).out
+
+
+def test_the_user_s_stores_are_listed(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, samples: Path) -> None:
+    """Without --store or a variable the store is the user's default one, and is listed."""
+    monkeypatch.delenv("GOALMEM_STORE")
+    goalmem("ingest", str(samples / "momoco.json"), "--quiet")
+    (row,) = json.loads(goalmem("stores", "--json").out)["stores"]
+    assert row["store"].endswith("goalmem/stores/default")
+    assert row["is_in_use"] is True
+
+
+def test_a_store_is_shown_verified_and_rebuilt(momoco: Goalmem, tmp_path: Path) -> None:
+    """show names conversations and speakers; verify is quiet about a sound store; rebuild keeps it so."""
+    assert "momoco-01" in momoco("stores", "show").out
+    document = json.loads(momoco("stores", "show", "--json").out)
+    assert [speaker["name"] for speaker in document["conversations"][0]["speakers"]] == ["Alice", "Ben"]
+    assert "sound" in momoco("stores", "verify").out
+    assert momoco("stores", "rebuild").code == 0
+    assert momoco("stores", "verify").code == 0
+    assert momoco("search", "Kyoto Latte").code == 0
+
+
+def test_a_damaged_store_is_exit_3(momoco: Goalmem, tmp_path: Path) -> None:
+    """A garbled database is an error of two lines, not a traceback, in every command; the list still lists it."""
+    (tmp_path / "store" / "memory.duckdb").write_bytes(b"garbage" * 1000)
+    for words in (("search", "a"), ("ask", "a"), ("stores", "show"), ("stores", "verify")):
+        outcome = momoco(*words, factories=scripted())
+        assert outcome.code == 3
+        assert outcome.error_lines
+    listed = momoco("stores")
+    assert listed.code == 0
+    assert "warning: " in listed.err
+
+
+def test_models_say_what_is_there_and_where(goalmem: Goalmem) -> None:
+    """The bundled model is listed with its file and the prompts that suit it."""
+    rows = {row["name"]: row for row in json.loads(goalmem("models", "--json").out)["models"]}
+    assert rows["bundled"]["path"].endswith(".gguf")
+    assert rows["bundled"]["profile"] == "compact"
+    assert "bundled" in goalmem("models", "list").out
+
+
+@pytest.mark.parametrize("name", ["no-such-model", "hf:nobody/nothing/none.gguf", "http://127.0.0.1:1/"])
+def test_a_missing_model_is_exit_4_at_once(momoco: Goalmem, name: str) -> None:
+    """A model that is not there is an error with a hint, and nothing reaches the network."""
+    outcome = momoco("ask", "Who?", "--model", name)
+    assert outcome.code == 4
+    assert len(outcome.error_lines) == 2
+
+
+def test_a_download_needs_the_form_of_a_name(goalmem: Goalmem) -> None:
+    """What is no hub name is refused before any network."""
+    assert goalmem("models", "download", "llama").code == 4
+
+
+def test_the_embedder_is_shown(goalmem: Goalmem) -> None:
+    """The default is the static table of 256 dimensions; one that is not there is exit 4."""
+    shown = json.loads(goalmem("embedder", "--json").out)
+    assert (shown["embedder"], shown["dimension"]) == ("static", 256)
+    assert goalmem("embedder", "--embedder", "/no/such/folder").code == 4
+
+
+def test_prompts_are_listed_shown_and_checked(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Both profiles are listed; a wrong file is named with its key, exit 4."""
+    rows = json.loads(goalmem("prompts", "--json").out)["prompts"]
+    assert {(row["profile"], row["step"]) for row in rows} >= {("full", "unify"), ("compact", "unify")}
+    shown = goalmem("prompts", "show", "decompose").out
+    assert "## system" in shown
+    assert "## example 1" in shown
+    assert goalmem("prompts", "show", "dance").code == 4
+    assert goalmem("prompts", "check").code == 0
+    for folder in (tmp_path, tmp_path / "compact"):
+        folder.mkdir(exist_ok=True)
+        (folder / "unify.yaml").write_text("descriptoin: a typing error")
+    outcome = goalmem("prompts", "check", "--prompts", str(tmp_path))
+    assert outcome.code == 4
+    assert outcome.err.count("descriptoin") == 2
+
+
+def test_the_bench_prints_a_row_for_every_ranking(goalmem: Goalmem, samples: Path) -> None:
+    """`bench retrieval` measures every ranking in a store of its own."""
+    path = str(samples / "momoco.json")
+    outcome = goalmem("bench", "retrieval", path)
+    assert "hybrid" in outcome.out
+    assert "@60" in outcome.out
+    assert "multi-hop" in goalmem("bench", "retrieval", path, "--by-category").out
+    document = json.loads(goalmem("bench", "retrieval", path, "--json").out)
+    assert all(0 <= share <= 1 for row in document["rankings"] for share in row["mean"])
+    assert "empty" in goalmem("stores").out
+    assert goalmem("bench", "retrieval", "/no/such/file").code == 5
+
+
+def test_the_doctor_looks_at_everything(momoco: Goalmem) -> None:
+    """All is well on a machine with the test extra; the first thing that is wrong decides the exit code."""
+    outcome = momoco("doctor", "--json")
+    findings = {finding["name"]: finding for finding in json.loads(outcome.out)["findings"]}
+    assert (outcome.code, findings["model"]["exit_code"]) == (0, 0)
+    assert "23 turns" in findings["store"]["text"]
+
+    def refuse(_: object) -> LoadedModel:
+        raise ModelMissing("no model", "get one")
+
+    ill = momoco("doctor", factories=seeing(refuse))
+    assert ill.code == 4
+    assert "no model; get one" in ill.out
+
+
+def test_a_bug_keeps_its_traceback(momoco: Goalmem) -> None:
+    """What is not an error of ours is not dressed as one."""
+
+    def broken(_: object) -> LoadedModel:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        momoco("ask", "Who?", factories=seeing(broken))
+
+
+def test_an_interruption_is_exit_130(momoco: Goalmem) -> None:
+    """Ctrl-C ends a command without a word and with the shell's code for it."""
+
+    def interrupted(_: object) -> LoadedModel:
+        raise KeyboardInterrupt
+
+    outcome = momoco("ask", "Who?", factories=seeing(interrupted))
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    """`goalmem ... | head` ends quietly: nothing on stderr, exit 0."""
+    command = [sys.executable, "-m", "goalmem_cli", "prompts", "show", "unify"]
+    with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()
+        said = child.stderr.read()
+        assert (child.wait(), said) == (0, b"")
+
+
+def test_the_version_is_printed() -> None:
+    """`goalmem --version` names the program."""
+    assert process("--version").stdout.startswith("goalmem ")
+
+
+def test_no_color_and_no_terminal_mean_plain_text(tmp_path: Path) -> None:
+    """Piped output has no escape sequences."""
+    outcome = process("stores", GOALMEM_STORE=str(tmp_path / "store"))
+    assert outcome.returncode == 0
+    assert "\x1b" not in outcome.stdout + outcome.stderr

@@ -1,0 +1,123 @@
+"""`goalmem ingest`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Goalmem
+
+CHAT = [
+    {"role": "user", "content": "I moved to Leeds.", "timestamp": "2024-05-01T09:00:00"},
+    {"role": "assistant", "content": "Noted.", "timestamp": "2024-05-01T09:00:05"},
+]
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    """A small transcript in OpenAI's form."""
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(CHAT))
+    return path
+
+
+def test_a_file_is_stored_once(goalmem: Goalmem, chat: Path) -> None:
+    """The first reading says how much is new, the second that nothing is."""
+    first = goalmem("ingest", str(chat))
+    assert (first.code, first.err) == (0, "")
+    assert first.out == f"{chat}: openai, 1 conversation, 2 turns, 2 new stored\n"
+    assert "2 turns, nothing new" in goalmem("ingest", str(chat)).out
+
+
+def test_a_grown_file_adds_only_what_is_new(goalmem: Goalmem, chat: Path) -> None:
+    """A transcript that went on gives its new turns."""
+    goalmem("ingest", str(chat))
+    chat.write_text(json.dumps([*CHAT, {"role": "user", "content": "And to Hull since."}]))
+    assert "3 turns, 1 new stored" in goalmem("ingest", str(chat)).out
+
+
+def test_json_has_the_issue_s_shape(goalmem: Goalmem, chat: Path) -> None:
+    """`--json` prints one document, with a schema version and a row for each file."""
+    outcome = goalmem("ingest", str(chat), "--json")
+    assert json.loads(outcome.out) == {
+        "schema_version": 1,
+        "files": [{"path": str(chat), "format": "openai", "conversations": 1, "turns": 2, "new_turns": 2}],
+    }
+
+
+def test_a_dry_run_writes_nothing(goalmem: Goalmem, chat: Path, tmp_path: Path) -> None:
+    """`--dry-run` reports what would be stored and leaves no store behind."""
+    outcome = goalmem("ingest", "--dry-run", str(chat))
+    assert "2 new would be stored" in outcome.out
+    assert not (tmp_path / "store").exists()
+
+
+def test_standard_input_is_a_transcript(goalmem: Goalmem) -> None:
+    """`-` reads standard input."""
+    outcome = goalmem("ingest", "-", "--json", stdin=json.dumps(CHAT).encode())
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["files"][0]["path"] == "-"
+    assert json.loads(outcome.out)["files"][0]["new_turns"] == 2
+
+
+def test_folders_are_searched(goalmem: Goalmem, samples: Path) -> None:
+    """A folder gives every transcript in it, each file counted."""
+    outcome = goalmem("ingest", str(samples), "--json")
+    assert outcome.code == 0
+    files = json.loads(outcome.out)["files"]
+    assert {Path(row["path"]).name for row in files} >= {"momoco.json", "allotment.md", "sourdough.jsonl"}
+    assert all(row["turns"] == row["new_turns"] > 0 for row in files)
+
+
+def test_a_bad_file_does_not_stop_the_others(goalmem: Goalmem, chat: Path, tmp_path: Path) -> None:
+    """The good files are stored, the bad ones are reported, and the exit code says that something was wrong."""
+    bad = tmp_path / "bad.json"
+    bad.write_text('[{"role": "user", "content":')
+    absent = tmp_path / "absent.json"
+    outcome = goalmem("ingest", str(absent), str(bad), str(chat))
+    assert outcome.code == 5
+    assert outcome.out == f"{chat}: openai, 1 conversation, 2 turns, 2 new stored\n"
+    errors = [line for line in outcome.err.splitlines() if line.startswith("error: ")]
+    assert [str(absent) in errors[0], str(bad) in errors[1], len(errors)] == [True, True, 2]
+    assert len(outcome.err.splitlines()) == 4
+
+
+def test_json_lists_the_files_that_failed(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A bad file stands in the document too, with the place and the reason."""
+    bad = tmp_path / "bad.json"
+    bad.write_text("{")
+    document = json.loads(goalmem("ingest", str(bad), "--json").out)
+    assert document["files"] == []
+    assert document["failed"][0]["path"] == str(bad)
+    assert document["failed"][0]["reason"]
+
+
+def test_a_format_that_there_is_not_is_a_usage_error(goalmem: Goalmem, chat: Path) -> None:
+    """An unknown --format is refused with those there are."""
+    outcome = goalmem("ingest", "--format", "telegraph", str(chat))
+    assert outcome.code == 2
+    assert "locomo" in outcome.error_lines[1]
+
+
+def test_what_a_reader_repaired_is_said(goalmem: Goalmem, samples: Path) -> None:
+    """Notes of a reader go to stderr, and --quiet keeps them away."""
+    path = str(samples / "allotment.md")
+    assert "allotment.md: " in goalmem("ingest", path).err
+    quiet = goalmem("ingest", path, "--quiet")
+    assert (quiet.out, quiet.err) == ("", "")
+
+
+def test_replaced_text_is_said(goalmem: Goalmem, samples: Path, tmp_path: Path) -> None:
+    """Changed text under an own id replaces the old, and both the count and the turn are named."""
+    document = json.loads((samples / "momoco.json").read_text())
+    sample = document[0] if isinstance(document, list) else document
+    path = tmp_path / "momoco.json"
+    path.write_text(json.dumps(document))
+    goalmem("ingest", str(path))
+    sample["conversation"]["session_1"][0]["text"] = "I never tried Momoco."
+    path.write_text(json.dumps(document))
+    outcome = goalmem("ingest", str(path))
+    assert "1 replaced" in outcome.out
+    assert "D1:1" in outcome.err

@@ -1,0 +1,32 @@
+"""What every test shares: a user's home of its own, and the sample conversations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parent.parent
+SAMPLES = CHECKOUT / "sample_convos"
+OWN_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep tests out of the user's folders and settings, and the user's settings out of tests."""
+    import os
+
+    for variable in [name for name in os.environ if name.startswith("GOALMEM_")]:
+        monkeypatch.delenv(variable)
+    home = tmp_path_factory.mktemp("home")
+    for variable in OWN_FOLDERS:
+        monkeypatch.setenv(variable, str(home / variable.lower()))
+    monkeypatch.setenv("COLUMNS", "80")
+    for variable in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def samples() -> Path:
+    """The folder of sample conversations."""
+    return SAMPLES

@@ -1,0 +1,187 @@
+"""Embedders: the shipped table, its rebuilding, sentence-transformers models, and names that lead nowhere."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
+from goalmem_cli.models.distil import distil
+from goalmem_cli.models.embedders import STATIC_FOLDER, load_embedder
+from goalmem_cli.ports import Embedder, Vectors
+
+TEXTS = (
+    "Ben ordered the Kyoto Latte at Momoco on Saturday.",
+    "A coffee was bought in a cafe.",
+    "My sister moved to Lisbon for a new job.",
+    "The dog has been ill since Tuesday; the vet gave it pills.",
+    "What is wrong with the sick dog?",
+)
+ODD_TEXTS = (
+    "",
+    " \n\t",
+    "\x00\x01\x7f",
+    "\ud83d alone",
+    "日本語のテキスト",
+    "العربية",
+    "🙂🙂",
+    "[SEP] [PAD] [unused5]",
+    "a" * 5000,
+)
+FORBIDDEN = ("torch", "transformers", "sentence_transformers", "llama_cpp", "duckdb", "tantivy", "typer", "rich")
+
+
+@pytest.fixture(scope="module")
+def static() -> Embedder:
+    """The table that ships with the package."""
+    return load_embedder()
+
+
+@pytest.fixture(scope="module")
+def minilm() -> Embedder:
+    """The model that the table was made from."""
+    return load_embedder("minilm")
+
+
+def lengths(vectors: Vectors) -> Vectors:
+    """The length of each row."""
+    return np.asarray(np.linalg.norm(vectors, axis=1), dtype=np.float32)
+
+
+@pytest.mark.parametrize(("name", "dimension"), [("static", 256), ("minilm", 384)])
+def test_rows_are_unit_vectors_in_order(name: str, dimension: int, request: pytest.FixtureRequest) -> None:
+    """Each text gets a float32 row of length 1, whatever else is embedded with it."""
+    embedder: Embedder = request.getfixturevalue(name)
+    vectors = embedder.embed(TEXTS)
+    assert (embedder.name, embedder.dimension) == (name, dimension)
+    assert vectors.shape == (len(TEXTS), dimension)
+    assert vectors.dtype == np.dtype(np.float32)
+    assert np.allclose(lengths(vectors), 1, atol=1e-5)
+    for text, row in zip(TEXTS, vectors, strict=True):
+        assert np.allclose(embedder.embed([text])[0], row, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["static", "minilm"])
+def test_no_texts_give_no_rows(name: str, request: pytest.FixtureRequest) -> None:
+    """An empty list is embedded as a matrix without rows, of the right width."""
+    embedder: Embedder = request.getfixturevalue(name)
+    assert embedder.embed([]).shape == (0, embedder.dimension)
+
+
+@pytest.mark.parametrize("name", ["static", "minilm"])
+def test_odd_texts_are_embedded(name: str, request: pytest.FixtureRequest) -> None:
+    """Empty texts, control characters, half surrogates, other scripts and markers give rows of length 1 or 0."""
+    embedder: Embedder = request.getfixturevalue(name)
+    found = lengths(embedder.embed(ODD_TEXTS))
+    assert np.all(np.isclose(found, 1, atol=1e-5) | (found == 0))
+
+
+@pytest.mark.parametrize("name", ["static", "minilm"])
+def test_likeness_of_meaning_is_found(name: str, request: pytest.FixtureRequest) -> None:
+    """The question about the dog is nearest to what was said of the dog."""
+    vectors = request.getfixturevalue(name).embed(TEXTS)
+    assert int((vectors[:-1] @ vectors[-1]).argmax()) == 3
+
+
+def test_a_very_long_text_is_embedded_with_short_ones(static: Embedder) -> None:
+    """A text of millions of characters counts by its beginning, and changes nothing for the texts beside it."""
+    long = "coffee " * 1_000_000
+    vectors = static.embed([TEXTS[0], long, TEXTS[1]])
+    assert np.allclose(vectors[[0, 2]], static.embed(TEXTS[:2]), atol=1e-5)
+    assert vectors[1] @ static.embed(["coffee"])[0] == pytest.approx(1, abs=1e-4)
+
+
+def test_order_and_number_of_texts_do_not_matter(static: Embedder) -> None:
+    """Three thousand texts in several batches give the rows that they give alone."""
+    many = [f"{TEXTS[number % 5]} {number}" for number in range(3000)]
+    vectors = static.embed(many)
+    assert np.allclose(vectors[[0, 1024, 2999]], static.embed([many[0], many[1024], many[2999]]), atol=1e-5)
+
+
+def test_the_shipped_table_is_small_and_says_whose_it_is() -> None:
+    """Table, tokenizer and notice stay under 10 MB together, and both licences are named."""
+    assert sum(file.stat().st_size for file in STATIC_FOLDER.iterdir()) < 10_000_000
+    notice = (STATIC_FOLDER / "NOTICE").read_text(encoding="utf-8")
+    assert "all-MiniLM-L6-v2" in notice and "Apache License" in notice and "MIT License" in notice
+
+
+def test_rebuilding_gives_the_shipped_table(static: Embedder, tmp_path: Path) -> None:
+    """Distilling MiniLM again gives the same tokenizer and the same vectors, up to rounding."""
+    rebuilt = load_embedder(str(distil("minilm", tmp_path / "table")))
+    words = json.loads((STATIC_FOLDER / "tokenizer.json").read_bytes())
+    assert json.loads((tmp_path / "table" / "tokenizer.json").read_bytes()) == words
+    texts = [*TEXTS, *list(words["model"]["vocab"])[2000:3000]]
+    assert (
+        np.abs(rebuilt.embed(texts) @ rebuilt.embed(texts).T - static.embed(texts) @ static.embed(texts).T).max() < 0.02
+    )
+    assert rebuilt.name == str((tmp_path / "table").resolve())
+
+
+def test_a_dimension_that_the_model_does_not_have_is_an_error(tmp_path: Path) -> None:
+    """A table cannot be wider than the model's vectors; nothing is written."""
+    with pytest.raises(ModelError, match="5000 dimensions"):
+        distil("minilm", tmp_path / "table", dimension=5000)
+    assert not (tmp_path / "table").exists()
+
+
+def test_a_folder_of_sentence_transformers_is_loaded(minilm: Embedder) -> None:
+    """A path to a saved model gives the same vectors as the model's name."""
+    from goalmem_cli.models.sentence import minilm_folder
+
+    assert np.allclose(load_embedder(str(minilm_folder())).embed(TEXTS), minilm.embed(TEXTS), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["", "nobody/nothing-here", "no such name", "/no/such/folder"])
+def test_a_name_that_leads_nowhere_is_missing(name: str) -> None:
+    """What is neither built in, a folder nor in the local cache is missing, with a hint."""
+    with pytest.raises(ModelMissing) as raised:
+        load_embedder(name)
+    assert "static" in raised.value.hint
+
+
+def test_a_folder_without_a_model_is_unreadable(tmp_path: Path) -> None:
+    """A folder that holds something else is said to hold no embedder."""
+    with pytest.raises(ModelUnreadable):
+        load_embedder(str(tmp_path))
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+def test_a_damaged_table_is_unreadable(tmp_path: Path, file: str, damage: str) -> None:
+    """A table with a truncated or missing file is an error that says how to make it again."""
+    for source in STATIC_FOLDER.iterdir():
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    if damage == "gone":
+        (tmp_path / file).unlink()
+    else:
+        (tmp_path / file).write_bytes((tmp_path / file).read_bytes()[:1000])
+    with pytest.raises(ModelUnreadable) as raised:
+        load_embedder(str(tmp_path))
+    assert "distil" in raised.value.hint
+
+
+def test_the_static_embedder_loads_nothing_heavy() -> None:
+    """Loading and using the default embedder imports neither torch nor any other heavy library."""
+    script = (
+        "import sys\nfrom goalmem_cli.models.embedders import load_embedder\nload_embedder().embed(['a text'])\n"
+        f"print([name for name in {FORBIDDEN!r} if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (run.stdout.strip(), run.stderr) == ("[]", "")
+
+
+def test_sentence_transformers_are_loaded_without_noise_or_network() -> None:
+    """Loading and using minilm writes nothing to the terminal and opens no connection; nor does a missing name."""
+    script = (
+        "import sys\nsys.addaudithook(lambda event, _: sys.exit(event) if event == 'socket.connect' else None)\n"
+        "from goalmem_cli.errors import ModelMissing\nfrom goalmem_cli.models.embedders import load_embedder\n"
+        "load_embedder('minilm').embed(['a text'] * 100)\n"
+        "try:\n    load_embedder('nobody/nothing')\nexcept ModelMissing:\n    pass\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

@@ -1,0 +1,148 @@
+"""Whatever a model writes, the engine ends within its bound and lets nothing unchecked out."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goalmem_cli.ports import GrammarShape, JsonShape, Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Status, Trace
+from tests.fakes import ListBackbone, ScriptedModel
+from tests.reasoners.scripting import COMPACT, FULL, MOMENT, chat
+
+TURNS = chat(
+    "Alice: I ordered a Kyoto Latte at Momoco.", "Ben: My dog Biscuit ate my 3 shoes.", "--",
+    "Alice: Ben's dog is called Toast now.", "Ben: I paid 12 euros for it yesterday.", "--",
+    "Alice: We moved to Leeds on 3 May 2023.",
+)  # fmt: skip
+WORDS = ["Kyoto Latte", "Biscuit", "Toast", "Leeds", "3 May 2023", "12", "Napoleon", "yesterday", "I", "(", "no"]
+ATOMS = [
+    "(Alice) ordered (x:drink)", "(Ben) has (x:dog*)", "(y:person) lives in (x:town)", "(Ben) paid (y:price)",
+    "(Alice) moved on (x:date)", "(Alice) moved to (Leeds)",
+]  # fmt: skip
+
+
+class Adversary:
+    """Fills any schema with anything that fits it, sometimes with rubbish, from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)  # noqa: S311 - a seed for tests, not a secret
+
+    def __call__(self, request: Request) -> str:
+        """Return some reply."""
+        if self._random.random() < 0.08:
+            return self._random.choice(["", "{}", "[" * 2000, "none\n\n", '{"groundings": 3}', "F1 | x ="])
+        if isinstance(request.shape, JsonShape):
+            return json.dumps(self._fit(dict(request.shape.schema)))
+        return self._line(request)
+
+    def _fit(self, schema: dict[str, Any]) -> Any:
+        if "enum" in schema:
+            return self._random.choice(schema["enum"])
+        if schema["type"] == "object":
+            return {name: self._fit(part) for name, part in schema["properties"].items()}
+        if schema["type"] == "array":
+            count = self._random.randint(schema.get("minItems", 0), min(schema["maxItems"], 4))
+            return [self._fit(schema["items"]) for _ in range(count)]
+        if schema["type"] == "boolean":
+            return self._random.random() < 0.5
+        if "pattern" in schema:
+            return self._random.choice("xy")
+        return self._atom() if schema.get("minLength") == 3 else self._random.choice(WORDS)
+
+    def _atom(self) -> str:
+        return self._random.choice(ATOMS if self._random.random() < 0.98 else ["a (broken", "no term"])
+
+    def _line(self, request: Request) -> str:
+        assert isinstance(request.shape, GrammarShape)
+        pick = self._random.choice
+        if request.step == "decompose":
+            subgoals = "".join(f"\n{number}. {self._atom()}" for number in range(1, self._random.randint(2, 4)))
+            return f"goal: {self._atom()}\nanswer: {pick(['x', 'y', 'yes or no'])}{subgoals}"
+        if request.step == "unify":
+            return pick(
+                [
+                    "none",
+                    f"F{self._random.randint(1, 6)} | x = {pick(WORDS)}",
+                    f"F1, F2 | x = {pick(WORDS)}; y = {pick(WORDS)}",
+                    "F1 | yes",
+                    "F2 | no",
+                ]
+            )
+        if request.step == "refine":
+            return pick(["stop", f"causal | {self._atom()} | {pick(WORDS)}"])
+        return pick(["same", "different", "yes", "unknown", *WORDS])
+
+
+def check(trace: Trace, is_strict: bool) -> None:
+    """Check that no fact outside the store and no unchecked binding reached the answer."""
+    stored = {turn.id: turn for turn in TURNS}
+    assert all(fact.unit in stored and fact.text == stored[fact.unit].text for fact in trace.facts.values())
+    assert set(trace.evidence) <= set(trace.facts)
+    for attempt in trace.attempts:
+        shown: set[str] = set()
+        for step in attempt.steps:
+            shown |= set(step.new_facts)
+            assert all(set(grounded.facts) <= shown for grounded in step.grounded)
+    if trace.status is not Status.ANSWERED:
+        assert trace.answer is None
+        return
+    assert trace.evidence
+    last = trace.attempts[-1]
+    accepted = {
+        (name, value)
+        for step in last.steps
+        for g in step.grounded
+        for name, values in g.bindings.items()
+        for value in values
+    }
+    assert {(name, value) for name, values in trace.substitution.items() for value in values} <= accepted
+    if is_strict:
+        best = {
+            name: {
+                step_support
+                for s in last.steps
+                for g in s.grounded
+                for n, step_support in g.support.items()
+                if n == name
+            }
+            for name in trace.substitution
+        }
+        assert all(supports != {"inferred"} for supports in best.values())
+
+
+@pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
+@given(
+    seed=st.integers(0, 10**9),
+    breadth=st.integers(1, 3),
+    depth=st.integers(0, 5),
+    budget=st.integers(1, 60),
+    is_strict=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_engine_ends_within_its_bound(
+    book: PromptBook, seed: int, breadth: int, depth: int, budget: int, is_strict: bool
+) -> None:
+    """Calls never exceed 2B(3 + 2D), nor 1 + B(2 + 2D) where no reply was unusable, and each attempt keeps its budget."""
+    model = ScriptedModel(Adversary(seed))
+    backbone = ListBackbone(TURNS)
+    limits = Limits(max_breadth=breadth, max_depth=depth, budget=budget)
+    trace = GoalMem(backbone, model, book, limits, strict=is_strict).answer(Question("Who, when and what?", MOMENT))
+
+    retried = sum("used:" in request.tail or "usable:" in request.tail for request in model.seen)
+    assert model.calls == trace.usage.calls <= 2 * breadth * (3 + 2 * depth)
+    if not retried:
+        assert model.calls <= 1 + breadth * (2 + 2 * depth)
+    assert len(backbone.queries) <= breadth * (depth + 1) * limits.max_subgoals * 2
+    for attempt in trace.attempts:
+        assert sum(len(step.new_facts) for step in attempt.steps) <= max(1, budget)
+        assert len(attempt.steps) <= depth + 1
+    check(trace, is_strict)

@@ -1,0 +1,118 @@
+"""Prompts are files: both profiles are whole, and a wrong file is an error that names what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from llama_cpp.llama_grammar import LlamaGrammar
+
+from goalmem_cli.errors import PromptError
+from goalmem_cli.ports import GrammarShape, JsonShape
+from goalmem_cli.prompts import Profile, PromptBook, load_prompt
+
+GOOD: dict[str, Any] = {
+    "description": "A test.",
+    "system": "Say it.",
+    "variables": ["fact", "problem"],
+    "examples": [{"input": {"fact": "F1", "problem": ""}, "output": {"a": "F1"}}],
+    "input": {"growing": "Fact: {{ fact }}\n", "tail": "{% if problem %}{{ problem }}{% endif %}"},
+    "output": {"schema": {"type": "object", "properties": {"a": {"type": "string", "choices": "facts"}}}},
+    "max_tokens": 10,
+}
+
+
+def written(folder: Path, **changes: object) -> Path:
+    """Return a prompt file that differs from a good one in the given keys; None leaves a key out."""
+    content = {key: value for key, value in (GOOD | changes).items() if value is not None}
+    file = folder / "step.yaml"
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("profile", ["full", "compact"])
+def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: Profile) -> None:
+    """Every example's reply fits the schema, or is a text of the grammar that llama.cpp accepts."""
+    book = PromptBook.load(None, profile)
+    choices = {
+        "facts": ["F1", "F2", "F3", "F4"], "subgoals": ["S1", "S2"], "variables": ["x", "y"],
+        "names": ["Priya"], "types": ["date"], "open": ["x"],
+    }  # fmt: skip
+
+    assert {"decompose", "unify", "refine", "answer", "verdict"} <= book.prompts.keys()
+    for name, prompt in book.prompts.items():
+        request = prompt.request(dict.fromkeys(prompt.variables, ""), choices)
+        assert len(book.hashes[name]) == 32
+        assert prompt.examples
+        if isinstance(request.shape, JsonShape):
+            for example in prompt.examples:
+                jsonschema.validate(yaml.safe_load(example.output), dict(request.shape.schema))
+        else:
+            LlamaGrammar.from_string(request.shape.grammar, verbose=False)
+
+
+def test_enumerations_are_built_per_call(tmp_path: Path) -> None:
+    """A schema's ``choices`` become the values of the call; none is an error."""
+    prompt = load_prompt(written(tmp_path))
+    shape = prompt.request({"fact": "x", "problem": ""}, {"facts": ["F7"]}).shape
+
+    assert isinstance(shape, JsonShape)
+    assert shape.schema["properties"] == {"a": {"type": "string", "enum": ["F7"]}}
+    with pytest.raises(PromptError, match="facts"):
+        prompt.request({"fact": "x", "problem": ""}, {"facts": []})
+
+
+def test_grammar_quotes_what_it_enumerates(tmp_path: Path) -> None:
+    """A name with quotes in it stays one literal of the grammar."""
+    prompt = load_prompt(written(tmp_path, output={"grammar": "root ::= {{ facts | alternatives }}"}))
+    shape = prompt.request({"fact": "x", "problem": ""}, {"facts": ['a"b', "c"]}).shape
+
+    assert shape == GrammarShape('root ::= "a\\"b" | "c"')
+
+
+def test_text_that_looks_like_a_template_is_data(tmp_path: Path) -> None:
+    """A fact with braces in it is printed, not evaluated."""
+    request = load_prompt(written(tmp_path)).request({"fact": "{{ 7 * 6 }}", "problem": ""}, {"facts": ["F1"]})
+
+    assert request.growing == "Fact: {{ 7 * 6 }}\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"extra": 1}, "extra"),
+        ({"system": None}, "system"),
+        ({"variables": ["fact", "problem", "spare"]}, "unused: spare"),
+        ({"variables": ["fact"]}, "undeclared variables: problem"),
+        ({"input": {"growing": "{% if %}", "tail": ""}}, "input"),
+        ({"input": {"growing": "x"}}, "growing and tail"),
+        ({"examples": [{"input": {"fact": "F1"}, "output": "x"}]}, "number 1"),
+        ({"examples": "none"}, "examples"),
+        ({"output": {"schema": {}, "grammar": ""}}, "output"),
+        ({"max_tokens": 0}, "max_tokens"),
+    ],
+)
+def test_wrong_files_are_named_with_the_key(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    """An unknown key, an undeclared or unused variable, or a value of the wrong kind says which."""
+    with pytest.raises(PromptError, match=message) as caught:
+        load_prompt(written(tmp_path, **changes))
+
+    assert "step.yaml" in caught.value.message
+
+
+def test_inputs_must_be_those_declared(tmp_path: Path) -> None:
+    """A missing input and an undeclared one are errors that name it."""
+    prompt = load_prompt(written(tmp_path))
+    with pytest.raises(PromptError, match="problem"):
+        prompt.request({"fact": "x"}, {"facts": ["F1"]})
+
+
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
+    """A folder without prompts is refused with the option that chose it."""
+    with pytest.raises(PromptError) as caught:
+        PromptBook.load(tmp_path / "nowhere", "full")
+
+    assert "--prompts" in caught.value.hint
