@@ -11,7 +11,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input
-from goalmem_cli.cli.scope import chosen_asker, chosen_conversations
+from goalmem_cli.cli.scope import chosen_asker, chosen_conversations, say_left_out
 from goalmem_cli.cli.times import latest
 from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import Query, Question
@@ -109,9 +109,7 @@ def _question(
         raise StoreError(f"the store {run.settings.store} is empty", "`goalmem ingest PATH` reads a transcript into it")
     scope = chosen_conversations(conversations, stored)
     if hidden_after is not None:
-        from goalmem_cli.cli.search import say_left_out
-
-        say_left_out(run, memory.count_without_time(Query(text, scope, until=hidden_after)))
+        say_left_out(run.screen, memory.count_without_time(Query(text, scope, until=hidden_after)))
     now = datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
     return Question(text, hidden_after or now, chosen_asker(asker, stored, scope), scope, hidden_after)
 
@@ -151,8 +149,6 @@ def _show(run: Invocation, trace: Trace, *, is_json: bool, is_traced: bool) -> N
     elif trace.answer is not None and EXIT_CODES[trace.status] == 0:
         run.screen.answer(trace.answer)
     elif trace.status == "failed":
-        run.screen.error(
-            f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows every reply used"
-        )
+        run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
     elif not is_traced:
         run.screen.note(f"unknown: {reason_line(trace)}")

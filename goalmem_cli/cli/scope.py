@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from goalmem_cli.render.console import Screen
     from goalmem_cli.store import ConversationSummary
 
 USER_ROLE = "user"
@@ -47,6 +48,13 @@ def chosen_asker(asked: str | None, stored: Sequence[ConversationSummary], scope
         return named[0] if named else None
     users = {speaker.name for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE}
     return users.pop() if len(users) == 1 else None
+
+
+def say_left_out(screen: Screen, count: int) -> None:
+    """Say how many turns a time filter left out because nothing tells when they were said."""
+    if count:
+        noun = "turn" if count == 1 else "turns"
+        screen.note(f"{count} {noun} without a time left out by the time filter")
 
 
 def _within(stored: Sequence[ConversationSummary], scope: Sequence[str] | None) -> list[ConversationSummary]:

@@ -8,8 +8,8 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import Invocation, begin
-from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers
+from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers, say_left_out
 from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Query
@@ -61,7 +61,7 @@ def search(
     speakers = chosen_speakers(speaker, stored, scope)
     wanted = Query(query, scope, speakers, begun, ended)
     hits = open_backbone(run.settings, memory).retrieve(wanted, k)
-    say_left_out(run, memory.count_without_time(wanted))
+    say_left_out(run.screen, memory.count_without_time(wanted))
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, "hits": hits_document(hits)})
     elif hits:
@@ -69,10 +69,3 @@ def search(
     if not hits:
         run.screen.note("nothing found" if stored else "nothing found: the store is empty, `goalmem ingest` fills it")
     return 0 if hits else NOTHING_FOUND
-
-
-def say_left_out(run: Invocation, count: int) -> None:
-    """Say how many turns a time filter left out because nothing tells when they were said."""
-    if count:
-        noun = "turn" if count == 1 else "turns"
-        run.screen.note(f"{count} {noun} without a time left out by the time filter")

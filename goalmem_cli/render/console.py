@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import TextIO
 
 from rich.console import Console, RenderableType
@@ -87,10 +88,11 @@ class Screen:
         """Yield what to call with the name of each thing begun; shown only on a terminal, and gone when done."""
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
-            task = display.add_task("", total=total, completed=-1)
+            task = display.add_task("", total=total)
+            done = count()
 
             def begin(name: str) -> None:
-                display.update(task, description=safe(name), advance=1)
+                display.update(task, description=safe(name), completed=next(done))
 
             yield begin
 

@@ -28,6 +28,7 @@ class LiveTree:
         self._question = question
         self._is_full = is_full
         self._attempts: list[Attempt] = []
+        self._spinner = Spinner("dots")
         self._live = Live(console=console, transient=True, vertical_overflow="crop", get_renderable=self._picture)
 
     def __enter__(self) -> Self:
@@ -53,11 +54,11 @@ class LiveTree:
         self._live.refresh()
 
     def _picture(self) -> RenderableType:
-        spinner = Spinner("dots", text=progress_line(self._attempts))
+        self._spinner.update(text=progress_line(self._attempts))
         if not self._is_full:
-            return spinner
+            return self._spinner
         tree = growing_tree(self._question, self._attempts)
-        tree.add(spinner)
+        tree.add(self._spinner)
         return tree
 
 

@@ -1,0 +1,46 @@
+"""The engine with the bundled model: it may prove little, but what it writes never gets past the checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.models.catalogue import resolve
+from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.prompts import Profile, PromptBook
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Status
+from tests.fakes import ListBackbone
+from tests.reasoners.scripting import MOMENT
+from tests.reasoners.test_bounds import TURNS, check
+
+
+@pytest.fixture(scope="module")
+def model() -> LlamaModel:
+    """Return the bundled model, on one thread so that the tests do not fight over the machine."""
+    return LlamaModel.from_file(resolve("bundled").path, context=4096, threads=1)
+
+
+@pytest.mark.parametrize("profile", ["compact", "full"])
+@pytest.mark.parametrize("question", ["What did Alice order at Momoco?", "Does Ben have a dog?"])
+def test_bundled_model_stays_within_bound_and_evidence(model: LlamaModel, profile: Profile, question: str) -> None:
+    """Within the bound, no fact outside the store, no unchecked binding; usable replies, since grammars see to it."""
+    limits = Limits(max_breadth=1, max_depth=1, budget=6, max_fact_tokens=400)
+    engine = GoalMem(ListBackbone(TURNS), model, PromptBook.load(None, profile), limits, strict=True)
+    trace = engine.answer(Question(question, MOMENT))
+
+    assert trace.usage.calls <= 2 * (3 + 2)
+    assert trace.usage.prompt_tokens > trace.usage.cached_tokens > 0
+    check(trace, is_strict=True)
+    if profile == "compact":
+        assert trace.status is not Status.FAILED
+
+
+def test_same_question_gives_the_same_trace(model: LlamaModel) -> None:
+    """Greedy decoding with a fixed seed repeats itself."""
+    limits = Limits(max_breadth=1, max_depth=0, budget=4, max_fact_tokens=300)
+    engine = GoalMem(ListBackbone(TURNS), model, PromptBook.load(None, "compact"), limits)
+    first, second = (engine.answer(Question("Who has a dog?", MOMENT)) for _ in range(2))
+
+    assert (first.answer, first.goal, first.substitution) == (second.answer, second.goal, second.substitution)
+    assert [attempt.subgoals for attempt in first.attempts] == [attempt.subgoals for attempt in second.attempts]
