@@ -45,7 +45,8 @@ class Settings:
     """Everything a command can be told.
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
-    leave the choice to the model; `prompts` is a folder whose files stand in for the package's.
+    leave the choice to the model; `strict` None refuses the inferences of a small model only; `prompts` is a
+    folder whose files stand in for the package's.
     """
 
     store: Path
@@ -59,7 +60,7 @@ class Settings:
     max_depth: int = 5
     max_subgoals: int = 4
     budget: int = 60
-    strict: bool = False
+    strict: bool | None = None
     prompts: Path | None = None
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.records import Hit, Query, Question, Turn
-from goalmem_cli.trace import Step, Trace
+from goalmem_cli.trace import Fact, Step, Trace
 
 Vectors: TypeAlias = NDArray[np.float32]
 
@@ -120,8 +120,8 @@ class Observer(Protocol):
         """A decomposition was accepted; attempts count from 1."""
         ...
 
-    def stepped(self, attempt: int, step: Step) -> None:
-        """One round of retrieval and unification ended."""
+    def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
+        """One round of retrieval and unification ended; `facts` are those of the question so far, by number."""
         ...
 
 

@@ -26,7 +26,7 @@ class Status(StrEnum):
 class Ending(StrEnum):
     """Why an attempt ended."""
 
-    GROUNDED = "all subgoals grounded"
+    GROUNDED = "every subgoal is settled"
     NOTHING_NEW = "retrieval brought nothing new"
     REFINEMENT_STOPPED = "no further refinement"
     BUDGET_SPENT = "the budget of facts is spent"

@@ -25,6 +25,8 @@ TRACES = "traces"
 # What a prompt holds beside its fixed part and the facts: the question, the subgoals, the substitution.
 TAIL_TOKENS = 512
 LEAST_FACT_TOKENS = 256
+# What a small model is shown at most: it picks worse from more, and on a processor it reads 300 tokens a second.
+COMPACT_FACT_TOKENS = 900
 BYTES_PER_TOKEN = 3
 
 
@@ -184,9 +186,10 @@ def build_reasoner(settings: Settings, store: Store, loaded: LoadedModel, observ
         budget=settings.budget,
         max_fact_tokens=fact_tokens(loaded.context, prompts),
     )
+    is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
     return GoalMem(
         open_backbone(settings, store), loaded.model, prompts, limits,
-        strict=settings.strict, model_name=loaded.name, observer=observer,
+        strict=is_strict, model_name=loaded.name, observer=observer,
     )  # fmt: skip
 
 
@@ -210,7 +213,7 @@ def fact_tokens(context: int, prompts: PromptBook) -> int:
         raise ModelError(
             f"a context of {context} tokens leaves no room for facts beside the prompts", f"give --context {least}"
         )
-    return min(Limits().max_fact_tokens, room)
+    return min(COMPACT_FACT_TOKENS if prompts.profile == "compact" else Limits().max_fact_tokens, room)
 
 
 def _tokens(text: str) -> int:

@@ -46,7 +46,11 @@ def ask(
     max_depth: Annotated[int | None, typer.Option(min=0, help="How often to refine each [default: 5].")] = None,
     budget: Annotated[int | None, typer.Option(min=1, help="How many facts an attempt may see [default: 60].")] = None,
     strict: Annotated[
-        bool | None, typer.Option("--strict/--no-strict", help="Refuse bindings that the facts do not state.")
+        bool | None,
+        typer.Option(
+            "--strict/--no-strict",
+            help="Refuse what a model only infers [default: of small models].",
+        ),
     ] = None,
     conversation: options.Conversations = None,
     asker: Annotated[

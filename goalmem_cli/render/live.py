@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
@@ -15,7 +15,7 @@ from rich.tree import Tree
 
 from goalmem_cli.render.text import plain
 from goalmem_cli.render.tree import BRIEF, add_attempt, state_of
-from goalmem_cli.trace import Attempt, Step
+from goalmem_cli.trace import Attempt, Fact, Step
 
 
 class LiveTree:
@@ -28,6 +28,7 @@ class LiveTree:
         self._question = question
         self._is_full = is_full
         self._attempts: list[Attempt] = []
+        self._facts: Mapping[str, Fact] = {}
         self._spinner = Spinner("dots")
         self._live = Live(console=console, transient=True, vertical_overflow="crop", get_renderable=self._picture)
 
@@ -45,8 +46,9 @@ class LiveTree:
         self._attempts.append(Attempt(attempt, goal, tuple(subgoals)))
         self._live.refresh()
 
-    def stepped(self, attempt: int, step: Step) -> None:
+    def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
         """Show what a round found."""
+        self._facts = facts
         self._attempts = [
             replace(known, steps=(*known.steps, step)) if known.breadth == attempt else known
             for known in self._attempts
@@ -57,21 +59,18 @@ class LiveTree:
         self._spinner.update(text=progress_line(self._attempts))
         if not self._is_full:
             return self._spinner
-        tree = growing_tree(self._question, self._attempts)
+        tree = growing_tree(self._question, self._attempts, self._facts)
         tree.add(self._spinner)
         return tree
 
 
-def growing_tree(question: str, attempts: Sequence[Attempt]) -> Tree:
-    """Return the tree so far: earlier attempts as a line each, the latest whole.
-
-    Facts are numbers only; their text comes with the finished trace.
-    """
+def growing_tree(question: str, attempts: Sequence[Attempt], facts: Mapping[str, Fact]) -> Tree:
+    """Return the tree so far: earlier attempts as a line each, the latest whole."""
     tree = Tree(plain(question, "bold"), guide_style="dim")
     for attempt in attempts[:-1]:
         tree.add(Text(f"attempt {attempt.breadth}: {_settled(attempt)}", style="dim"))
     for attempt in attempts[-1:]:
-        add_attempt(tree, attempt, {}, BRIEF)
+        add_attempt(tree, attempt, facts, BRIEF)
     return tree
 
 

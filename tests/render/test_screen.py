@@ -13,7 +13,7 @@ from goalmem_cli.render.live import LiveTree, growing_tree, progress_line
 from goalmem_cli.render.tables import hits_document, hits_table, pairs, plain_table
 from goalmem_cli.trace import Attempt
 from tests.render.test_tree import drawn
-from tests.render.traces import FIRST_STEP, GOAL, QUESTION, SECOND_STEP, SUBGOALS
+from tests.render.traces import FACTS, FIRST_STEP, GOAL, QUESTION, SECOND_STEP, SUBGOALS
 
 HIT = Hit(
     Unit("u1", "turn", "I ordered the latte.", "momoco-01", "Alice", None, ("t1",), ("D1:3",)), 0.5, {"bm25": 2, "dense": 1}
@@ -98,12 +98,12 @@ def test_table_cells_are_text_not_markup() -> None:
 def test_the_tree_grows_with_each_step() -> None:
     """An attempt is there when it starts, and each step when it ends."""
     bare = Attempt(1, GOAL, SUBGOALS)
-    started = drawn(growing_tree(QUESTION, [bare]), 80)
+    started = drawn(growing_tree(QUESTION, [bare], {}), 80)
     assert "[open]" in started
     assert "step" not in started
-    stepped = drawn(growing_tree(QUESTION, [Attempt(1, GOAL, SUBGOALS, (FIRST_STEP,))]), 80)
+    stepped = drawn(growing_tree(QUESTION, [Attempt(1, GOAL, SUBGOALS, (FIRST_STEP,))], FACTS), 80)
     assert "S1 grounded" in stepped
-    assert "facts: F1" in stepped
+    assert FACTS["F1"].text[:20] in stepped
 
 
 def test_progress_counts_what_is_settled() -> None:
@@ -120,8 +120,8 @@ def test_the_live_tree_is_an_observer_and_leaves_nothing_behind(*, is_full: bool
     console = Console(file=stream, width=80, force_terminal=True, markup=False, highlight=False)
     with LiveTree(console, QUESTION, is_full=is_full) as live:
         live.started(1, GOAL, SUBGOALS)
-        live.stepped(1, FIRST_STEP)
-        live.stepped(1, SECOND_STEP)
+        live.stepped(1, FIRST_STEP, FACTS)
+        live.stepped(1, SECOND_STEP, FACTS)
     drawn_text = stream.getvalue()
     assert "2 of 2 subgoals settled" in drawn_text
     assert ("S2 grounded" in drawn_text) is is_full

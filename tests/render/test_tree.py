@@ -46,7 +46,7 @@ Which ingredient is in the drink that Alice ordered at Momoco?
 │   │       ├── y = Matcha (inferred)
 │   │       └── F4 Ben, 1 Jun 2023 12:00, momoco-01 D3:2
 │   │           Their latte is whisked with matcha.
-│   └── ended: all subgoals grounded
+│   └── ended: every subgoal is settled
 ├── answer: Matcha
 │   where: x = Kyoto Latte; y = Matcha
 │   evidence: F1 F4

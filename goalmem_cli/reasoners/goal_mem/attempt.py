@@ -90,7 +90,7 @@ class AttemptRun:
                 queries += more
             record = replace(record, steps=(*record.steps, step))
             usage += step.usage
-            self._observer.stepped(self._breadth, step)
+            self._observer.stepped(self._breadth, step, self._book.facts)
             if ending is not None:
                 break
         record = replace(record, ending=ending)

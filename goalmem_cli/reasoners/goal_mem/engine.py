@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -17,7 +17,7 @@ from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, Reply, Steps
 from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Attempt, Contradicted, Ending, Status, Step, Trace
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Status, Step, Trace
 
 NAME = "goal-mem"
 
@@ -28,7 +28,7 @@ class Unwatched:
     def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
         """Do nothing."""
 
-    def stepped(self, attempt: int, step: Step) -> None:
+    def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
         """Do nothing."""
 
 
