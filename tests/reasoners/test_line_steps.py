@@ -51,6 +51,7 @@ def test_grammar_enumerates_what_exists() -> None:
     assert '"F1" | "F2"' in shape.grammar
     assert '"y = " value' in shape.grammar
     assert "x = " not in shape.grammar
+    assert "no" not in shape.grammar.replace("none", "")
 
 
 def test_none_and_stop_end_the_attempt() -> None:

@@ -56,6 +56,7 @@ class LineSteps:
         """Return the proposals of one request a subgoal, and of one for each undecided pair."""
         facts = list(map(fact_line, situation.facts))
         numbers = [fact.number for fact in situation.facts]
+        closed = [] if situation.plan.answer_variables else ["no"]
         variables = {number: atom.variables for number, atom in situation.subgoals.items()}
 
         def build(trouble: str) -> list[Request]:
@@ -63,7 +64,7 @@ class LineSteps:
             requests = [
                 self._prompts["unify"].request(
                     shared | {"subgoal": str(atom)},
-                    {"facts": numbers, "variables": [variable.name for variable in variables[number]]},
+                    {"facts": numbers, "closed": closed, "variables": [v.name for v in variables[number]]},
                 )
                 for number, atom in situation.subgoals.items()
             ]
