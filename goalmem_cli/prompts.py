@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import jinja2
 import jinja2.meta
+import jsonschema
 import yaml
 
 from goalmem_cli.errors import PromptError
@@ -30,10 +31,16 @@ _PLACES = (_PACKAGE / "prompt_files", _PACKAGE.parent / "prompts")
 
 
 def _alternatives(values: Sequence[str]) -> str:
-    """Return the values as GBNF alternatives; an empty list matches nothing but itself, so it is refused."""
+    """Return the values as GBNF literals, one of which must stand; an empty list is refused."""
     if not values:
         raise jinja2.TemplateRuntimeError("no values to choose from")
-    return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
+    return " | ".join(f'"{"".join(map(_escaped, value))}"' for value in values)
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08X}"
 
 
 _ENVIRONMENT = jinja2.Environment(
@@ -97,18 +104,18 @@ class PromptBook:
 
     @classmethod
     def load(cls, directory: Path | None, profile: Profile) -> PromptBook:
-        """Return the prompts of the profile from `directory`, else from the package, else from the checkout.
+        """Return the prompts of the profile: each file from `directory`, else from the package, else from the checkout.
 
         Raises:
-            PromptError: the folder or one of its files is missing or wrong.
+            PromptError: the folder has no prompts of the profile, or one of the files is wrong.
         """
-        places = (directory,) if directory is not None else _PLACES
-        root = next((place for place in places if place.is_dir()), places[-1])
-        folder = root / "compact" if profile == "compact" else root
-        files = sorted(folder.glob("*.yaml"))
-        if not files:
+        root = next((place for place in _PLACES if place.is_dir()), _PLACES[-1])
+        folder = _of_profile(directory or root, profile)
+        own = {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+        if not own:
             raise PromptError(f"no prompts in {folder}", "give a folder with --prompts, or leave the option out")
-        return cls(profile, folder, {file.stem: load_prompt(file) for file in files})
+        shipped = {file.stem: file for file in sorted(_of_profile(root, profile).glob("*.yaml"))}
+        return cls(profile, folder, {name: load_prompt(file) for name, file in (shipped | own).items()})
 
     def __getitem__(self, step: str) -> Prompt:
         try:
@@ -121,6 +128,10 @@ class PromptBook:
     def hashes(self) -> dict[str, str]:
         """The hash of each prompt, by step."""
         return {name: prompt.hash for name, prompt in self.prompts.items()}
+
+
+def _of_profile(root: Path, profile: Profile) -> Path:
+    return root / "compact" if profile == "compact" else root
 
 
 def load_prompt(file: Path) -> Prompt:
@@ -174,6 +185,10 @@ def _templates(value: Any, variables: frozenset[str], file: Path) -> tuple[str, 
 
 def _output(value: Any, file: Path) -> tuple[Mapping[str, object] | None, str | None]:
     if isinstance(value, dict) and value.keys() == {"schema"} and isinstance(value["schema"], dict):
+        try:
+            jsonschema.Draft202012Validator.check_schema(value["schema"])
+        except jsonschema.SchemaError as error:
+            raise PromptError(f"{file}: output: schema: {error.json_path}: {error.message}") from error
         return value["schema"], None
     if isinstance(value, dict) and value.keys() == {"grammar"}:
         return None, str(value["grammar"])
@@ -200,8 +215,8 @@ def _examples(value: Any, growing: str, tail: str, variables: frozenset[str], fi
 def _render(template: str, values: Mapping[str, object], name: str) -> str:
     try:
         return _ENVIRONMENT.from_string(template).render(values)
-    except jinja2.TemplateError as error:
-        raise PromptError(f"prompt {name}: {error}") from error
+    except (jinja2.TemplateError, TypeError, ValueError) as error:
+        raise PromptError(f"prompt {name}: {error}", "check its templates against its inputs") from error
 
 
 def _fill(schema: Any, choices: Choices, name: str) -> Any:

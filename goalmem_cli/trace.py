@@ -110,12 +110,13 @@ class Step:
     """One round of retrieval and unification, and the refinement that its unresolved subgoals led to.
 
     Subgoals are numbered from 0: first the decomposition's, then the antecedents, in the order they were added.
-    `failure` says which reply could not be used, if one could not.
+    `skipped` counts the hits that were too long to be shown; `failure` says which reply could not be used, if any.
     """
 
     depth: int
     queries: tuple[str, ...] = ()
     new_facts: tuple[str, ...] = ()
+    skipped: int = 0
     refined: tuple[Refined, ...] = ()
     grounded: tuple[Grounded, ...] = ()
     rejected: tuple[Rejected, ...] = ()
@@ -210,4 +211,10 @@ def _rebuild(kind: Any, value: Any) -> Any:
         return kind(**{name: _rebuild(hints[name], item) for name, item in value.items()})
     if kind is datetime:
         return datetime.fromisoformat(value)
-    return kind(value) if isinstance(kind, type) and issubclass(kind, StrEnum) else value
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return kind(value)
+    if kind is float and isinstance(value, int):
+        return float(value)
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is not of the kind {kind.__name__}")
+    return value

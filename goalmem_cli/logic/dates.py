@@ -32,6 +32,7 @@ _FORMS = (
     re.compile(rf"\b{_NAME}(?: (?:of )?{_YEAR})?\b"),
     re.compile(rf"\b{_YEAR}\b"),
 )
+_FIRST_YEAR, _LAST_YEAR = 1000, 9000  # times outside mean "no time", and leave no room for "last year"
 _LEADING = re.compile(r"^(?:(?:on|in|at|the|by|around|about|of) )+")
 _WEEKDAY_LEADING = re.compile(rf"^(?:{'|'.join(_WEEKDAYS)})\b ?(?:the )?")
 
@@ -93,6 +94,8 @@ def periods_in(text: str, said: datetime | None) -> list[Period]:
     An expression with two readings ("on Sunday": the last or the next) gives both. Without `said` only dates with
     their year are periods.
     """
+    if said is not None and not _FIRST_YEAR < said.year < _LAST_YEAR:
+        said = None
     found = [period for when in dates_in(text) for period in _readings(when, said)]
     if said is not None:
         found += list(_relative(" ".join(words(text)), said.date()))

@@ -21,7 +21,7 @@ _SMALL |= {f"{word[:-1]}ieth": value for word, value in _TENS.items()}
 _COUNTS = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12}
 
 _ARTICLES = frozenset({"a", "an", "the"})
-_FUNCTION_WORDS = _ARTICLES | frozenset(
+FUNCTION_WORDS = _ARTICLES | frozenset(
     "of in on at to for with from by and or her his their my your our its is was were be been am are that this "
     "some any as into about".split()
 )
@@ -46,7 +46,7 @@ def normalise(text: str) -> str:
 def content_words(text: str) -> frozenset[str]:
     """Return the words that carry meaning; all the words where none does."""
     found = words(text)
-    return frozenset(word for word in found if word not in _FUNCTION_WORDS) or frozenset(found)
+    return frozenset(word for word in found if word not in FUNCTION_WORDS) or frozenset(found)
 
 
 def stem(word: str) -> str:

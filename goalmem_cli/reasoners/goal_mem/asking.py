@@ -35,6 +35,9 @@ def ask(model: LanguageModel, build: Callable[[str], list[Request]], parse: Call
             completion_tokens=sum(completion.completion_tokens for completion in completions),
             seconds=perf_counter() - started,
         )
+        if not all(completion.is_complete for completion in completions):
+            problem = "it was cut off at its greatest length"
+            continue
         try:
             return Reply(parse([completion.text for completion in completions]), usage)
         except ReplyUnusable as error:

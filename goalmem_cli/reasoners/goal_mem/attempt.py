@@ -12,9 +12,10 @@ from goalmem_cli.logic import Atom, Substitution, Variable
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.ports import Observer
 from goalmem_cli.reasoners.goal_mem.facts import FactBook, Retrieved
-from goalmem_cli.reasoners.goal_mem.grounding import Bench, join, rule
+from goalmem_cli.reasoners.goal_mem.grounding import rule
 from goalmem_cli.reasoners.goal_mem.plans import (
     Antecedent,
+    Bench,
     Decomposition,
     Limits,
     Pair,
@@ -34,7 +35,8 @@ class Outcome:
     record: Attempt
     is_grounded: bool
     substitution: Substitution
-    settled: Mapping[int, Grounded | Contradicted]
+    groundings: tuple[Grounded, ...]
+    contradicted: tuple[Contradicted, ...]
     subgoals: tuple[Atom, ...]
     usage: Usage
 
@@ -64,13 +66,15 @@ class AttemptRun:
         self._observer = observer
         self._atoms: list[Atom] = list(plan.subgoals)
         self._serves: list[int | None] = [None] * len(plan.subgoals)
-        self._settled: dict[int, Grounded | Contradicted] = {}
+        self._groundings: list[Grounded] = []
+        self._contradicted: dict[int, Contradicted] = {}
         self._substitution = Substitution()
         self._pool: list[Fact] = []
         self._undecided: tuple[tuple[str, str], ...] = ()
         self._asked: set[Pair] = set()
         self._same: set[Pair] = set()
         self._explored: set[str] = set()
+        self._queried: set[str] = {atom.phrase for atom in plan.subgoals}
 
     def run(self) -> Outcome:
         """Return how the attempt ended, after at most 1 + max_depth rounds."""
@@ -87,25 +91,34 @@ class AttemptRun:
                 ending = None
             elif ending is None:
                 step, ending, more = self._refine(step)
-                queries += more
+                queries = list(dict.fromkeys([*queries, *more, *self._renewed()]))[: self._limits.max_subgoals]
             record = replace(record, steps=(*record.steps, step))
             usage += step.usage
             self._observer.stepped(self._breadth, step, self._book.facts)
             if ending is not None:
                 break
         record = replace(record, ending=ending)
-        return Outcome(record, self._is_grounded, self._substitution, dict(self._settled), tuple(self._atoms), usage)
+        return Outcome(
+            record,
+            self._is_grounded,
+            self._substitution,
+            self._lasting(),
+            tuple(self._contradicted.values()),
+            tuple(self._atoms),
+            usage,
+        )
 
     @property
     def _is_grounded(self) -> bool:
-        roots = all(number in self._settled for number in range(len(self._plan.subgoals)))
+        roots = all(self._is_settled(number) for number in range(len(self._plan.subgoals)))
         return roots and all(name in self._substitution for name in self._plan.answer_variables)
 
     def _round(self, depth: int, queries: list[str], is_exploring: bool) -> tuple[Step, bool]:
         """Retrieve and unify once; say too whether retrieval brought anything new."""
         found = self._book.retrieve(queries, self._pool, is_first=depth == 0, is_deep=is_exploring)
+        self._queried |= set(queries)
         self._pool += found.new
-        step = Step(depth, tuple(queries), tuple(fact.number for fact in found.new))
+        step = Step(depth, tuple(queries), tuple(fact.number for fact in found.new), skipped=found.skipped)
         active = self._active()
         is_idle = not found.new and not any(map(self._open, active))
         if not self._pool or is_idle:
@@ -121,11 +134,9 @@ class AttemptRun:
         self._same |= unification.same
         self._asked |= {as_pair(*pair) for pair in self._undecided}
         ruling = rule(unification.proposals, self._bench())
-        for grounded in ruling.grounded:
-            known = self._settled.get(grounded.subgoal)
-            self._settled[grounded.subgoal] = join(known, grounded) if isinstance(known, Grounded) else grounded
+        self._groundings += ruling.grounded
         for contradicted in ruling.contradicted:
-            self._settled.setdefault(contradicted.subgoal, contradicted)
+            self._contradicted.setdefault(contradicted.subgoal, contradicted)
         self._substitution = ruling.substitution
         pairs = {as_pair(*pair): pair for pair in ruling.undecided}
         self._undecided = tuple(pair for key, pair in pairs.items() if key not in self._asked)
@@ -146,7 +157,7 @@ class AttemptRun:
             subgoals=tuple(self._atoms),
             facts={fact.number: fact for fact in self._pool},
             substitution=self._substitution,
-            earlier={number: item for number, item in self._settled.items() if isinstance(item, Grounded)},
+            earlier=tuple(self._groundings),
             people=frozenset(voices),
             same=frozenset(self._same),
             asker=self._question.asker,
@@ -183,6 +194,7 @@ class AttemptRun:
         for antecedent in fresh:
             self._atoms.append(antecedent.subgoal)
             self._serves.append(antecedent.of)
+            self._queried.add(self._phrase(len(self._atoms) - 1))  # its own query stands for it
             text = str(antecedent.subgoal)
             refined.append(Refined(antecedent.of, text, antecedent.query, antecedent.relation))
         return replace(step, refined=tuple(refined)), None, [antecedent.query for antecedent in fresh]
@@ -198,7 +210,7 @@ class AttemptRun:
         return list(fresh.values())[: self._limits.max_subgoals]
 
     def _situation(self, numbers: list[int]) -> Situation:
-        plain = Substitution({n: v for n, v in self._substitution.bindings.items() if n not in self._starred()})
+        plain = self._plain()
         return Situation(
             self._question,
             self._plan,
@@ -211,11 +223,23 @@ class AttemptRun:
     def _open(self, number: int) -> bool:
         """Say whether a subgoal still waits for its grounding: an antecedent does only while the one it serves does."""
         serves = self._serves[number]
-        return number not in self._settled and (serves is None or self._open(serves))
+        return not self._is_settled(number) and (serves is None or self._open(serves))
+
+    def _is_settled(self, number: int) -> bool:
+        return number in self._contradicted or any(item.subgoal == number for item in self._groundings)
+
+    def _lasting(self) -> tuple[Grounded, ...]:
+        """Return the groundings that the substitution still rests on: some value of each starred variable is in it."""
+        kept = self._substitution.bindings
+        return tuple(
+            item
+            for item in self._groundings
+            if all(set(values) & set(kept[name]) for name, values in item.bindings.items() if name in self._starred())
+        )
 
     def _active(self) -> list[int]:
         """Return the subgoals to unify: the open ones, and the starred ones whose further retrieval has just run."""
-        return [n for n in range(len(self._atoms)) if self._open(n) or (n in self._settled and self._asks_more(n))]
+        return [n for n in range(len(self._atoms)) if self._open(n) or (self._is_settled(n) and self._asks_more(n))]
 
     def _asks_more(self, number: int) -> bool:
         return any(variable.name in self._explored for variable in self._starred_in(number))
@@ -230,14 +254,26 @@ class AttemptRun:
         """Return the grounded subgoals of starred variables for which no further retrieval has run yet."""
         return [
             number
-            for number, settled in self._settled.items()
-            if isinstance(settled, Grounded)
-            and any(variable.name not in self._explored for variable in self._starred_in(number))
+            for number in sorted({item.subgoal for item in self._groundings})
+            if any(variable.name not in self._explored for variable in self._starred_in(number))
         ][: self._limits.max_subgoals]
 
     def _explore(self, numbers: list[int]) -> list[str]:
         self._explored |= {variable.name for number in numbers for variable in self._starred_in(number)}
-        return [self._atoms[number].phrase for number in numbers]
+        return [self._phrase(number) for number in numbers]
+
+    def _phrase(self, number: int) -> str:
+        """Return the subgoal as a query, with what is bound put in; a set is left to its type."""
+        return self._plain().apply(self._atoms[number]).phrase
+
+    def _plain(self) -> Substitution:
+        starred = self._starred()
+        return Substitution({n: v for n, v in self._substitution.bindings.items() if n not in starred})
+
+    def _renewed(self) -> list[str]:
+        """Return the queries of open subgoals that read differently than when they were last asked."""
+        phrases = [self._phrase(number) for number in range(len(self._atoms)) if self._open(number)]
+        return [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._queried]
 
     def _unresolved(
         self, refusals: Mapping[int, str], reasons: Mapping[int, str], found: Retrieved

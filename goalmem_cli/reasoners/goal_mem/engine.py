@@ -8,7 +8,7 @@ from time import perf_counter
 
 from goalmem_cli.logic import Rule
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.normal import content_words, numbers, stem, words
+from goalmem_cli.logic.normal import FUNCTION_WORDS, content_words, stem, words
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.attempt import AttemptRun, Outcome
@@ -17,9 +17,12 @@ from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, Reply, Steps
 from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Status, Step, Trace
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
 
 NAME = "goal-mem"
+# Words that turn what stands beside them into something else.
+_TURNS = frozenset("not no never nor or and but neither without except instead rather nobody nothing none".split())
+REPEATED = "it repeats a plan that failed"
 
 
 class Unwatched:
@@ -59,7 +62,12 @@ class GoalMem:
         self._observer = observer or Unwatched()
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question: answered, unknown, or failed where no attempt got a usable reply."""
+        """Return the trace of the question: answered, unknown, or failed where no attempt got a usable reply.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
         started = perf_counter()
         book = FactBook(self._backbone, question, self._limits)
         blank = Trace(
@@ -82,7 +90,9 @@ class GoalMem:
             plan, usage, problem = self._decompose(question, failed)
             trace = replace(trace, usage=trace.usage + usage)
             if plan is None:
-                if problem:
+                if not problem:
+                    trace = replace(trace, notes=(*trace.notes, "the next plan repeated one that had failed"))
+                else:
                     attempt = Attempt(
                         breadth, "", (), ending=Ending.UNUSABLE_REPLY, failure=f"decomposition: {problem}"
                     )
@@ -114,25 +124,32 @@ class GoalMem:
             usage += reply.usage
             if reply.value is None:
                 return None, usage, reply.problem
-            if reply.value.key not in failed:
+            count = len(reply.value.subgoals)
+            if count > self._limits.max_subgoals:
+                problem = f"it has {count} subgoals, and at most {self._limits.max_subgoals} may be"
+            elif reply.value.key in failed:
+                problem = REPEATED
+            else:
                 return reply.value, usage, ""
-            problem = "it repeats a plan that failed"
-        return None, usage, ""
+        return None, usage, "" if problem == REPEATED else problem
 
     def _conclude(
         self, question: Question, plan: Decomposition, outcome: Outcome, book: FactBook, trace: Trace
     ) -> Trace:
         """Word the answer of a grounded attempt from its supporting facts only."""
-        cited = dict.fromkeys(number for item in outcome.settled.values() for number in item.facts)
+        items: list[Grounded | Contradicted] = sorted(
+            [*outcome.groundings, *outcome.contradicted], key=lambda item: item.subgoal
+        )
+        cited = dict.fromkeys(number for item in items for number in item.facts)
         facts = [book.facts[number] for number in cited]
         goal = outcome.substitution.apply(plan.goal)
         trace = replace(trace, evidence=tuple(cited))
         if not plan.answer_variables:
-            settled = [_settled_line(outcome, number) for number in sorted(outcome.settled)]
+            settled = [_settled_line(outcome, item) for item in items]
             return self._closed(self._steps.verdict(question, facts, goal, settled), trace)
         found = [value for name in plan.answer_variables for value in outcome.substitution.bindings[name]]
         reply = self._steps.answer(question, facts, goal, ", ".join(found))
-        answer, note = worded(reply, found, [question.text, str(goal), *(f"{f.speaker} {f.text}" for f in facts)])
+        answer, note = worded(reply, found, f"{question.text} {plan.goal.phrase}")
         notes = (*trace.notes, note) if note else trace.notes
         return replace(trace, status=Status.ANSWERED, answer=answer, usage=trace.usage + reply.usage, notes=notes)
 
@@ -145,10 +162,11 @@ class GoalMem:
         return replace(trace, status=Status.ANSWERED, answer=reply.value)
 
 
-def worded(reply: Reply[str], found: Sequence[str], sources: Sequence[str]) -> tuple[str, str]:
-    """Return the model's wording if it says what was found and nothing that has no source, else the bindings; a note.
+def worded(reply: Reply[str], found: Sequence[str], asked: str) -> tuple[str, str]:
+    """Return the model's wording if it says what was found and nothing more, else the bindings; and a note.
 
-    Nothing unchecked leaves the engine: a name or number that is in neither the bindings nor the sources counts.
+    Nothing unchecked leaves the engine: beside function words, every word of the wording stands in the bindings or in
+    what was `asked` (question and goal), and it denies, opposes or joins nothing that the bindings do not.
     """
     bindings = ", ".join(found)
     if reply.value is None:
@@ -156,30 +174,29 @@ def worded(reply: Reply[str], found: Sequence[str], sources: Sequence[str]) -> t
     wording = " ".join(reply.value.split())
     if not all(_says(wording, value) for value in found):
         return bindings, f"the wording {wording!r} leaves out a binding, the bindings stand for it"
-    if extra := _unsourced(wording, [*sources, *found]):
+    if extra := _added(wording, found, asked):
         return bindings, f"the wording {wording!r} adds {extra!r}, the bindings stand for it"
     return wording, ""
 
 
 def _says(wording: str, value: str) -> bool:
-    is_same = compare(wording, value) in (Equality.EQUAL, Equality.ALIAS)
     wanted = {stem(word) for word in content_words(value)}
-    return is_same or wanted <= {stem(word) for word in words(wording)}
+    return compare(wording, value) is Equality.EQUAL or wanted <= {stem(word) for word in words(wording)}
 
 
-def _unsourced(wording: str, sources: Sequence[str]) -> str:
-    """Return a name or number of the wording that no source has, or nothing."""
-    told = {stem(word) for source in sources for word in words(source)}
-    for token in wording.split():
-        is_name = token[:1].isupper() or bool(numbers(token)) or any(character.isdigit() for character in token)
-        if is_name and not {stem(word) for word in words(token)} <= told:
-            return token
+def _added(wording: str, found: Sequence[str], asked: str) -> str:
+    """Return a word of the wording that neither the bindings nor the question account for, or nothing."""
+    bound = {stem(word) for value in found for word in words(value)}
+    told = bound | {stem(word) for word in words(asked)}
+    for word in words(wording):
+        is_turn = word in _TURNS or word.endswith("n't")
+        if stem(word) not in (bound if is_turn else told) and (is_turn or content_words(word) - FUNCTION_WORDS):
+            return word
     return ""
 
 
-def _settled_line(outcome: Outcome, number: int) -> str:
-    item = outcome.settled[number]
-    atom = outcome.substitution.apply(outcome.subgoals[number])
+def _settled_line(outcome: Outcome, item: Grounded | Contradicted) -> str:
+    atom = outcome.substitution.apply(outcome.subgoals[item.subgoal])
     cited = ", ".join(item.facts)
     return f"{atom} -- contradicted by {cited}" if isinstance(item, Contradicted) else f"{atom} -- {cited}"
 

@@ -11,17 +11,22 @@ from goalmem_cli.reasoners.goal_mem.plans import Limits
 from goalmem_cli.records import Hit, Query, Question
 from goalmem_cli.trace import Fact
 
-_BYTES_PER_TOKEN = 3.2
+_LETTERS_PER_TOKEN = 3.2  # of English
+_TOKENS_PER_BYTE = 0.72  # of other scripts in UTF-8, at worst: emoji
 _TOKENS_PER_LINE = 24  # number, colon and the time it was said
 _LEAST_LOOK = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What one round of retrieval brought: the facts new to the attempt, and which facts each query led to."""
+    """What one round of retrieval brought: the facts new to the attempt, and which facts each query led to.
+
+    `skipped` counts the hits that were too long for the tokens left.
+    """
 
     new: tuple[Fact, ...]
     by_query: tuple[tuple[str, ...], ...]
+    skipped: int = 0
 
 
 class FactBook:
@@ -41,9 +46,10 @@ class FactBook:
     def retrieve(self, queries: Sequence[str], pool: Sequence[Fact], *, is_first: bool, is_deep: bool) -> Retrieved:
         """Return the facts that the queries add to the attempt's pool, merged round-robin, within the budget.
 
-        The first round may spend half of the budget and every later one half of what is left, split over the queries;
-        likewise of the tokens. A query sees past hits of the pool, but only within a window of its best hits, so
-        that "nothing new" can happen; `is_deep` widens the window beyond all that the pool holds.
+        The first round may spend half of the budget and half of the tokens; every later one half of the budget that is
+        left, split over the queries, and all of the tokens. An attempt's first fact needs only fit by itself. A query
+        sees past hits of the pool, but only within a window of its best hits, so that "nothing new" can happen;
+        `is_deep` widens the window beyond all that the pool holds.
         """
         room, tokens = self._room(pool, is_first)
         if room <= 0 or tokens <= 0 or not queries:
@@ -53,14 +59,19 @@ class FactBook:
         lists = [self._hits(query, window) for query in queries]
         known = {fact.unit for fact in pool}
         new: dict[str, Fact] = {}
+        skipped: set[str] = set()
         for hit in _round_robin([[hit for hit in hits if hit.unit.id not in known][:share] for hits in lists]):
+            if len(new) >= room or hit.unit.id in new:
+                continue
             cost = _cost(hit.unit.speaker, hit.unit.text)
-            if len(new) < room and cost <= tokens and hit.unit.id not in new:
-                new[hit.unit.id] = self._fact(hit)
-                tokens -= cost
+            if cost > tokens and (pool or new or cost > self._limits.max_fact_tokens):
+                skipped.add(hit.unit.id)
+                continue
+            new[hit.unit.id] = self._fact(hit)
+            tokens -= cost
         shown = known | new.keys()
         by_query = tuple(tuple(self._fact(hit).number for hit in hits if hit.unit.id in shown) for hits in lists)
-        return Retrieved(tuple(new.values()), by_query)
+        return Retrieved(tuple(new.values()), by_query, len(skipped))
 
     def is_spent(self, pool: Sequence[Fact]) -> bool:
         """Say whether the attempt may show the model no further fact."""
@@ -97,7 +108,9 @@ class FactBook:
 
 def _cost(speaker: str, text: str) -> int:
     """Return about how many tokens a fact's line has, rather too many than too few."""
-    return int(len(f"{speaker} {text}".encode()) / _BYTES_PER_TOKEN) + _TOKENS_PER_LINE
+    data = f"{speaker} {text}".encode()
+    letters = sum(byte < 128 for byte in data)
+    return int(letters / _LETTERS_PER_TOKEN + (len(data) - letters) * _TOKENS_PER_BYTE) + _TOKENS_PER_LINE
 
 
 def _round_robin(lists: Sequence[Sequence[Hit]]) -> list[Hit]:

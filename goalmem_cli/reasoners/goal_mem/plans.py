@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from goalmem_cli.logic import Atom
+from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Fact
+from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
 T = TypeVar("T")
 
@@ -67,6 +67,44 @@ class Unification:
     proposals: tuple[Proposal, ...] = ()
     unresolved: Mapping[int, str] = field(default_factory=dict)
     same: frozenset[Pair] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the proposals are judged against.
+
+    `question` is its text; `subgoals` are all of the attempt's, by number; `facts` those that were shown; `earlier`
+    the groundings accepted before; `people` the speakers of the conversations in sight; `same` the pairs that a model
+    judged equal.
+    """
+
+    question: str
+    subgoals: Sequence[Atom]
+    facts: Mapping[str, Fact]
+    substitution: Substitution
+    earlier: tuple[Grounded, ...]
+    people: frozenset[str]
+    same: frozenset[Pair] = frozenset()
+    asker: str | None = None
+    is_closed: bool = False
+    is_current: bool = False
+    is_strict: bool = False
+
+    @property
+    def starred(self) -> frozenset[str]:
+        """The variables that ask for all that hold: starred in any subgoal."""
+        return frozenset(v.name for atom in self.subgoals for v in atom.variables if v.is_starred)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What was accepted and what was not; `undecided` are the pairs of constants that only a model could settle."""
+
+    grounded: tuple[Grounded, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    contradicted: tuple[Contradicted, ...] = ()
+    substitution: Substitution = field(default_factory=Substitution)
+    undecided: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

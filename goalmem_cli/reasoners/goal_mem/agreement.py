@@ -1,0 +1,252 @@
+"""What groundings make together: conflicts, supersession, strictness, and the substitution they agree on.
+
+The order in which they were proposed decides nothing (GOAL-MEM section 4.2, DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import combinations
+
+from goalmem_cli.logic import Substitution
+from goalmem_cli.logic.equality import Equality, compare, more_specific
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.logic.support import Support, support_of
+from goalmem_cli.reasoners.goal_mem.plans import Bench, Ruling, as_pair
+from goalmem_cli.trace import Contradicted, Grounded, Rejected
+
+_RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2}
+_TORN = "facts are said both to entail and to contradict it"
+
+
+def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], bench: Bench) -> Ruling:
+    """Return the candidates that stand together, the others with the reason, and the substitution they make."""
+    standing, refused, undecided = _against_known(candidates, bench)
+    torn = {item.subgoal for item in standing} & {item.subgoal for item in contradicted}
+    refused += [_refused(item, _TORN) for item in standing if item.subgoal in torn]
+    refused += [Rejected(item.subgoal, item.facts, _TORN) for item in contradicted if item.subgoal in torn]
+    standing = [item for item in standing if item.subgoal not in torn]
+    for judge in (_against_each_other, _without_inferred if bench.is_strict else _all):
+        standing, out, pairs = judge(standing, bench)
+        refused += out
+        undecided += pairs
+    standing, out, substitution = _combined(standing, bench)
+    denied = tuple(item for item in contradicted if item.subgoal not in torn)
+    return Ruling(tuple(standing), (*refused, *out), denied, substitution, tuple(undecided))
+
+
+_Verdicts = tuple[list[Grounded], list[Rejected], list[tuple[str, str]]]
+
+
+def are_same(left: str, right: str, bench: Bench) -> bool:
+    """Say whether two constants count as one: equal, aliases, or judged equal by the model."""
+    return _compare(left, right, bench) not in (Equality.UNDECIDED, Equality.DIFFERENT)
+
+
+def supports(item: Grounded, bench: Bench) -> dict[str, Support]:
+    """Return how each binding of a grounding rests on its facts; of several values the weakest support counts."""
+    values = _value_supports([item], bench)
+    return {
+        name: max((values[name, normalise(value)] for value in entry), key=_RANK.__getitem__)
+        for name, entry in item.bindings.items()
+    }
+
+
+def _compare(left: str, right: str, bench: Bench) -> Equality:
+    verdict = compare(left, right)
+    return Equality.JUDGED if verdict is Equality.UNDECIDED and as_pair(left, right) in bench.same else verdict
+
+
+def _refused(item: Grounded, why: str) -> Rejected:
+    return Rejected(item.subgoal, item.facts, why, item.bindings)
+
+
+def _noted(item: Grounded, notes: Iterable[str]) -> Grounded:
+    return replace(item, notes=tuple(dict.fromkeys((*item.notes, *notes))))
+
+
+def _all(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:  # noqa: ARG001 - a judge that lets all stand
+    return list(candidates), [], []
+
+
+def _against_known(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
+    """Sort out the candidates that differ from the substitution so far."""
+    standing: list[Grounded] = []
+    refused: list[Rejected] = []
+    undecided: list[tuple[str, str]] = []
+    for item in candidates:
+        why, notes = "", []
+        for name, values in item.bindings.items():
+            if name in bench.starred or name not in bench.substitution:
+                continue
+            known = bench.substitution.bindings[name][0]
+            verdict = _compare(known, values[0], bench)
+            if verdict is Equality.UNDECIDED:
+                undecided.append((known, values[0]))
+                why = f"it is not settled whether {values[0]} is {known}, which {name} is bound to"
+            elif verdict is Equality.DIFFERENT:
+                why = f"{name} is bound to {known} already, not {values[0]}"
+            elif verdict is not Equality.EQUAL:
+                notes.append(f"{known} and {values[0]}: {verdict.value}")
+        if why:
+            refused.append(_refused(item, why))
+        else:
+            standing.append(_noted(item, notes))
+    return standing, refused, undecided
+
+
+def _against_each_other(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
+    """Sort out candidates that conflict: neither stands, unless the question is of now and one was said later."""
+    whys: dict[int, str] = {}
+    notes: dict[int, list[str]] = {place: [] for place in range(len(candidates))}
+    undecided: list[tuple[str, str]] = []
+    for (i, left), (j, right) in combinations(enumerate(candidates), 2):
+        for name in sorted((left.bindings.keys() & right.bindings.keys()) - bench.starred):
+            mine, theirs = left.bindings[name][0], right.bindings[name][0]
+            verdict = _compare(mine, theirs, bench)
+            if verdict in (Equality.ALIAS, Equality.JUDGED):
+                notes[i].append(f"{mine} and {theirs}: {verdict.value}")
+                notes[j].append(f"{mine} and {theirs}: {verdict.value}")
+            if verdict not in (Equality.UNDECIDED, Equality.DIFFERENT):
+                continue
+            if verdict is Equality.UNDECIDED:
+                undecided.append((mine, theirs))
+            lost = _earlier_said(left, right, bench) if bench.is_current else None
+            if lost is None:
+                whys.setdefault(i, f"conflict: {name} would be {mine} here and {theirs} by {', '.join(right.facts)}")
+                whys.setdefault(j, f"conflict: {name} would be {theirs} here and {mine} by {', '.join(left.facts)}")
+                continue
+            winner, place, other = (right, j, i) if lost is left else (left, i, j)
+            whys[other] = f"superseded: {', '.join(winner.facts)} was said later and gives {winner.bindings[name][0]}"
+            notes[place].append(f"supersedes {lost.bindings[name][0]} of {', '.join(lost.facts)}")
+    standing = [_noted(item, notes[place]) for place, item in enumerate(candidates) if place not in whys]
+    refused = [_refused(item, whys[place]) for place, item in enumerate(candidates) if place in whys]
+    return standing, refused, undecided
+
+
+def _earlier_said(left: Grounded, right: Grounded, bench: Bench) -> Grounded | None:
+    """Return the grounding whose facts were said earlier, if that can be told.
+
+    Times compare as instants where all carry an offset, else by clock reading, as the store's do.
+    """
+    times = [[bench.facts[number].said for number in item.facts] for item in (left, right)]
+    known = [[moment for moment in entry if moment is not None] for entry in times]
+    if not all(known):
+        return None
+    has_offsets = all(moment.tzinfo is not None for entry in known for moment in entry)
+    mine, theirs = (max(_clock(moment, has_offsets) for moment in entry) for entry in known)
+    return None if mine == theirs else left if mine < theirs else right
+
+
+def _clock(moment: datetime, has_offsets: bool) -> datetime:
+    return moment if has_offsets else moment.replace(tzinfo=None)
+
+
+def _value_supports(items: Iterable[Grounded], bench: Bench) -> dict[tuple[str, str], Support]:
+    """Return the best support that any of the groundings gives each value, by variable and normal form."""
+    best: dict[tuple[str, str], Support] = {}
+    for item in items:
+        facts = [bench.facts[number] for number in item.facts]
+        for name, values in item.bindings.items():
+            known = [value for other, entry in item.bindings.items() if other != name for value in entry]
+            for value in values:
+                support, key = support_of(value, facts, known), (name, normalise(value))
+                best[key] = min(best.get(key, support), support, key=_RANK.__getitem__)
+    return best
+
+
+def _without_inferred(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
+    """Sort out bindings that no standing grounding states or derives; a starred variable loses only such values."""
+    standing, refused = list(candidates), list[Rejected]()
+    while True:
+        best = _value_supports((*bench.earlier, *standing), bench)
+        weak = {key for key, support in best.items() if support is Support.INFERRED}
+        trimmed = [(item, _trimmed(item, weak, bench)) for item in standing]
+        if all(item == left for item, left in trimmed):
+            return [replace(item, support=supports(item, bench)) for item in standing], refused, []
+        for item, left in trimmed:
+            lost = {
+                name: tuple(v for v in values if (name, normalise(v)) in weak) for name, values in item.bindings.items()
+            }
+            lost = {name: values for name, values in lost.items() if values}
+            if item != left:
+                said = "; ".join(f"{name} = {', '.join(values)}" for name, values in lost.items())
+                why = f"strict: {said} is inferred, neither stated nor derived"
+                refused.append(Rejected(item.subgoal, item.facts, why, lost))
+        standing = [left for _, left in trimmed if left is not None]
+
+
+def _trimmed(item: Grounded, weak: set[tuple[str, str]], bench: Bench) -> Grounded | None:
+    """Return the grounding without the weak values, None if a variable would be left without any."""
+    bindings = {
+        name: tuple(value for value in values if (name, normalise(value)) not in weak)
+        for name, values in item.bindings.items()
+    }
+    is_whole = all(bindings[name] == values or name in bench.starred for name, values in item.bindings.items())
+    return replace(item, bindings=bindings) if is_whole and all(bindings.values()) else None
+
+
+def _combined(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Grounded], list[Rejected], Substitution]:
+    """Return the candidates with one value a plain variable, the refused without a common value, and the whole."""
+    bindings = _plain_bindings(candidates, bench)
+    best = _value_supports((*bench.earlier, *candidates), bench)
+    standing = [_settled(item, bindings, best, bench) for item in candidates]
+    refused: list[Rejected] = []
+    for name in sorted(bench.starred):
+        values = _common(name, (*bench.earlier, *standing), bench)
+        if not values and any(name in item.bindings for item in standing):
+            why = f"no value of {name} holds in every subgoal"
+            refused += [_refused(item, why) for item in standing if name in item.bindings]
+            standing = [item for item in standing if name not in item.bindings]
+            values = _common(name, (*bench.earlier, *standing), bench)
+        if values:
+            bindings[name] = values
+    return standing, refused, Substitution(bindings, bench.starred & bindings.keys())
+
+
+def _plain_bindings(candidates: Sequence[Grounded], bench: Bench) -> dict[str, tuple[str, ...]]:
+    """Return one value a plain variable: of aliases the better supported, then the more specific."""
+    bindings = {name: values for name, values in bench.substitution.bindings.items() if name not in bench.starred}
+    best = _value_supports((*bench.earlier, *candidates), bench)
+    for item in candidates:
+        for name, (value, *_) in item.bindings.items():
+            if name in bench.starred:
+                continue
+            known = bindings.get(name, (value,))[0]
+            if compare(known, value) in (Equality.EQUAL, Equality.ALIAS):
+                ranks = [_RANK[best.get((name, normalise(phrase)), Support.INFERRED)] for phrase in (known, value)]
+                value = more_specific(known, value) if ranks[0] == ranks[1] else (known, value)[ranks[1] < ranks[0]]
+            else:
+                value = known
+            bindings[name] = (value,)
+    return bindings
+
+
+def _settled(
+    item: Grounded, bindings: dict[str, tuple[str, ...]], best: dict[tuple[str, str], Support], bench: Bench
+) -> Grounded:
+    """Return the grounding with the values agreed on; a value taken over from another has that one's support."""
+    agreed = {name: values if name in bench.starred else bindings[name] for name, values in item.bindings.items()}
+    support = {
+        name: item.support[name]
+        if normalise(values[0]) == normalise(item.bindings[name][0])
+        else best.get((name, normalise(values[0])), Support.INFERRED)
+        for name, values in agreed.items()
+    }
+    return replace(item, bindings=agreed, support=support)
+
+
+def _common(name: str, items: Sequence[Grounded], bench: Bench) -> tuple[str, ...]:
+    """Return the values of a starred variable that hold in every grounded subgoal it stands in, in order."""
+    by_subgoal: dict[int, list[str]] = {}
+    for item in sorted(items, key=lambda item: item.subgoal):
+        for value in item.bindings.get(name, ()):
+            known = by_subgoal.setdefault(item.subgoal, [])
+            if not any(compare(value, other) is Equality.EQUAL for other in known):
+                known.append(value)
+    first, *rest = by_subgoal.values() if by_subgoal else [[]]
+    return tuple(
+        value for value in first if all(any(are_same(value, other, bench) for other in entry) for entry in rest)
+    )
