@@ -73,6 +73,29 @@ def test_grammar_quotes_what_it_enumerates(tmp_path: Path) -> None:
     assert shape == GrammarShape('root ::= "a\\"b" | "c"')
 
 
+@pytest.mark.parametrize("name", ["A\x0cB", "A\x08B", "tab\there", "back\\slash", "日本 🙂", "zero\u200bwidth", 'q"q'])
+def test_any_name_is_a_literal_that_llama_cpp_accepts(tmp_path: Path, name: str) -> None:
+    """Control characters and other scripts in a speaker's name leave the grammar whole."""
+    prompt = load_prompt(written(tmp_path, output={"grammar": "root ::= {{ facts | alternatives }}"}))
+    shape = prompt.request({"fact": "x", "problem": ""}, {"facts": [name]}).shape
+
+    assert isinstance(shape, GrammarShape)
+    LlamaGrammar.from_string(shape.grammar, verbose=False)
+    assert shape.grammar.isprintable()
+
+
+def test_one_file_of_ones_own_stands_in_for_the_shipped_one(tmp_path: Path) -> None:
+    """A folder with one prompt changes that step only."""
+    shipped = PromptBook.load(None, "full")
+    own = (shipped.folder / "answer.yaml").read_text(encoding="utf-8").replace("shortest", "very shortest")
+    (tmp_path / "answer.yaml").write_text(own, encoding="utf-8")
+    book = PromptBook.load(tmp_path, "full")
+
+    assert book.prompts.keys() == shipped.prompts.keys()
+    assert book.hashes["answer"] != shipped.hashes["answer"]
+    assert book.hashes["unify"] == shipped.hashes["unify"]
+
+
 def test_text_that_looks_like_a_template_is_data(tmp_path: Path) -> None:
     """A fact with braces in it is printed, not evaluated."""
     request = load_prompt(written(tmp_path)).request({"fact": "{{ 7 * 6 }}", "problem": ""}, {"facts": ["F1"]})
@@ -92,6 +115,14 @@ def test_text_that_looks_like_a_template_is_data(tmp_path: Path) -> None:
         ({"examples": [{"input": {"fact": "F1"}, "output": "x"}]}, "number 1"),
         ({"examples": "none"}, "examples"),
         ({"output": {"schema": {}, "grammar": ""}}, "output"),
+        ({"output": {"schema": {"type": "strin"}}}, "schema"),
+        (
+            {
+                "input": {"growing": "{% for f in fact %}{{ f }}{% endfor %}", "tail": "{{ problem }}"},
+                "examples": [{"input": {"fact": 3, "problem": ""}, "output": "x"}],
+            },
+            "not iterable",
+        ),
         ({"max_tokens": 0}, "max_tokens"),
     ],
 )
@@ -100,7 +131,7 @@ def test_wrong_files_are_named_with_the_key(tmp_path: Path, changes: dict[str, o
     with pytest.raises(PromptError, match=message) as caught:
         load_prompt(written(tmp_path, **changes))
 
-    assert "step.yaml" in caught.value.message
+    assert "step" in caught.value.message
 
 
 def test_inputs_must_be_those_declared(tmp_path: Path) -> None:

@@ -146,6 +146,7 @@ def _head(type_phrase: str) -> str:
 _FIRST_PERSON = frozenset("i i'm i've i'd i'll my me mine myself im ive".split())
 _SHARED_PERSON = frozenset("we we're we've we'd we'll us our ours ourselves you you're you've your yours u".split())
 _THIRD_PERSON = frozenset("he he's she she's they they're him her his hers them their it it's".split())
+_ORDER = (Anchor.ANCHORED, Anchor.BRIDGED, Anchor.ANOTHERS)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "asker"})
 
@@ -162,18 +163,23 @@ def check_anchor(
 
     Anchored: it occurs in a fact, is its speaker, is addressed by it, or stands in a neighbouring turn. Another's:
     the constant is one of `people` (the speakers of the conversations in scope), and every cited fact is told by
-    another of them, who is not among the subgoal's other constants `beside`, about themselves. Bridged: neither, so
-    the link is the model's own. Of a longer fact the sentences that hold the values `bound` in it decide.
+    another of them, who is not among the subgoal's other constants `beside`, about themselves; of a longer fact the
+    sentences that hold the values `bound` in it decide. Bridged: the link is the model's own, because no fact names
+    the constant, or because those that hold the values are another's and a further fact makes the link.
     """
     wanted = _stems(constant.value)
-    verdicts = [
+    checks = [
         _named(constant, wanted, fact, people) or _told_of(constant, fact, people, beside, bound) for fact in facts
     ]
-    for verdict in (Anchor.ANCHORED, Anchor.BRIDGED):
-        for check in verdicts:
-            if check.verdict is verdict:
-                return check
-    return verdicts[0] if verdicts else AnchorCheck(Anchor.BRIDGED, f"no fact names {constant.value}")
+    if not checks:
+        return AnchorCheck(Anchor.BRIDGED, f"no fact names {constant.value}")
+    best = min(checks, key=lambda check: _ORDER.index(check.verdict))
+    values = frozenset(part for value in bound for part in _stems(value))
+    holding = [check for fact, check in zip(facts, checks, strict=True) if values & _stems(fact.text)]
+    foreign = [check for check in holding if check.verdict is Anchor.ANOTHERS]
+    if best.verdict is Anchor.ANCHORED and foreign and len(foreign) == len(holding):
+        return AnchorCheck(Anchor.BRIDGED, f"{foreign[0].reason}; another fact links them")
+    return best
 
 
 def _named(constant: Constant, wanted: frozenset[str], fact: Remembered, people: frozenset[str]) -> AnchorCheck | None:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goalmem_cli.logic.normal import content_words, stem, words
 from goalmem_cli.ports import GrammarShape, JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Status, Trace
 from tests.fakes import ListBackbone, ScriptedModel
@@ -97,6 +99,9 @@ def check(trace: Trace, is_strict: bool) -> None:
         return
     assert trace.evidence
     last = trace.attempts[-1]
+    if trace.substitution and trace.answer not in VERDICTS:
+        told = f"{trace.question} {trace.goal} {' '.join(value for values in trace.substitution.values() for value in values)}"
+        assert {stem(word) for word in content_words(str(trace.answer))} <= {stem(word) for word in words(told)}
     accepted = {
         (name, value)
         for step in last.steps
