@@ -80,7 +80,7 @@ class AttemptRun:
         """Return how the attempt ended, after at most 1 + max_depth rounds."""
         self._observer.started(self._breadth, str(self._plan.goal), [str(atom) for atom in self._plan.subgoals])
         record = Attempt(self._breadth, str(self._plan.goal), tuple(map(str, self._plan.subgoals)))
-        queries = [atom.phrase for atom in self._plan.subgoals]
+        queries = list(dict.fromkeys(atom.phrase for atom in self._plan.subgoals))
         usage, ending, is_exploring = Usage(), None, False
         for depth in range(self._limits.max_depth + 1):
             step, has_new = self._round(depth, queries, is_exploring)
@@ -279,12 +279,11 @@ class AttemptRun:
         self, refusals: Mapping[int, str], reasons: Mapping[int, str], found: Retrieved
     ) -> tuple[Unresolved, ...]:
         nothing = "no fact entails it" if self._pool else "nothing was retrieved"
-        nearest = found.by_query if len(found.by_query) == len(self._plan.subgoals) else ()
         return tuple(
             Unresolved(
                 number,
                 refusals.get(number) or reasons.get(number) or nothing,
-                nearest[number][:2] if number < len(nearest) else (),
+                (found.by_query.get(self._atoms[number].phrase) or found.by_query.get(self._phrase(number), ()))[:2],
             )
             for number in range(len(self._atoms))
             if self._open(number)

@@ -25,7 +25,7 @@ class Retrieved:
     """
 
     new: tuple[Fact, ...]
-    by_query: tuple[tuple[str, ...], ...]
+    by_query: Mapping[str, tuple[str, ...]]
     skipped: int = 0
 
 
@@ -53,7 +53,7 @@ class FactBook:
         """
         room, tokens = self._room(pool, is_first)
         if room <= 0 or tokens <= 0 or not queries:
-            return Retrieved((), tuple(() for _ in queries))
+            return Retrieved((), {})
         share = max(1, room // len(queries))
         window = max(_LEAST_LOOK, 2 * share) + (len(pool) if is_deep else 0)
         lists = [self._hits(query, window) for query in queries]
@@ -70,7 +70,10 @@ class FactBook:
             new[hit.unit.id] = self._fact(hit)
             tokens -= cost
         shown = known | new.keys()
-        by_query = tuple(tuple(self._fact(hit).number for hit in hits if hit.unit.id in shown) for hits in lists)
+        by_query = {
+            query: tuple(self._fact(hit).number for hit in hits if hit.unit.id in shown)
+            for query, hits in zip(queries, lists, strict=True)
+        }
         return Retrieved(tuple(new.values()), by_query, len(skipped))
 
     def is_spent(self, pool: Sequence[Fact]) -> bool:
