@@ -7,6 +7,7 @@ variable is the field's name in capitals after `GOALMEM_`.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -33,11 +34,15 @@ def stores_folder() -> Path:
 
 
 def user_file(environment: Mapping[str, str]) -> Path:
-    """Return where the user file is looked for."""
+    """Return where the user file is looked for.
+
+    Raises:
+        UsageError: the variable names what no path can be.
+    """
     named = environment.get(CONFIG_VARIABLE)
-    return (
-        Path(named).expanduser() if named else platformdirs.user_config_path("goalmem", appauthor=False) / "config.yaml"
-    )
+    if named:
+        return _usable(named, CONFIG_VARIABLE)
+    return platformdirs.user_config_path("goalmem", appauthor=False) / "config.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Settings:
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
     leave the choice to the model; `strict` None refuses the inferences of a small model only; `prompts` is a
-    folder whose files stand in for the package's.
+    folder whose files stand in for the package's one by one.
     """
 
     store: Path
@@ -64,7 +69,13 @@ class Settings:
     prompts: Path | None = None
 
 
-_LEAST = {"context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "budget": 1}
+LEAST = {"context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "budget": 1}
+# Above what any model or machine has a use for, and within what llama.cpp's 32 bits hold.
+MOST = {
+    "context": 2**24, "threads": 4096, "seed": 2**31 - 1,
+    "max_breadth": 1000, "max_depth": 1000, "max_subgoals": 4, "budget": 10**6,
+}  # fmt: skip
+_SHOWN_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +119,7 @@ def _from_file(path: Path, forbidden: str | None = None) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}", "make the file readable, or remove it") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # a number of too many digits is a ValueError
         reason = " ".join(str(error).split())
         raise UsageError(f"{path}: not YAML: {reason}", "write one `key: value` a line") from error
     if content is None:
@@ -148,10 +159,12 @@ def _value(name: str, shown: str, value: object, source: _Source) -> Any:
         return None
     converted = _converted(kind, value, source)
     if converted is None:
-        raise UsageError(f"{source.name}: {shown} is {value!r}, not {_KIND_NAMES[kind]}", f"give {_KIND_NAMES[kind]}")
-    least = _LEAST.get(name)
-    if least is not None and converted < least:
-        raise UsageError(f"{source.name}: {shown} is {converted}, below {least}", f"give {least} or more")
+        given = _cut(repr(value))
+        raise UsageError(f"{source.name}: {shown} is {given}, not {_KIND_NAMES[kind]}", f"give {_KIND_NAMES[kind]}")
+    if name in LEAST and converted < LEAST[name]:
+        raise UsageError(f"{source.name}: {shown} is below {LEAST[name]}", f"give {LEAST[name]} or more")
+    if name in MOST and converted > MOST[name]:
+        raise UsageError(f"{source.name}: {shown} is above {MOST[name]}", f"give {MOST[name]} or less")
     return converted
 
 
@@ -173,13 +186,41 @@ def _converted(kind: type, value: object, source: _Source) -> Any:
 def _path(value: object, source: _Source) -> Path | None:
     if not isinstance(value, (str, Path)) or not str(value):
         return None
-    path = Path(value).expanduser()
+    path = _usable(value, source.name)
     return source.folder / path if source.folder is not None else path
+
+
+def _usable(value: str | Path, where: str) -> Path:
+    """Return the path with its `~` filled in, if the system can have such a path at all, there or not.
+
+    Raises:
+        UsageError: it is too long, holds a null character, or its `~` is nobody's home.
+    """
+    hint = "name another path"
+    if "\0" in str(value):
+        raise UsageError(f"{where}: {_cut(repr(str(value)))} is no path: it holds a null character", hint)
+    try:
+        path = Path(value).expanduser()
+        path.exists()
+    except RuntimeError as error:
+        raise UsageError(f"{where}: {_cut(str(value))}: no such user: its home is not known", hint) from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise UsageError(f"{where}: {_cut(str(value))} is too long for a path", hint) from error
+        return path  # a folder that may not be read is the business of whoever opens it
+    return path
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}..."
 
 
 def _parsed(kind: type, text: str) -> Any:
     if kind is bool:
         return True if text.lower() in _TRUE else False if text.lower() in _FALSE else None
     if kind is int:
-        return int(text) if text.removeprefix("-").isdecimal() else None
+        try:
+            return int(text) if text.removeprefix("-").isdecimal() else None
+        except ValueError:  # more digits than Python reads
+            return None
     return text or None

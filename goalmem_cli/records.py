@@ -17,6 +17,11 @@ def content_hash(*parts: str | None) -> str:
     return digest.hexdigest()
 
 
+def encodable(text: str) -> str:
+    """Return the text with lone surrogates, which UTF-8 cannot carry, as question marks: libraries refuse them."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One message of a conversation.

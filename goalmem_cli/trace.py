@@ -201,6 +201,8 @@ def _rebuild(kind: Any, value: Any) -> Any:
         inner = next(item for item in get_args(kind) if item is not type(None))
         return None if value is None else _rebuild(inner, value)
     if origin is tuple:
+        if not isinstance(value, list):
+            raise TypeError(f"{value!r} is not a list")
         arguments = get_args(kind)
         kinds = [arguments[0]] * len(value) if len(arguments) == 2 and arguments[1] is Ellipsis else arguments
         return tuple(_rebuild(inner, item) for inner, item in zip(kinds, value, strict=True))

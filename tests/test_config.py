@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.config import Settings, load_settings, stores_folder, user_file
+from goalmem_cli.config import LEAST, MOST, Settings, load_settings, stores_folder, user_file
 from goalmem_cli.errors import UsageError
 
 
@@ -126,3 +126,48 @@ def test_null_stands_for_no_choice(environment: dict[str, str]) -> None:
     write_user_file(environment, "budget: null")
     with pytest.raises(UsageError, match="'budget'"):
         load_settings({}, environment)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("GOALMEM_SEED", "9" * 5000),
+        ("GOALMEM_SEED", str(2**32)),
+        ("GOALMEM_CONTEXT", "4294968000"),
+        ("GOALMEM_BUDGET", "1000000000000"),
+        ("GOALMEM_THREADS", "100000"),
+        ("GOALMEM_STORE", "~nosuchuser/x"),
+        ("GOALMEM_STORE", "x" * 5000),
+        ("GOALMEM_PROMPTS", "~nosuchuser/x"),
+        ("GOALMEM_CONFIG", "~nosuchuser/x"),
+        ("GOALMEM_CONFIG", "x" * 5000),
+    ],
+)
+def test_numbers_and_paths_beyond_all_bounds_are_refused(
+    environment: dict[str, str], variable: str, value: str
+) -> None:
+    """What no machine could hold or reach is a short error, from the environment as from a flag or a file."""
+    with pytest.raises(UsageError) as error:
+        load_settings({}, {**environment, variable: value})
+    assert len(error.value.message) < 300
+    assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    "line",
+    [f"seed: {'9' * 5000}", "context: 4294968000", 'store: "a\\0b"', "store: ~nosuchuser/x", f"store: {'x' * 5000}"],
+)
+def test_a_file_may_hold_no_more_than_a_variable(environment: dict[str, str], line: str) -> None:
+    """A settings file with such a value is named with what is wrong."""
+    path = write_user_file(environment, line)
+    with pytest.raises(UsageError) as error:
+        load_settings({}, environment)
+    assert str(path) in error.value.message
+
+
+def test_the_bounds_hold_for_the_defaults() -> None:
+    """Every setting that has a least has a most, and every default lies between them."""
+    settings = Settings(store=stores_folder())
+    assert LEAST.keys() == MOST.keys()
+    chosen = {name: getattr(settings, name) for name in LEAST}
+    assert all(LEAST[name] <= value <= MOST[name] for name, value in chosen.items() if value is not None)

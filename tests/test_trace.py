@@ -59,7 +59,14 @@ def test_document_has_the_documented_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", [{}, {"schema_version": 2}, {"schema_version": 1}, {"schema_version": 1, "facts": 3}]
+    "document",
+    [
+        {},
+        {"schema_version": 2},
+        {"schema_version": 1},
+        {"schema_version": 1, "facts": 3},
+        {"schema_version": 1, "evidence": "F1"},
+    ],
 )
 def test_what_is_no_trace_is_refused(document: dict[str, object]) -> None:
     """A document of another version or form is a ValueError, never a half-read trace."""

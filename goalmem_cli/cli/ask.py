@@ -14,7 +14,7 @@ from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standa
 from goalmem_cli.cli.scope import chosen_asker, chosen_conversations, say_left_out
 from goalmem_cli.cli.times import latest
 from goalmem_cli.errors import InputError, StoreError, UsageError
-from goalmem_cli.records import Query, Question
+from goalmem_cli.records import Query, Question, encodable
 
 if TYPE_CHECKING:
     from goalmem_cli.store import Store
@@ -42,9 +42,9 @@ def ask(
     json: options.Json = False,
     model: options.Model = None,
     backbone: options.Backbone = None,
-    max_breadth: Annotated[int | None, typer.Option(min=1, help="How many decompositions to try [default: 3].")] = None,
-    max_depth: Annotated[int | None, typer.Option(min=0, help="How often to refine each [default: 5].")] = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="How many facts an attempt may see [default: 60].")] = None,
+    max_breadth: options.MaxBreadth = None,
+    max_depth: options.MaxDepth = None,
+    budget: options.Budget = None,
     strict: Annotated[
         bool | None,
         typer.Option(
@@ -91,7 +91,7 @@ def _question_text(typed: str) -> str:
         raise InputError(STANDARD_INPUT, f"byte {error.start}", "not UTF-8", "save the question as UTF-8") from error
     if not text.strip():
         raise UsageError("the question is empty", "ask something")
-    return " ".join(text.split())
+    return " ".join(encodable(text).split())
 
 
 def _question(

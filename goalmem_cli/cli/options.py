@@ -7,6 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from goalmem_cli.config import LEAST, MOST
+
 Recipe: TypeAlias = Literal["hybrid", "bm25", "dense"]
 
 Store = Annotated[
@@ -32,13 +34,44 @@ Model = Annotated[
     ),
 ]
 Context = Annotated[
-    int | None, typer.Option("--context", min=512, metavar="TOKENS", help="How many tokens the model sees at once.")
+    int | None,
+    typer.Option(
+        "--context",
+        min=LEAST["context"],
+        max=MOST["context"],
+        metavar="TOKENS",
+        help="How many tokens the model sees at once.",
+    ),
 ]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads the model uses.")]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="The model's seed [default: 0].")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=LEAST["threads"],
+        max=MOST["threads"],
+        help="How many threads the model uses, at most one a core [default: one a core].",
+    ),
+]
+Seed = Annotated[
+    int | None, typer.Option("--seed", min=LEAST["seed"], max=MOST["seed"], help="The model's seed [default: 0].")
+]
+MaxBreadth = Annotated[
+    int | None,
+    typer.Option(
+        min=LEAST["max_breadth"], max=MOST["max_breadth"], help="How many decompositions to try [default: 3]."
+    ),
+]
+MaxDepth = Annotated[
+    int | None,
+    typer.Option(min=LEAST["max_depth"], max=MOST["max_depth"], help="How often to refine each [default: 5]."),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option(min=LEAST["budget"], max=MOST["budget"], help="How many facts an attempt may see [default: 60]."),
+]
 Prompts = Annotated[
     Path | None,
-    typer.Option("--prompts", metavar="DIR", help="A folder whose prompt files stand in for goalmem's own."),
+    typer.Option("--prompts", metavar="DIR", help="A folder whose files stand in for goalmem's prompts, one by one."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but warnings and errors.")]

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import UsageError
+from goalmem_cli.records import encodable
 
 if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
@@ -68,7 +69,7 @@ def _speakers(stored: Iterable[ConversationSummary]) -> list[str]:
 def _chosen(asked: Sequence[str] | None, known: Sequence[str], flag: str, noun: str) -> tuple[str, ...] | None:
     if not asked:
         return None
-    return tuple(dict.fromkeys(_match(name, known, flag, noun) for name in asked))
+    return tuple(dict.fromkeys(_match(encodable(name), known, flag, noun) for name in asked))
 
 
 def _match(name: str, known: Sequence[str], flag: str, noun: str) -> str:

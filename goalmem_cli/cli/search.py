@@ -12,7 +12,7 @@ from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers, say_left_out
 from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import UsageError
-from goalmem_cli.records import Query
+from goalmem_cli.records import Query, encodable
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
@@ -59,7 +59,7 @@ def search(
     stored = memory.conversations()
     scope = chosen_conversations(conversation, stored)
     speakers = chosen_speakers(speaker, stored, scope)
-    wanted = Query(query, scope, speakers, begun, ended)
+    wanted = Query(encodable(query), scope, speakers, begun, ended)
     hits = open_backbone(run.settings, memory).retrieve(wanted, k)
     say_left_out(run.screen, memory.count_without_time(wanted))
     if json:

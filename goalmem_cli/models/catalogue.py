@@ -64,14 +64,23 @@ def resolve(name: str, *, cache_dir: Path | None = None) -> ModelSpec:
     elif name.startswith("hf:"):
         path = _cached_path(name, cache_dir)
     elif name:
-        path = Path(name).expanduser()
-        if not path.exists():
-            raise ModelMissing(
-                f"no model is there under the name {name}", "use bundled, the path of a GGUF file, or hf:repo/file"
-            )
+        path = _file_path(name)
     else:
         raise ModelError("the name of the model is empty", "use bundled, the path of a GGUF file, or hf:repo/file")
     return ModelSpec(name, path, profile_of(read_header(path)))
+
+
+def _file_path(name: str) -> Path:
+    hint = "use bundled, the path of a GGUF file, or hf:repo/file"
+    try:
+        path = Path(name).expanduser()
+        is_there = path.exists()
+    except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
+        reason = getattr(error, "strerror", None) or error
+        raise ModelMissing(f"no model is there under the name {name}: {reason}", hint) from error
+    if not is_there:
+        raise ModelMissing(f"no model is there under the name {name}", hint)
+    return path
 
 
 def profile_of(header: GgufHeader) -> str:

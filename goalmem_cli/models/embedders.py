@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goalmem_cli.errors import ModelUnreadable
-from goalmem_cli.models.sentence import SentenceEmbedder, encodable, load_transformer
+from goalmem_cli.errors import ModelMissing, ModelUnreadable
+from goalmem_cli.models.sentence import SentenceEmbedder, load_transformer
 from goalmem_cli.ports import Embedder, Vectors
+from goalmem_cli.records import encodable
 
 if TYPE_CHECKING:
     from model2vec import StaticModel
@@ -77,8 +78,15 @@ def load_embedder(name: str = "static", *, may_download: bool = False) -> Embedd
     """
     if name == "static":
         return StaticEmbedder.from_folder(name, STATIC_FOLDER)
-    folder = Path(name).expanduser()
-    if name not in ("", "minilm") and folder.is_dir():
+    try:
+        folder = Path(name).expanduser()
+        is_folder = name not in ("", "minilm") and folder.is_dir()
+    except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
+        reason = getattr(error, "strerror", None) or error
+        raise ModelMissing(
+            f"no embedder is there under the name {name}: {reason}", "use static, minilm or a model's folder"
+        ) from error
+    if is_folder:
         name = str(folder.resolve())
         if _is_static(folder):
             return StaticEmbedder.from_folder(name, folder)

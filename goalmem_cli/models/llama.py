@@ -58,8 +58,9 @@ class LlamaModel:
         """Load the model at `path`.
 
         `context` is how many tokens prompt and reply may have together (default: what the model was trained for, at
-        most 8192); `threads` how many threads compute (default: every core this process may use). Greedy decoding
-        draws no random numbers; `seed` is set all the same, so that nothing in llama.cpp is left to chance.
+        most 8192); `threads` how many threads compute (default, and at most: every core this process may use, as
+        further ones would only wait for one another). Greedy decoding draws no random numbers; `seed` is set all the
+        same, so that nothing in llama.cpp is left to chance.
 
         Raises:
             ModelMissing: nothing is there.
@@ -73,7 +74,7 @@ class LlamaModel:
         size = context if context is not None else min(header.context or MAX_DEFAULT_CONTEXT, MAX_DEFAULT_CONTEXT)
         if size < 1:
             raise ModelError(f"a context of {size} tokens holds nothing", "give --context a number above 0")
-        return cls(_load(path, size, threads or _cores(), seed), template)
+        return cls(_load(path, size, usable_threads(threads), seed), template)
 
     def close(self) -> None:
         """Give the model's memory back; the model cannot be used afterwards."""
@@ -249,7 +250,8 @@ def _load(path: Path, context: int, threads: int, seed: int) -> Llama:
         ) from error
 
 
-def _cores() -> int:
-    """Return how many cores this process may use."""
+def usable_threads(wanted: int | None) -> int:
+    """Return how many threads to compute with: as many as wanted, at most one for each core this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    return cores if wanted is None else min(wanted, cores)

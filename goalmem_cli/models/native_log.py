@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import logging
@@ -21,7 +22,10 @@ class NativeLog:
 
     def __init__(self) -> None:
         import llama_cpp
+        from llama_cpp import _utils
 
+        for file in (_utils.outnull_file, _utils.errnull_file):
+            atexit.register(file.close)  # the library leaves them open, which Python's developer mode complains of
         self.errors: deque[str] = deque(maxlen=8)
         self._callback = llama_cpp.llama_log_callback(self._receive)  # kept, as llama.cpp calls it until the end
         llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))

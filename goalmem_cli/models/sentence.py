@@ -14,6 +14,7 @@ import numpy as np
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
 from goalmem_cli.ports import Vectors
+from goalmem_cli.records import encodable
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -72,11 +73,6 @@ def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransf
             raise ModelUnreadable(
                 f"the embedder {name} cannot be loaded: {reason}", "use --embedder static, or another model"
             ) from error
-
-
-def encodable(text: str) -> str:
-    """Return the text with what UTF-8 cannot carry (half a surrogate pair) replaced, as tokenizers refuse it."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:

@@ -10,7 +10,19 @@ from rich.tree import Tree
 
 from goalmem_cli.records import Usage
 from goalmem_cli.render.text import plain, safe, shortened, when
-from goalmem_cli.trace import Attempt, Contradicted, Fact, Grounded, Refined, Rejected, Status, Step, Trace, Unresolved
+from goalmem_cli.trace import (
+    Attempt,
+    Contradicted,
+    Ending,
+    Fact,
+    Grounded,
+    Refined,
+    Rejected,
+    Status,
+    Step,
+    Trace,
+    Unresolved,
+)  # fmt: skip
 
 _GUIDES = "dim"
 _STATE_STYLES = {"grounded": "green", "contradicted": "magenta", "unresolved": "yellow", "rejected": "red"}
@@ -85,13 +97,18 @@ def usage_line(usage: Usage) -> str:
 
 
 def reason_line(trace: Trace) -> str:
-    """Return, for a question that was not answered, which subgoal failed and why."""
+    """Return, for a question that was not answered, which subgoal failed and why.
+
+    Where every subgoal was settled, none failed: the last note says what the facts left open.
+    """
     if trace.failure is not None:
         return trace.failure
+    if trace.notes and trace.attempts and trace.attempts[-1].ending is Ending.GROUNDED:
+        return trace.notes[-1]
     for attempt in reversed(trace.attempts):
         for step in reversed(attempt.steps):
-            if step.unresolved:
-                entry = step.unresolved[0]
+            entry = next((each for each in step.unresolved if state_of(attempt, each.subgoal) == "unresolved"), None)
+            if entry is not None:
                 subgoals = (*attempt.subgoals, *(new.subgoal for s in attempt.steps for new in s.refined))
                 return f"{_named(subgoals, entry.subgoal)}: {entry.why}"
     endings = [attempt.failure or (attempt.ending.value if attempt.ending else "") for attempt in trace.attempts]
@@ -124,6 +141,8 @@ def _rule(attempt: Attempt) -> Text:
 
 def _add_step(node: Tree, step: Step, page: _Page) -> None:
     counts = f"{_counted(len(step.queries), 'query', 'queries')}, {_counted(len(step.new_facts), 'new fact')}"
+    if step.skipped:
+        counts += f", {_counted(step.skipped, 'hit')} too long to show"
     cost = f", {_counted(step.usage.calls, 'call')}, {step.usage.seconds:.1f} s" if step.usage.calls else ""
     branch = node.add(Text.assemble((f"step {step.depth}", "bold"), (f"  {counts}{cost}", "dim")))
     for query in step.queries:

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
+from goalmem_cli.records import encodable
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.migrations import migrate, pending_migrations
 
@@ -137,6 +138,8 @@ class Database:
             opened.close()
 
     def _connect(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        if encodable(str(self.path)) != str(self.path):  # DuckDB and tantivy take paths as UTF-8 only
+            raise StoreError(f"{self.path} is not UTF-8, which a store's path has to be", "choose another --store")
         deadline = time.monotonic() + self._patience
         has_announced = False
         while True:

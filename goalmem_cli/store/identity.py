@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.store import tables
 from goalmem_cli.store.database import Connection
+from goalmem_cli.store.placing import merged_in_part, place_of
 from goalmem_cli.store.units import Entry, entries_from_units, units_from_turns
 
 
@@ -37,19 +38,15 @@ class Change:
 
 def storable(conversation: Conversation) -> Conversation:
     """Return the conversation with lone surrogates, which no UTF-8 file can hold, replaced by question marks."""
-
-    def clean(text: str) -> str:
-        return text.encode("utf-8", "replace").decode("utf-8")
-
     turns = tuple(
         replace(
-            turn, text=clean(turn.text), speaker=clean(turn.speaker),
-            own_id=None if turn.own_id is None else clean(turn.own_id),
+            turn, text=encodable(turn.text), speaker=encodable(turn.speaker),
+            own_id=None if turn.own_id is None else encodable(turn.own_id),
         )
         for turn in conversation.turns
     )  # fmt: skip
-    own_id = None if conversation.own_id is None else clean(conversation.own_id)
-    return replace(conversation, name=clean(conversation.name), own_id=own_id, turns=turns)
+    own_id = None if conversation.own_id is None else encodable(conversation.own_id)
+    return replace(conversation, name=encodable(conversation.name), own_id=own_id, turns=turns)
 
 
 def resolve_name(connection: Connection, conversation: Conversation, *, by_name: bool) -> tuple[str, bool]:
@@ -90,14 +87,14 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
     Raises:
         InputError: two turns of the transcript have one own id.
     """
-    incoming = {_place(turn): replace(turn, conversation=name) for turn in turns}
+    incoming = {place_of(turn): replace(turn, conversation=name) for turn in turns}
     if len(incoming) < len(turns):
-        places = [_place(turn) for turn in turns]
+        places = [place_of(turn) for turn in turns]
         twice = next(place for place in places if places.count(place) > 1)
         raise InputError(name, twice, "two turns have this id", "give each turn an id of its own, or none")
     before = list(stored.values())
-    known = {_place(turn): turn for turn in before}
-    after = _merged(known, incoming)
+    known = {place_of(turn): turn for turn in before}
+    after = _merged(before, incoming)
     replaced = [turn for place, turn in incoming.items() if place in known and known[place].id != turn.id]
     after_ids = {turn.id for turn in after}
     unchanged = set(before)
@@ -116,25 +113,14 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
     )
 
 
-def _place(turn: Turn) -> str:
-    """Return what tells a turn from the others of its conversation, whatever it says."""
-    return f"id {turn.own_id}" if turn.own_id is not None else f"turn {turn.ordinal + 1}"
-
-
-def _merged(known: Mapping[str, Turn], incoming: Mapping[str, Turn]) -> list[Turn]:
+def _merged(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> list[Turn]:
     """Return the conversation's turns afterwards, in order.
 
-    A transcript that has every stored turn decides the order; one that lacks some leaves the stored turns where they
-    are, and its new ones come where it puts them.
+    A transcript that has every stored turn decides the order; into one that lacks some, its new turns are fitted.
     """
-    if set(known) <= set(incoming):
+    if all(place_of(turn) in incoming for turn in stored):
         return sorted(incoming.values(), key=_order)
-    merged = dict(known)
-    for place, turn in incoming.items():
-        if place in known:
-            turn = replace(turn, session=known[place].session, ordinal=known[place].ordinal)
-        merged[place] = turn
-    return sorted(merged.values(), key=_order)
+    return sorted(merged_in_part(stored, list(incoming.values())), key=_order)
 
 
 def _order(turn: Turn) -> tuple[int, int, str]:

@@ -13,9 +13,10 @@ from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Hit, Query, Turn
 from goalmem_cli.store import consistency, summaries, tables
 from goalmem_cli.store.database import Connection, Database
+from goalmem_cli.store.fingerprint import Fingerprint
 from goalmem_cli.store.identity import Change, plan_change, resolve_name, storable
 from goalmem_cli.store.reader import Filters, Reader, check_embedder, is_embedded_with
-from goalmem_cli.store.tables import VectorPair
+from goalmem_cli.store.tables import Meta, VectorPair
 from goalmem_cli.store.text_index import TextIndex
 from goalmem_cli.store.units import FLAT, Entry
 from goalmem_cli.store.values import Added, ConversationSummary, Ranking, Scored, Stats
@@ -41,6 +42,7 @@ class Store:
     ) -> None:
         self.path = path
         self._embedder = embedder
+        self._fingerprint = Fingerprint(embedder)
         self._announce = announce
         self._database = Database(path / DATABASE, announce, patience)
         self._text = TextIndex(path / TEXT, announce, patience)
@@ -73,7 +75,7 @@ class Store:
 
         Raises:
             InputError: two turns of a conversation have one own id.
-            EmbedderMismatch: the store's vectors come from another embedder.
+            EmbedderMismatch: the store's vectors come from another embedder, or from another model of its name.
             StoreError: the store cannot be used.
         """
         done: list[Added] = []
@@ -133,27 +135,30 @@ class Store:
         if not conversation.turns:
             return Added(conversation.name, 0)
         for _ in range(_MAX_PLANS):
-            change, generation = self._planned(conversation, by_name=by_name)
+            change, meta = self._planned(conversation, by_name=by_name)
             if change.is_empty:
                 return _added(conversation, change)
+            if change.entries:
+                self._fingerprint.check(meta)
             vectors = self._embedded(change.entries)
             with self._database.writing() as connection:
-                if tables.load_meta(connection).generation == generation:
+                if tables.load_meta(connection).generation == meta.generation:
                     self._record_embedder(connection)
                     write_change(connection, conversation, change, vectors, (self._text, self._vectors))
                     return _added(conversation, change)
         raise StoreLocked(f"{self.path} keeps being changed by another process", "try again when it is done")
 
-    def _planned(self, conversation: Conversation, *, by_name: bool) -> tuple[Change, int]:
-        """Return what the conversation changes, and the generation for which that is so."""
+    def _planned(self, conversation: Conversation, *, by_name: bool) -> tuple[Change, Meta]:
+        """Return what the conversation changes, and the state of the store for which that is so."""
         if not self.exists:
             name = conversation.own_id if conversation.own_id is not None else conversation.name
-            return plan_change(name, True, {}, conversation.turns), 0
+            return plan_change(name, True, {}, conversation.turns), Meta("")
         with self._database.reading() as connection:
-            check_embedder(tables.load_meta(connection), self._embedder)
+            meta = tables.load_meta(connection)
+            check_embedder(meta, self._embedder)
             name, is_new = resolve_name(connection, conversation, by_name=by_name)
             stored = {} if is_new else tables.load_turns(connection, [name])
-            return plan_change(name, is_new, stored, conversation.turns), tables.load_meta(connection).generation
+            return plan_change(name, is_new, stored, conversation.turns), meta
 
     def _embedded(self, entries: Sequence[Entry]) -> dict[str, VectorPair]:
         """Return unit id -> vectors of the entries, embedded a batch at a time."""
@@ -255,7 +260,7 @@ class Store:
             return verify(connection, self._text, self._vectors)
 
     def _reader(self, connection: Connection) -> Reader:
-        return Reader(connection, self._text, self._vectors, self._embedder, self._filters)
+        return Reader(connection, self._text, self._vectors, self._embedder, self._fingerprint, self._filters)
 
     def _indexes(self, connection: Connection) -> tuple[TextIndex | VectorIndex, ...]:
         """Return the indexes that this embedder's store can use: words need none, vectors need their own."""
@@ -267,9 +272,14 @@ class Store:
             raise StoreError(f"there is no memory in {self.path} yet", f"goalmem ingest PATH --store {self.path}")
 
     def _record_embedder(self, connection: Connection) -> None:
-        if tables.load_meta(connection).embedder is None:
-            with connection.transaction():
-                tables.update_meta(connection, embedder=self._embedder.name, dimension=self._embedder.dimension)
+        meta = tables.load_meta(connection)
+        if meta.embedder is not None and meta.fingerprint is not None:
+            return
+        with connection.transaction():
+            tables.update_meta(
+                connection, embedder=self._embedder.name, dimension=self._embedder.dimension,
+                fingerprint=self._fingerprint.text(),
+            )  # fmt: skip
 
 
 def _added(conversation: Conversation, change: Change) -> Added:

@@ -14,6 +14,7 @@ from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.store import summaries, tables
 from goalmem_cli.store.database import Connection
+from goalmem_cli.store.fingerprint import Fingerprint
 from goalmem_cli.store.tables import Meta
 from goalmem_cli.store.text_index import TextIndex
 from goalmem_cli.store.units import FLAT
@@ -53,12 +54,19 @@ class Reader:
     """A store that is open for reading: rankings of unit ids, and the units behind them."""
 
     def __init__(
-        self, connection: Connection, text: TextIndex, vectors: VectorIndex, embedder: Embedder, filters: Filters
+        self,
+        connection: Connection,
+        text: TextIndex,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        fingerprint: Fingerprint,
+        filters: Filters,
     ) -> None:
         self._connection = connection
         self._text = text
         self._vectors = vectors
         self._embedder = embedder
+        self._fingerprint = fingerprint
         self._filters = filters
 
     def rank(
@@ -79,7 +87,9 @@ class Reader:
         }
         dense = [ranking for ranking in rankings if ranking.is_dense]
         if dense:
-            check_embedder(tables.load_meta(self._connection), self._embedder)
+            meta = tables.load_meta(self._connection)
+            check_embedder(meta, self._embedder)
+            self._fingerprint.check(meta)
             snapshot = self._vectors.snapshot()
             allowed = self._filters.rows(self._connection, snapshot, query, backbone)
             vector = self._embedder.embed([query.text])[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from goalmem_cli.records import Query, Turn, Unit
+from goalmem_cli.records import Query, Turn, Unit, encodable
 from goalmem_cli.store.database import Connection, Row
 from goalmem_cli.store.times import Moment, Span
 
@@ -31,7 +31,7 @@ class Meta:
     """What the store records about itself.
 
     `store` is an id of its own; `generation` counts its changes; changes up to `outbox_floor` are no longer in the
-    outbox; `embedder` is None until something was embedded.
+    outbox; `embedder` is None until something was embedded; `fingerprint` is what tells it from others of its name.
     """
 
     store: str
@@ -39,6 +39,7 @@ class Meta:
     outbox_floor: int = 0
     embedder: str | None = None
     dimension: int = 0
+    fingerprint: str | None = None
 
 
 def load_meta(connection: Connection) -> Meta:
@@ -50,6 +51,7 @@ def load_meta(connection: Connection) -> Meta:
         int(found.get("outbox_floor", 0)),
         found.get("embedder"),
         int(found.get("dimension", 0)),
+        found.get("fingerprint"),
     )
 
 
@@ -267,7 +269,7 @@ def _conditions(query: Query) -> tuple[list[str], list[object]]:
     for column, values in (("conversation", query.conversations), ("speaker", query.speakers)):
         if values is not None:
             conditions.append(f"{column} IN (SELECT unnest(?::VARCHAR[]))")
-            parameters.append(list(values))
+            parameters.append([encodable(value) for value in values])
     span = Span.between(query.since, query.until)
     for moment, comparison in ((span.since, ">="), (span.until, "<=")):
         if moment is None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import tantivy
 
 from goalmem_cli.errors import StoreDamaged, StoreLocked
-from goalmem_cli.records import Query
+from goalmem_cli.records import Query, encodable
 from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, unused_name
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.passages import UNSPACED_RUN
@@ -121,7 +121,7 @@ class TextIndex:
         Raises:
             StoreDamaged: the index is missing or cannot be read.
         """
-        terms = self._terms_query(query.text, "context" if in_context else "text")
+        terms = self._terms_query(encodable(query.text), "context" if in_context else "text")
         filters = self._filters(query, backbone)
         if terms is None:
             return []
@@ -129,7 +129,10 @@ class TextIndex:
         both = tantivy.Query.boolean_query([(tantivy.Occur.Must, terms), (tantivy.Occur.Must, scoreless)])
         with self._translating():
             searcher = self._searcher()
-            found = searcher.search(both, depth, count=False).hits
+            if not searcher.num_docs:
+                return []
+            # tantivy sets memory aside for the whole depth, and ends the process where there is none
+            found = searcher.search(both, min(depth, searcher.num_docs), count=False).hits
             scored = [Scored(str(searcher.doc(address)["unit"][0]), float(score)) for score, address in found]
         return sorted(scored, key=lambda hit: (-hit.score, hit.unit))
 
@@ -163,7 +166,7 @@ class TextIndex:
         filters = [(must, term_set(self._schema, "backbone", [backbone]))]
         for field, values in (("conversation", query.conversations), ("speaker", query.speakers)):
             if values is not None:
-                filters.append((must, term_set(self._schema, field, list(values))))
+                filters.append((must, term_set(self._schema, field, [encodable(value) for value in values])))
         span = Span.between(query.since, query.until)
         if span.since is not None:
             filters.append((must, self._time_filter(span.since, is_lower=True)))

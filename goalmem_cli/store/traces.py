@@ -68,7 +68,7 @@ class TraceFolder:
             if not isinstance(document, dict):
                 raise ValueError("not a JSON object")
             return from_document(document)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise StoreDamaged(
                 f"{path}: {error}", "delete that file, or read it with the goalmem that wrote it"
             ) from error

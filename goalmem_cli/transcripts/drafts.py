@@ -50,9 +50,7 @@ class Draft:
         if not text.strip():
             self.count("blank messages left out")
             return
-        said = None if message.said is None else message.said.moment
-        if message.said is not None and message.said.is_day:
-            self.count("turns dated by day only, kept as 00:00 of that day")
+        said = self._said(message.said)
         turn = Turn(
             conversation="",
             session=self._next_session(message.session, said),
@@ -88,6 +86,16 @@ class Draft:
             for turn in self._turns
         )
         return Conversation(name, format_name, turns, self.own_id, notes)
+
+    def _said(self, stamp: Stamp | None) -> datetime | None:
+        if stamp is None:
+            return None
+        if stamp.is_placeholder:
+            self.count("times in year 1 or 9999, which stand for none, left out")
+            return None
+        if stamp.is_day:
+            self.count("turns dated by day only, kept as 00:00 of that day")
+        return stamp.moment
 
     def _cleaned(self, text: str) -> str:
         cleaned = clean(text)

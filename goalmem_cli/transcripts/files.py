@@ -31,9 +31,13 @@ def transcript_files(paths: Iterable[Path]) -> list[Path]:
 def _files_at(path: Path) -> list[Path]:
     if str(path) == STANDARD_INPUT:
         return [path]
-    if not path.is_dir():
-        if not path.exists():
-            raise InputError(path, "", "no such file or folder", "check the path")
+    try:
+        is_folder, is_there = path.is_dir(), path.exists()
+    except OSError as error:
+        raise InputError(path, "", f"cannot be looked at ({error.strerror})", "check the path") from error
+    if not is_there:
+        raise InputError(path, "", "no such file or folder", "check the path")
+    if not is_folder:
         return [path]
     files = sorted(_files_in(path))
     if not files:

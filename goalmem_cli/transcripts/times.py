@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, time, timedelta
 
 TIME_FORMS = "2023-05-08 14:30, 2023-05-08T14:30:00+02:00, 8 May 2023, May 8, 2023 2:30 pm, 1:56 pm on 8 May, 2023"
 
@@ -42,6 +42,11 @@ class Stamp:
     moment: datetime
     is_day: bool = False
 
+    @property
+    def is_placeholder(self) -> bool:
+        """True at either edge of the calendar, where programs put a time that they do not have."""
+        return self.moment.year in (MINYEAR, MAXYEAR)
+
 
 def stamp_from_text(text: str) -> Stamp | None:
     """Return the time that the whole text writes down, or None when it has none of the forms read here.
@@ -56,7 +61,7 @@ def stamp_from_text(text: str) -> Stamp | None:
         return stamp_from_epoch(float(text))
     if _ISO.fullmatch(text):
         moment = datetime.fromisoformat(text.upper().replace(" Z", "Z"))
-        return Stamp(_within_range(moment), is_day=len(text) == len("2023-05-08"))
+        return Stamp(moment, is_day=len(text) == len("2023-05-08"))
     for form in _FORMS:
         match = form.fullmatch(text)
         if match and match["month"].lower() in _MONTH_NUMBERS:
@@ -101,14 +106,3 @@ def _clock(match: re.Match[str]) -> time:
             raise ValueError("hour must be in 1..12 before am or pm")
         hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
     return time(hour, int(match["minute"]), int(match["second"] or 0))
-
-
-def _within_range(moment: datetime) -> datetime:
-    """Return the time if it also exists in UTC, where a store may have to put it; without an offset it always does."""
-    if moment.tzinfo is None:
-        return moment
-    try:
-        moment.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("the time is out of range") from error
-    return moment

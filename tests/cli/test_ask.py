@@ -102,6 +102,37 @@ def test_a_question_can_be_piped_in(momoco: Goalmem) -> None:
     assert momoco("ask", "-", stdin=b"caf\xe9?").code == 5
 
 
+def test_a_question_of_another_encoding_is_asked(momoco: Goalmem) -> None:
+    """Lone surrogates of the command line become question marks; one in --asker names nobody."""
+    document = json.loads(momoco("ask", f"{QUESTION} caf\udce9", "--json", factories=proving()).out)
+    assert document["question"] == f"{QUESTION} caf?"
+    assert momoco("ask", QUESTION, "--asker", "Ren\udce9", factories=proving()).code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--context", "4294968000"), ("--seed", "9" * 5000), ("--threads", "100000"), ("--budget", "1000000000000")],
+)
+def test_a_number_beyond_all_bounds_is_a_usage_error(momoco: Goalmem, words: tuple[str, ...]) -> None:
+    """What would wrap around or exhaust the machine is refused with the range."""
+    outcome = momoco("ask", QUESTION, *words, factories=proving())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert words[0] in outcome.error_lines[0]
+
+
+def test_a_large_budget_shows_what_there_is(momoco: Goalmem) -> None:
+    """The most that is allowed is not more than the machine can do."""
+    assert momoco("ask", QUESTION, "--budget", "1000000", factories=proving()).out == "Kyoto Latte\n"
+
+
+@pytest.mark.parametrize("name", ["~nosuchuser/x.gguf", "x" * 5000])
+def test_a_model_s_path_that_cannot_be_is_exit_4(momoco: Goalmem, name: str) -> None:
+    """A home that nobody has and a path too long name no model."""
+    outcome = momoco("ask", QUESTION, "--model", name)
+    assert outcome.code == 4
+    assert outcome.error_lines
+
+
 def test_settings_reach_the_engine(momoco: Goalmem) -> None:
     """Limits typed as flags bound the search: a breadth of 1 decomposes once, a budget of 2 shows two facts."""
     seen: list[Request] = []
@@ -229,6 +260,17 @@ def test_a_trace_that_cannot_be_kept_is_a_warning(momoco: Goalmem, tmp_path: Pat
     outcome = momoco("ask", QUESTION, factories=proving())
     assert (outcome.code, outcome.out) == (0, "Kyoto Latte\n")
     assert outcome.err.startswith("warning: the trace was not kept")
+
+
+def test_a_trace_of_the_wrong_types_is_damaged(momoco: Goalmem, tmp_path: Path) -> None:
+    """A trace file whose values are of the wrong type is one error line; the list warns and goes on."""
+    momoco("ask", QUESTION, factories=proving())
+    (file,) = (tmp_path / "store" / "traces").iterdir()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"question": 5}))
+    outcome = momoco("trace", "show")
+    assert outcome.code == 3
+    assert file.name in outcome.error_lines[0]
+    assert "warning: " in momoco("trace").err
 
 
 def test_another_process_may_write_while_the_model_works(momoco: Goalmem, tmp_path: Path) -> None:

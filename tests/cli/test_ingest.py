@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,22 @@ def test_a_bad_file_does_not_stop_the_others(goalmem: Goalmem, chat: Path, tmp_p
     errors = [line for line in outcome.err.splitlines() if line.startswith("error: ")]
     assert [str(absent) in errors[0], str(bad) in errors[1], len(errors)] == [True, True, 2]
     assert len(outcome.err.splitlines()) == 4
+
+
+def test_a_path_too_long_does_not_stop_the_others(goalmem: Goalmem, chat: Path) -> None:
+    """What no file system could hold is reported like a file that is not there."""
+    outcome = goalmem("ingest", "x" * 5000, str(chat))
+    assert outcome.code == 5
+    assert outcome.out.endswith("2 turns, 2 new stored\n")
+    assert [line.split(": ")[0] for line in outcome.err.splitlines()] == ["error", "hint"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_store_s_path_has_to_be_utf_8(goalmem: Goalmem, chat: Path, tmp_path: Path) -> None:
+    """DuckDB takes paths as UTF-8: another one is an error of the store."""
+    outcome = goalmem("ingest", str(chat), "--store", str(tmp_path / "caf\udce9"))
+    assert outcome.code == 3
+    assert outcome.error_lines
 
 
 def test_json_lists_the_files_that_failed(goalmem: Goalmem, tmp_path: Path) -> None:

@@ -123,3 +123,36 @@ def test_bm25_loads_no_embedder(goalmem: Goalmem) -> None:
 def test_a_query_of_operators_is_only_text(momoco: Goalmem) -> None:
     """Quotes, colons and stray operators search for words."""
     assert momoco("search", 'latte AND ( "matcha: NOT * ~').code == 0
+
+
+def test_words_of_another_encoding_are_searched(momoco: Goalmem) -> None:
+    """Bytes that are not UTF-8 reach Python as lone surrogates: no traceback, in words and names alike."""
+    assert momoco("search", "caf\udce9 Kyoto").code == 0
+    assert momoco("search", "Kyoto", "--speaker", "Ren\udce9").code == 2
+    assert momoco("search", "Kyoto", "--conversation", "caf\udce9").code == 2
+    assert momoco("search", "Kyoto", "--since", "\udce9").code == 2
+
+
+@pytest.mark.parametrize("k", [10**12, 10**20])
+@pytest.mark.parametrize("recipe", ["bm25", "dense", "hybrid"])
+def test_more_than_there_is_gives_what_there_is(momoco: Goalmem, k: int, recipe: str) -> None:
+    """However many hits are asked for, the store's turns are all there can be."""
+    found = hits(momoco, "Kyoto Latte", "-k", str(k), "--backbone", recipe)
+    assert 0 < len(found) <= 23
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--store", "~nosuchuser/x"), 2),
+        (("--store", "x" * 5000), 2),
+        (("--embedder", "~nosuchuser/x"), 4),
+        (("--embedder", "x" * 5000), 4),
+        (("-k", "9" * 5000), 2),
+    ],
+)
+def test_paths_and_numbers_that_cannot_be_are_errors(momoco: Goalmem, words: tuple[str, ...], code: int) -> None:
+    """A home that nobody has, a path or a number too long: two lines, and the code of what it was for."""
+    outcome = momoco("search", "Kyoto", *words)
+    assert outcome.code == code
+    assert outcome.error_lines

@@ -16,7 +16,7 @@ import pytest
 
 from goalmem_cli.errors import ContextOverflow, ModelError, ModelMissing, ModelUnreadable
 from goalmem_cli.models.grammar import grammar_text
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.llama import LlamaModel, usable_threads
 from goalmem_cli.ports import Example, GrammarShape, JsonShape, Request
 
 FACTS = "".join(f"F{n}: Anna said that she met friend number {n} at the cafe in May.\n" for n in range(1, 11))
@@ -306,3 +306,18 @@ except ModelError:
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert (run.stdout, run.stderr) == ("", "refused\nrefused\ndamaged\n")
+
+
+def test_threads_are_at_most_the_cores() -> None:
+    """More threads than cores only wait for one another: a thousand of them look like a hang."""
+    cores = usable_threads(None)
+    assert cores >= 1
+    assert (usable_threads(1), usable_threads(cores), usable_threads(1000)) == (1, cores, min(1000, cores))
+
+
+def test_the_library_leaves_no_file_open() -> None:
+    """Python's developer mode has nothing to say when a process that loaded llama.cpp ends."""
+    code = "from goalmem_cli.models.native_log import native_log; native_log()"
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

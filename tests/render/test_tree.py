@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from goalmem_cli.render.tree import BRIEF, FULL, proof_tree, reason_line
-from goalmem_cli.trace import Fact, Trace
+from goalmem_cli.trace import Ending, Fact, Trace
 from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, UNKNOWN
 
 AT_80 = """\
@@ -88,6 +88,25 @@ def test_an_unanswered_question_names_the_subgoal_and_the_reason() -> None:
     assert f"unknown: {reason}" in drawn(proof_tree(UNKNOWN), 200)
 
 
+def test_an_undecided_closed_question_names_the_last_note() -> None:
+    """Where every subgoal was settled, the reason is what the answer step noted, and the notes stand in the tree."""
+    (attempt,) = ANSWERED.attempts
+    undecided = replace(UNKNOWN, attempts=(attempt,), notes=("an alias was used", "the facts say neither yes nor no"))
+    assert reason_line(undecided) == "the facts say neither yes nor no"
+    text = drawn(proof_tree(undecided), 80)
+    assert "unknown: the facts say neither yes nor no" in text
+    assert "note: an alias was used" in text
+
+
+def test_a_subgoal_that_was_grounded_later_is_not_the_reason() -> None:
+    """Of two attempts the later one's unresolved subgoal counts, unless a later step settled it."""
+    (settled,) = ANSWERED.attempts
+    (failed,) = UNKNOWN.attempts
+    trace = replace(UNKNOWN, attempts=(failed, replace(settled, breadth=2, ending=Ending.MAX_DEPTH)))
+    assert reason_line(trace).startswith("S2 ")
+    assert reason_line(replace(trace, attempts=trace.attempts[1:])) == "the maximum depth is reached"
+
+
 def test_a_failed_question_names_the_reply() -> None:
     """Failed says which reply could not be used."""
     assert "failed: decompose: the reply is not JSON" in drawn(proof_tree(FAILED), 80)
@@ -117,3 +136,14 @@ def test_text_of_a_transcript_cannot_style_or_steer_the_terminal() -> None:
     assert not {"\x1b", "\x07", "\x9b", "\r", "\u202e"} & set(text)
     assert "B␛[31men" in text
     assert "a␛[2Jb c\ufffddrow" in text
+
+
+def test_hits_too_long_to_show_are_counted() -> None:
+    """What the model could not be shown is said on the step."""
+    step = replace(ANSWERED.attempts[0].steps[0], skipped=2)
+    trace = replace(ANSWERED, attempts=(replace(ANSWERED.attempts[0], steps=(step,)),))
+    console = Console(file=StringIO(), width=100)
+    console.print(proof_tree(trace, BRIEF))
+
+    assert isinstance(console.file, StringIO)
+    assert "2 hits too long to show" in console.file.getvalue()

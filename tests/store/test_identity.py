@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, Query
+from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Added, Ranking
-from tests.store.samples import CAFE, chat, open_store
+from tests.store.samples import CAFE, START, chat, open_store
 
 
 @pytest.fixture
@@ -160,3 +162,89 @@ def test_an_error_leaves_what_was_stored_before_it_indexed(store: Store) -> None
         store.add_all(reading())
     assert store.verify() == []
     assert store.rank(Query("matcha"), [Ranking.BM25], 3)[Ranking.BM25]
+
+
+def exported(
+    *texts: str, sessions: Sequence[int] | None = None, said: Sequence[int | None] | None = None
+) -> Conversation:
+    """Return an export of conversation c1 whose messages have their text as own id; times are hours after START."""
+    turns = tuple(
+        Turn(
+            "c1", sessions[place] if sessions else 0, place, "user", text,
+            said=None if said is None or (hour := said[place]) is None else START + timedelta(hours=hour),
+            own_id=text,
+        )
+        for place, text in enumerate(texts)
+    )  # fmt: skip
+    return Conversation("c1", "openai", turns, "c1")
+
+
+def places_of(store: Store) -> list[tuple[str, int, int]]:
+    return [(turn.text, turn.session, turn.ordinal) for turn in store.turns(["c1"])]
+
+
+def test_an_export_of_the_newest_messages_continues_the_conversation(store: Store) -> None:
+    """What follows a stored turn in the export follows it in the store, with its own sessions and contexts."""
+    store.add(exported("a", "b", "c", sessions=(0, 1, 1)))
+    added = store.add(exported("c", "d", "e", sessions=(0, 0, 1)))
+    assert (added.new_turns, added.replaced, added.units) == (2, (), 4)
+    assert places_of(store) == [("a", 0, 0), ("b", 1, 1), ("c", 1, 2), ("d", 1, 3), ("e", 2, 4)]
+    assert store.verify() == []
+    (unit,) = [scored.unit for scored in store.rank(Query("d"), [Ranking.BM25], 1)[Ranking.BM25]]
+    hit = store.hits([unit])[unit]
+    assert (hit.before, hit.after) == ((("user", "b"), ("user", "c")), ())
+    by_context = store.rank(Query("d"), [Ranking.BM25_CONTEXT], 9)[Ranking.BM25_CONTEXT]
+    assert {hit.unit.text for hit in store.hits([scored.unit for scored in by_context]).values()} == {"b", "c", "d"}
+
+
+def test_a_part_that_was_read_stays_read(store: Store) -> None:
+    """The same part again, the whole, and the part once more: after each, the order is that of the whole."""
+    store.add(exported("a", "b", "c"))
+    store.add(exported("c", "d", "e"))
+    for texts in ("cde", "abc", "abcde", "cde", "ae"):
+        assert store.add(exported(*texts)).new_turns == 0
+        assert texts_of(store, "c1") == list("abcde")
+    assert store.verify() == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "texts", "said", "expected"),
+    [
+        ({"c": None, "d": None}, "abc", None, "abcd"),
+        ({"a": 1, "c": 3, "e": 5}, "bd", (2, 4), "abcde"),
+        ({"b": 2, "c": 3}, "a", (1,), "abc"),
+        ({"b": 2, "c": 3}, "ax", (1, None), "axbc"),
+        ({"a": None, "b": None}, "cd", None, "abcd"),
+        ({"a": 1, "b": 2, "c": 3, "d": 4}, "axd", (1, 2, 4), "abxcd"),
+        ({"a": 1, "b": 2, "c": 3}, "cxa", (3, None, 1), "abcx"),
+    ],
+)
+def test_new_turns_find_their_place(
+    store: Store, stored: dict[str, int | None], texts: str, said: tuple[int | None, ...] | None, expected: str
+) -> None:
+    """After the turn before it in the export, before the one behind it; else by time; else at the end."""
+    store.add(exported(*stored, said=list(stored.values())))
+    store.add(exported(*texts, said=said))
+    assert texts_of(store, "c1") == list(expected)
+    assert [turn.ordinal for turn in store.turns(["c1"])] == list(range(len(expected)))
+    assert store.verify() == []
+
+
+def test_a_turn_inside_a_session_does_not_cut_it(store: Store) -> None:
+    """A turn that the times put between two of a session joins it; one between two sessions is one of its own."""
+    store.add(exported("a", "c", "e", said=(1, 3, 50), sessions=(0, 0, 1)))
+    store.add(exported("b", "d", said=(2, 25), sessions=(0, 1)))
+    assert places_of(store) == [("a", 0, 0), ("b", 0, 1), ("c", 0, 2), ("d", 1, 3), ("e", 2, 4)]
+
+
+def test_turns_without_ids_keep_their_number_beside_others(store: Store) -> None:
+    """A turn that only its number tells from the others is the same one after a part was fitted in."""
+    store.add(exported("a", "b", "c"))
+    part = exported("b", "x", "c", "d")
+    nameless = replace(
+        part, turns=tuple(replace(turn, own_id=None) if turn.text == "x" else turn for turn in part.turns)
+    )
+    assert store.add(nameless).new_turns == 2
+    assert store.add(nameless).new_turns == 0
+    assert sorted(texts_of(store, "c1")) == ["a", "b", "c", "d", "x"]
+    assert store.verify() == []

@@ -91,12 +91,26 @@ def test_an_id_that_names_no_single_trace_is_refused(tmp_path: Path, prefix: str
     assert error.value.hint
 
 
-@pytest.mark.parametrize("content", ["{half", "[]", "{}", '{"schema_version": 99}', '"text"'])
+@pytest.mark.parametrize("content", ["{half", "[]", "{}", '{"schema_version": 99}', '"text"', "[" * 99999])
 def test_a_garbled_trace_is_damaged(tmp_path: Path, content: str) -> None:
     """A file that is no trace says so, by name."""
     folder = TraceFolder(tmp_path)
     id_ = folder.save(TRACE)
     (tmp_path / f"{id_}.json").write_text(content)
+    with pytest.raises(StoreDamaged, match=id_):
+        folder.load(id_)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("question", 5), ("asked", 5), ("status", "perhaps"), ("usage", {"calls": "x"})],
+)
+def test_a_trace_of_the_wrong_types_is_damaged(tmp_path: Path, key: str, value: object) -> None:
+    """A value of the wrong type is found when the file is read, not when it is shown."""
+    folder = TraceFolder(tmp_path)
+    id_ = folder.save(TRACE)
+    path = tmp_path / f"{id_}.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     with pytest.raises(StoreDamaged, match=id_):
         folder.load(id_)
 

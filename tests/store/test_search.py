@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
+import duckdb
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import EmbedderMismatch, StoreError
+from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.passages import estimate_tokens
@@ -124,6 +128,26 @@ def test_any_text_can_be_searched(cafe: Store, text: str) -> None:
     assert set(ranked) == set(EVERY)
 
 
+def test_half_a_character_is_looked_for_as_a_question_mark(cafe: Store) -> None:
+    """A terminal of another encoding hands over lone surrogates; they are no words, in text and names alike."""
+    for ranking in EVERY:
+        found(cafe, Query("Kyoto caf\udce9", speakers=("Ren\udce9",)), ranking)
+    assert found(cafe, Query("Kyoto\udce9 caf\udce9"))
+
+
+@pytest.mark.parametrize("depth", [10**12, 10**20])
+def test_any_depth_is_at_most_all_units(cafe: Store, depth: int) -> None:
+    """A depth that no memory could hold returns what there is, even where there is nothing."""
+    ranked = cafe.rank(Query("Kyoto"), EVERY, depth)
+    assert all(ranked.values())
+
+
+def test_any_depth_of_an_empty_index_is_nothing(tmp_path: Path) -> None:
+    """Without a unit there is nothing to rank."""
+    duckdb.connect(str(tmp_path / "memory.duckdb")).close()
+    assert not any(open_store(tmp_path).rank(Query("x"), EVERY, 10**12).values())
+
+
 def test_minus_does_not_exclude(cafe: Store) -> None:
     """A word after a minus sign is looked for like any other."""
     assert CAFE[2] in found(cafe, Query("Momoco -latte"))
@@ -209,6 +233,74 @@ def test_another_embedder_is_refused_where_vectors_matter(cafe: Store) -> None:
     with pytest.raises(EmbedderMismatch):
         other.add(chat(["new"], name="new"))
     assert other.rank(Query("Kyoto"), [Ranking.BM25], 5)[Ranking.BM25]
+
+
+class Turned:
+    """The hashing embedder under its own name and dimension, with other vectors: a model exchanged in its folder."""
+
+    name, dimension = "hash", 16
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return the rows turned round by one place."""
+        self.texts += texts
+        return np.roll(HashEmbedder(16).embed(texts), 1, axis=1)
+
+
+class Shaken(HashEmbedder):
+    """The hashing embedder as another processor might compute it."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return the rows with other last digits."""
+        return super().embed(texts) + np.float32(4e-4)
+
+
+def test_another_model_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    """The store knows its embedder by what it does; words need none, and nothing new asks none."""
+    open_store(tmp_path / "store").add(chat())
+    exchanged = Turned()
+    other = Store(tmp_path / "store", exchanged, announce=lambda _: None)
+    assert other.rank(Query("Kyoto"), [Ranking.BM25], 5)[Ranking.BM25]
+    assert other.add(chat()).new_turns == 0
+    assert exchanged.texts == []
+    for use in (lambda: other.rank(Query("Kyoto"), [Ranking.DENSE], 5), lambda: other.add(chat(["new"], name="new"))):
+        with pytest.raises(EmbedderMismatch, match="other vectors") as error:
+            use()
+        assert error.value.hint
+    assert len(other.turns()) == len(CAFE)
+    assert len(exchanged.texts) == 3
+
+
+def test_the_last_digits_of_a_vector_are_no_other_model(tmp_path: Path) -> None:
+    """Another processor rounds differently, and the store stays usable."""
+    open_store(tmp_path / "store").add(chat())
+    shaken = Store(tmp_path / "store", Shaken(16), announce=lambda _: None)
+    assert shaken.rank(Query("Kyoto"), [Ranking.DENSE], 5)[Ranking.DENSE]
+    assert shaken.add(chat(["new"], name="new")).new_turns == 1
+
+
+def test_a_store_without_a_fingerprint_gets_one_when_it_is_written(tmp_path: Path) -> None:
+    """A store of an earlier goalmem is read by its embedder's name, and knows better once something was added."""
+    store = open_store(tmp_path / "store")
+    store.add(chat())
+    with duckdb.connect(str(store.path / "memory.duckdb")) as connection:
+        connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
+    assert store.rank(Query("Kyoto"), [Ranking.DENSE], 5)[Ranking.DENSE]
+    store.add(chat(["new"], name="new"))
+    with pytest.raises(EmbedderMismatch):
+        Store(store.path, Turned(), announce=lambda _: None).rank(Query("Kyoto"), [Ranking.DENSE], 5)
+
+
+def test_a_garbled_fingerprint_matches_nothing(tmp_path: Path) -> None:
+    """What cannot be compared is not taken for equal."""
+    store = open_store(tmp_path / "store")
+    store.add(chat())
+    with duckdb.connect(str(store.path / "memory.duckdb")) as connection:
+        connection.execute("UPDATE meta SET value = '?' WHERE key = 'fingerprint'")
+    with pytest.raises(EmbedderMismatch):
+        store.rank(Query("Kyoto"), [Ranking.DENSE], 5)
 
 
 def test_summaries_name_speakers_and_times(cafe: Store) -> None:

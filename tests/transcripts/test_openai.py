@@ -52,6 +52,15 @@ def test_reads_an_object_as_golden() -> None:
     assert read(document) == [Conversation("trip", "openai", turns, "trip", notes)]
 
 
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.9999999Z", "0001-01-01", -62135596800])
+def test_a_time_at_the_edge_of_the_calendar_is_unknown(time: str | int) -> None:
+    """A placeholder for "no time" is no time, is counted, and starts no session."""
+    (conversation,) = read([message("Hi", timestamp="2024-03-01T09:00:00Z"), message("Oh", timestamp=time)])
+
+    assert [(turn.session, turn.said is None) for turn in conversation.turns] == [(0, False), (0, True)]
+    assert conversation.notes == ("times in year 1 or 9999, which stand for none, left out: 1",)
+
+
 def test_bare_messages_take_the_files_name() -> None:
     """A bare array is one conversation, called after the file, or `stdin`; its order is kept without times."""
     (conversation,) = read([message("one"), message("two"), message("one")])

@@ -47,12 +47,25 @@ def test_other_texts_are_no_times(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["30 February 2023", "13:30 pm on 8 May, 2023", "0:30 am on 8 May, 2023", "2023-05-08T99:00", "2023-05-08 14:30 hello",
-     "8 May 0000", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-01:00"],
+     "8 May 0000"],
 )  # fmt: skip
 def test_impossible_times_are_errors(text: str) -> None:
     """A text in the form of a time that no calendar has is an error, not an unknown time."""
     with pytest.raises(ValueError, match=r".+"):
         stamp_from_text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_placeholder"),
+    [("0001-01-01T00:00:00Z", True), ("0001-01-01T00:00:00+14:00", True), ("9999-12-31T23:59:59-01:00", True),
+     ("9999-12-31", True), ("0002-01-01", False), ("9998-12-31T23:59:59-14:00", False)],
+)  # fmt: skip
+def test_the_edges_of_the_calendar_are_placeholders(text: str, *, is_placeholder: bool) -> None:
+    """What Go and .NET write for "no time" is known as that, whatever its offset."""
+    stamp = stamp_from_text(text)
+
+    assert stamp is not None
+    assert stamp.is_placeholder is is_placeholder
 
 
 @pytest.mark.parametrize(("text", "clock"), [("14:30", time(14, 30)), ("2:30PM", time(14, 30)), ("x", None)])

@@ -1,0 +1,133 @@
+"""Where the new turns of a transcript go in a conversation of which the transcript has only a part.
+
+The stored turns keep their order. A new turn comes after the nearest turn before it in the transcript that is stored,
+and before the nearest such turn after it; between those two, and where the transcript shares no turn with the store,
+the times decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from goalmem_cli.records import Turn
+from goalmem_cli.store.times import Moment
+
+
+def place_of(turn: Turn) -> str:
+    """Return what tells a turn from the others of its conversation, whatever it says."""
+    return f"id {turn.own_id}" if turn.own_id is not None else f"turn {turn.ordinal + 1}"
+
+
+def merged_in_part(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
+    """Return the conversation's turns in order, with fresh session and ordinal numbers where turns were added.
+
+    `stored` is in order; of a turn that both have, the incoming text counts. A turn without an id of its own is known
+    by its ordinal, which it therefore keeps.
+    """
+    texts = {place_of(turn): turn for turn in incoming}
+    line = [_Placed(_with_text_of(turn, texts.get(place_of(turn))), turn.session) for turn in stored]
+    known = {place_of(turn): index for index, turn in enumerate(stored)}
+    if texts.keys() <= known.keys():
+        return [placed.turn for placed in line]
+    after: dict[int, list[_Placed]] = {}
+    for turn, index in _anchors(stored, incoming, known):
+        after.setdefault(index, []).append(_Placed(turn, None))
+    sessions = {place: turn.session for place, turn in texts.items()}
+    order = list(after.get(-1, ()))
+    for index, placed in enumerate(line):
+        order += [placed, *after.get(index, ())]
+    return _renumbered(order, sessions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A turn in its place, and its stored session; None where it is new."""
+
+    turn: Turn
+    session: int | None
+
+
+def _with_text_of(turn: Turn, incoming: Turn | None) -> Turn:
+    return turn if incoming is None else replace(incoming, session=turn.session, ordinal=turn.ordinal)
+
+
+def _anchors(stored: Sequence[Turn], incoming: Sequence[Turn], known: Mapping[str, int]) -> list[tuple[Turn, int]]:
+    """Return each new turn with the index of the stored turn that it comes after; -1 where it comes first of all."""
+    moments = [None if turn.said is None else Moment.from_datetime(turn.said) for turn in stored]
+    places = [known.get(place_of(turn)) for turn in incoming]
+    found: list[tuple[Turn, int]] = []
+    last: int | None = None
+    for turn, index, ceiling in zip(incoming, places, _next_known(places, len(stored)), strict=True):
+        if index is not None:
+            last = index
+            continue
+        if turn.said is not None:
+            last = _last_said_by(Moment.from_datetime(turn.said), moments, -1 if last is None else last, ceiling)
+        elif last is None:
+            last = ceiling - 1
+        found.append((turn, last))
+    return found
+
+
+def _next_known(places: Sequence[int | None], end: int) -> list[int]:
+    """Return for each turn of the transcript the index of the stored one that it comes before; `end` for none."""
+    found: list[int] = []
+    for index in reversed(places):
+        end = end if index is None else index
+        found.append(end)
+    return found[::-1]
+
+
+def _last_said_by(said: Moment, moments: Sequence[Moment | None], floor: int, ceiling: int) -> int:
+    """Return the index of the last turn before the first later one; the floor where the next one is later already."""
+    found = floor
+    for index in range(floor + 1, ceiling):
+        moment = moments[index]
+        if moment is None:
+            continue
+        if _is_later(moment, said):
+            break
+        found = index
+    return found
+
+
+def _is_later(one: Moment, other: Moment) -> bool:
+    if one.instant is None or other.instant is None:
+        return one.clock > other.clock
+    return one.instant > other.instant
+
+
+def _renumbered(order: Sequence[_Placed], sessions: Mapping[str, int]) -> list[Turn]:
+    """Return the turns with sessions and ordinals that count on; `sessions` are the transcript's, by place."""
+    before = _nearest_sessions(order)
+    behind = _nearest_sessions(order[::-1])[::-1]
+    turns: list[Turn] = []
+    session, ordinal = 0, -1
+    for index, placed in enumerate(order):
+        if index:
+            is_within = before[index - 1] is not None and before[index - 1] == behind[index]
+            session += _starts_session(order[index - 1], placed, sessions, is_within=is_within)
+        ordinal = ordinal + 1 if placed.turn.own_id is not None else placed.turn.ordinal
+        turns.append(replace(placed.turn, session=session, ordinal=ordinal))
+    return turns
+
+
+def _nearest_sessions(order: Sequence[_Placed]) -> list[int | None]:
+    """Return for each turn the stored session of the nearest stored turn up to it."""
+    found: list[int | None] = []
+    for placed in order:
+        found.append(placed.session if placed.session is not None else found[-1] if found else None)
+    return found
+
+
+def _starts_session(one: _Placed, other: _Placed, sessions: Mapping[str, int], *, is_within: bool) -> bool:
+    """Return whether a session starts between two neighbours: as stored, else as the transcript has it, else as a
+    stored session around both says; a new turn that nothing ties to its neighbour starts one.
+    """
+    if one.session is not None and other.session is not None:
+        return one.session != other.session
+    left, right = sessions.get(place_of(one.turn)), sessions.get(place_of(other.turn))
+    if left is not None and right is not None:
+        return left != right
+    return not is_within
