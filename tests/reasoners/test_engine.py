@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from goalmem_cli.logic.support import Support
-from goalmem_cli.reasoners.goal_mem import Limits
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.records import Hit, Query, Question
 from goalmem_cli.trace import Ending, Status
-from tests.reasoners.scripting import STOP, answered, ask, chat, denies, grounds, plan, refined, unified
+from tests.fakes import ListBackbone, ScriptedModel
+from tests.reasoners.scripting import FULL, MOMENT, STOP, answered, ask, chat, denies, grounds, plan, refined, unified
 
 CAFE = chat(
     "Alice: I went to the cafe Momoco and ordered a Kyoto Latte.",
@@ -409,7 +413,24 @@ def test_first_person_constants_stand_for_the_asker() -> None:
     assert wrong.status is Status.UNKNOWN
 
 
+class Answering(ListBackbone):
+    """A backbone whose hits are goalmem's own answers of earlier."""
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return what a list has, marked as answers."""
+        return [replace(hit, unit=replace(hit.unit, kind="answer")) for hit in super().retrieve(query, k)]
+
+
 def test_answers_remembered_earlier_are_never_facts() -> None:
+    """What goalmem itself once answered is retrieved, but never shown to the model."""
+    model = ScriptedModel([DRINK, STOP])
+    trace = GoalMem(Answering(CAFE), model, FULL, Limits(max_breadth=1)).answer(Question(WHICH, MOMENT))
+
+    assert trace.facts == {}
+    assert "Kyoto Latte" not in model.seen[1].growing
+
+
+def test_empty_memory_leaves_every_subgoal_unresolved() -> None:
     """Nothing is retrieved from an empty memory: the question ends unknown, with a reason for the subgoal."""
     trace, _ = ask([], WHICH, DRINK, STOP, limits=Limits(max_breadth=1))
 

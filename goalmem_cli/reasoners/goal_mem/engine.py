@@ -181,7 +181,8 @@ def worded(reply: Reply[str], found: Sequence[str], asked: str) -> tuple[str, st
 
 def _says(wording: str, value: str) -> bool:
     wanted = {stem(word) for word in content_words(value)}
-    return compare(wording, value) is Equality.EQUAL or wanted <= {stem(word) for word in words(wording)}
+    is_same = compare(wording, value) in (Equality.EQUAL, Equality.ALIAS)
+    return is_same or wanted <= {stem(word) for word in words(wording)}
 
 
 def _added(wording: str, found: Sequence[str], asked: str) -> str:
