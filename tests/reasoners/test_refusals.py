@@ -269,3 +269,20 @@ def test_times_at_the_edge_of_the_calendar_break_nothing() -> None:
         )  # fmt: skip
 
         assert trace.answer == "7 May 2023"
+
+
+def test_names_that_only_the_model_knows_ground_nothing() -> None:
+    """A name or number in a subgoal that neither the question nor any fact has is the model's own."""
+    turns = chat("Ana: The plumber comes on Thursday.")
+    for subgoal in (
+        "(the plumber) came for 37 (x:cars)",
+        "(the plumber) came for a Toyota (x:car)",
+        "(Omar) came on (x:day)",
+    ):
+        trace, _ = ask(
+            turns, "When does the plumber come?", plan("(the plumber) comes on (x:day)", subgoal),
+            unified(grounds(1, "plumber", x="Thursday")), STOP, limits=ONCE,
+        )  # fmt: skip
+
+        assert trace.status is Status.UNKNOWN
+        assert "stands neither in the question nor in any fact" in refusals(trace)[0]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from goalmem_cli.logic import Constant
+from goalmem_cli.logic import Atom, Constant
 from goalmem_cli.logic.checks import (
     SELF_WORDS,
     Anchor,
@@ -19,6 +19,7 @@ from goalmem_cli.logic.checks import (
     check_anchor,
     check_type,
 )
+from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.normal import content_words, normalise, stem, words
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, supports
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Proposal, Ruling
@@ -108,6 +109,17 @@ def _foreign_anchor(proposal: Proposal, bench: Bench) -> str:
         is_name = constant in written and constant.value != constant.value.lower()
         if check.verdict is Anchor.BRIDGED and is_name and not told & set(map(stem, content_words(constant.value))):
             return f"{constant.value} stands neither in the question nor in any fact"
+    return _invented(bench.subgoals[proposal.subgoal], told)
+
+
+def _invented(atom: Atom, told: set[str]) -> str:
+    """Return why a name or number among the subgoal's plain words is nobody's but the model's, or nothing."""
+    for part in atom.parts:
+        for token in part.split() if isinstance(part, str) else ():
+            is_name = token[:1].isupper() or any(character.isdigit() for character in token)
+            is_free = str(atom).startswith(token) or bool(dates_in(token))  # a sentence's first word, a month, a year
+            if is_name and not is_free and not told & {stem(word) for word in words(token)}:
+                return f"{token} stands neither in the question nor in any fact"
     return ""
 
 
