@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test has a wall-clock limit: a slow machine is no failure.
+settings.register_profile("goalmem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("goalmem")
 
 CHECKOUT = Path(__file__).parent.parent
 SAMPLES = CHECKOUT / "sample_convos"

@@ -18,7 +18,7 @@ from tests.reasoners.test_bounds import TURNS, Adversary
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_trace_comes_back_from_its_document(seed: int) -> None:
     """Through JSON text and back nothing is lost, whatever the question did."""
     engine = GoalMem(ListBackbone(TURNS), ScriptedModel(Adversary(seed)), FULL, Limits(max_breadth=2, max_depth=2))

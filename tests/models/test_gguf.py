@@ -87,7 +87,7 @@ def test_a_garbled_header_is_refused(tmp_path: Path, data: bytes, reason: str) -
         read_header(path)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(4, 250), st.integers(0, 255)), min_size=1, max_size=6))
 def test_any_damage_is_an_error_of_ours_or_a_header(tmp_path: Path, damage: list[tuple[int, int]]) -> None:
     """Whatever bytes are changed, reading ends with a header or with ModelUnreadable."""

@@ -132,7 +132,7 @@ def check(trace: Trace, is_strict: bool) -> None:
     budget=st.integers(1, 60),
     is_strict=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_engine_ends_within_its_bound(
     book: PromptBook, seed: int, breadth: int, depth: int, budget: int, is_strict: bool
 ) -> None:

@@ -28,7 +28,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
 
 
 @given(st.lists(conversations(), min_size=1, max_size=4))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 def test_any_sequence_of_adds_leaves_parts_that_agree(sequence: list[Conversation]) -> None:
     """After each add nothing is wrong, every turn is there, and the same add again is nothing new."""
     with TemporaryDirectory() as folder:

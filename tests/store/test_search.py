@@ -121,7 +121,7 @@ def test_operators_are_text(cafe: Store, text: str) -> None:
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_text_can_be_searched(cafe: Store, text: str) -> None:
     """Whatever is asked, every ranking answers with a list."""
     ranked = cafe.rank(Query(text), EVERY, 5)

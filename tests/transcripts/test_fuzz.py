@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
@@ -88,21 +88,18 @@ def test_any_bytes(data: bytes, name: str, format_name: str | None) -> None:
     check(data, name, format_name)
 
 
-@settings(deadline=None)
 @given(VALUES, NAMES, GIVEN)
 def test_any_json(value: object, name: str, format_name: str | None) -> None:
     """Arbitrary JSON, with NaN, huge numbers, lone surrogates and the formats' own keys in wrong places."""
     check(json.dumps(value).encode(), name, format_name)
 
 
-@settings(deadline=None)
 @given(st.lists(VALUES, max_size=4), NAMES, GIVEN)
 def test_any_lines_of_json(values: list[object], name: str, format_name: str | None) -> None:
     """Arbitrary JSONL."""
     check("\n".join(json.dumps(value) for value in values).encode(), name, format_name)
 
 
-@settings(deadline=None)
 @given(MARKDOWN, NAMES, GIVEN)
 def test_any_markdown(text: str, name: str, format_name: str | None) -> None:
     """Arbitrary sequences of what means something in Markdown."""
@@ -129,7 +126,6 @@ def changed(value: object, path: tuple[str | int, ...], change: Callable[[object
     return result
 
 
-@settings(deadline=None)
 @given(st.data(), st.sampled_from([SAMPLE, CHAT, [SAMPLE, SAMPLE], [CHAT, CHAT]]), VALUES, GIVEN)
 def test_mutated_transcripts(data: st.DataObject, document: object, value: object, format_name: str | None) -> None:
     """A valid transcript with one value of it replaced by anything."""
