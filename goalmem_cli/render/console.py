@@ -54,7 +54,7 @@ class Screen:
         Raises:
             OutputClosed: nobody reads it.
         """
-        self._out.print(renderable)
+        _put(self._out, renderable)
 
     def note(self, text: str) -> None:
         """Say something on stderr, unless quiet."""
@@ -77,7 +77,7 @@ class Screen:
 
     def draw(self, renderable: RenderableType) -> None:
         """Draw a table or tree on stderr, beside the answer."""
-        self.notes.print(renderable)
+        _put(self.notes, renderable)
 
     def error(self, message: str, hint: str = "") -> None:
         """Write an error's two lines on stderr."""
@@ -114,6 +114,17 @@ class Screen:
             self._out.file.flush()
         except BrokenPipeError as error:
             raise OutputClosed from error
+
+
+def _put(console: Console, renderable: RenderableType) -> None:
+    """Print it; into a pipe or file without the blanks that fill a terminal's lines."""
+    if console.is_terminal:
+        console.print(renderable)
+        return
+    with console.capture() as captured:
+        console.print(renderable)
+    console.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+    console.file.flush()
 
 
 def two_lines(message: str, hint: str = "") -> Text:

@@ -36,6 +36,13 @@ def test_the_table_explains_itself(momoco: Goalmem) -> None:
     assert "ranks: bm25 " in explained
 
 
+def test_piped_lines_end_where_their_text_ends(momoco: Goalmem) -> None:
+    """Into a pipe no line carries the blanks that fill a terminal's width."""
+    lines = momoco("search", "matcha", "-k", "5").out.splitlines()
+    assert len(lines) > 5
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
 def test_nothing_found_is_exit_1(momoco: Goalmem) -> None:
     """As grep: no hit, no output, exit 1, and a line on stderr."""
     outcome = momoco("search", "xylophone", "--backbone", "bm25")
