@@ -109,11 +109,7 @@ class Screen:
             yield reach
 
     def _write(self, text: str) -> None:
-        try:
-            self._out.file.write(text + "\n")
-            self._out.file.flush()
-        except BrokenPipeError as error:
-            raise OutputClosed from error
+        _put_text(self._out, text + "\n")
 
 
 def _put(console: Console, renderable: RenderableType) -> None:
@@ -123,8 +119,15 @@ def _put(console: Console, renderable: RenderableType) -> None:
         return
     with console.capture() as captured:
         console.print(renderable)
-    console.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
-    console.file.flush()
+    _put_text(console, "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _put_text(console: Console, text: str) -> None:
+    try:
+        console.file.write(text)
+        console.file.flush()
+    except BrokenPipeError as error:
+        raise OutputClosed from error
 
 
 def two_lines(message: str, hint: str = "") -> Text:

@@ -222,9 +222,10 @@ def test_an_interruption_is_exit_130(momoco: Goalmem) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
+@pytest.mark.parametrize("words", [("prompts", "show", "unify"), ("models",)], ids=["text", "table"])
+def test_a_reader_that_leaves_is_no_error(words: tuple[str, ...]) -> None:
     """`goalmem ... | head` ends quietly: nothing on stderr, exit 0."""
-    command = [sys.executable, "-m", "goalmem_cli", "prompts", "show", "unify"]
+    command = [sys.executable, "-m", "goalmem_cli", *words]
     with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert child.stderr is not None
