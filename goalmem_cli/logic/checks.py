@@ -126,11 +126,6 @@ def check_type(value: str, type_phrase: str) -> TypeCheck:
     return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: {lack}")
 
 
-def is_decidable(type_phrase: str) -> bool:
-    """Say whether constants of the type can be checked and compared without a model."""
-    return _head(type_phrase) in _DECIDABLE
-
-
 def _head(type_phrase: str) -> str:
     """Return the head noun, singular: number of days -> number, monthly cost -> cost, dates -> date."""
     phrase = type_phrase.casefold().replace("_", " ").strip()

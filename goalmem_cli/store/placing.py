@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import Turn
-from goalmem_cli.store.times import Moment
 
 
 def place_of(turn: Turn) -> str:
@@ -86,16 +86,10 @@ def _last_said_by(said: Moment, moments: Sequence[Moment | None], floor: int, ce
         moment = moments[index]
         if moment is None:
             continue
-        if _is_later(moment, said):
+        if moment.is_later_than(said):
             break
         found = index
     return found
-
-
-def _is_later(one: Moment, other: Moment) -> bool:
-    if one.instant is None or other.instant is None:
-        return one.clock > other.clock
-    return one.instant > other.instant
 
 
 def _renumbered(order: Sequence[_Placed], sessions: Mapping[str, int]) -> list[Turn]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from goalmem_cli.logic.moments import Moment, Span
 from goalmem_cli.records import Query, Turn, Unit, encodable
 from goalmem_cli.store.database import Connection, Row
-from goalmem_cli.store.times import Moment, Span
 
 _UNIT_COLUMNS = (
     "id, kind, text, conversation, speaker, said, backbone, session, ordinal, event_from, event_to, attributes"

@@ -16,11 +16,11 @@ from pathlib import Path
 import tantivy
 
 from goalmem_cli.errors import StoreDamaged, StoreLocked
+from goalmem_cli.logic.moments import Moment, Span
 from goalmem_cli.records import Query, encodable
 from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, unused_name
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.passages import UNSPACED_RUN
-from goalmem_cli.store.times import Moment, Span
 from goalmem_cli.store.values import Scored
 
 SCHEMA = 1

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import combinations
 
 from goalmem_cli.logic import Substitution
 from goalmem_cli.logic.equality import Equality, compare, more_specific
+from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Ruling, as_pair
@@ -127,21 +127,23 @@ def _against_each_other(candidates: Sequence[Grounded], bench: Bench) -> _Verdic
 
 
 def _earlier_said(left: Grounded, right: Grounded, bench: Bench) -> Grounded | None:
-    """Return the grounding whose facts were said earlier, if that can be told.
-
-    Times compare as instants where all carry an offset, else by clock reading, as the store's do.
-    """
-    times = [[bench.facts[number].said for number in item.facts] for item in (left, right)]
-    known = [[moment for moment in entry if moment is not None] for entry in times]
-    if not all(known):
+    """Return the grounding whose facts were said earlier, if that can be told."""
+    mine, theirs = _last_said(left, bench), _last_said(right, bench)
+    if mine is None or theirs is None:
         return None
-    has_offsets = all(moment.tzinfo is not None for entry in known for moment in entry)
-    mine, theirs = (max(_clock(moment, has_offsets) for moment in entry) for entry in known)
-    return None if mine == theirs else left if mine < theirs else right
+    if theirs.is_later_than(mine):
+        return left
+    return right if mine.is_later_than(theirs) else None
 
 
-def _clock(moment: datetime, has_offsets: bool) -> datetime:
-    return moment if has_offsets else moment.replace(tzinfo=None)
+def _last_said(item: Grounded, bench: Bench) -> Moment | None:
+    latest: Moment | None = None
+    for number in item.facts:
+        said = bench.facts[number].said
+        moment = None if said is None else Moment.from_datetime(said)
+        if moment is not None and (latest is None or moment.is_later_than(latest)):
+            latest = moment
+    return latest
 
 
 def _value_supports(items: Iterable[Grounded], bench: Bench) -> dict[tuple[str, str], Support]:

@@ -29,6 +29,12 @@ class Moment:
         offset = time.utcoffset()
         return cls(clock, None if offset is None else clock - offset // _MICROSECOND)
 
+    def is_later_than(self, other: Moment) -> bool:
+        """Say whether this time comes after the other, by the rule above."""
+        if self.instant is None or other.instant is None:
+            return self.clock > other.clock
+        return self.instant > other.instant
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -44,8 +50,3 @@ class Span:
             None if since is None else Moment.from_datetime(since),
             None if until is None else Moment.from_datetime(until),
         )
-
-    @property
-    def is_open(self) -> bool:
-        """True where the span lets every time through, and turns without a time too."""
-        return self.since is None and self.until is None
