@@ -13,6 +13,7 @@ GoalmemError                 exit code
 │   ├── ContextOverflow          the prompt is longer than the context
 │   └── ReplyUnusable            the reply does not have the form asked for
 ├── InputError               5   a transcript could not be read (file, place, reason)
+│   └── UnknownFormat            in none of the formats
 └── PromptError              4   a prompt file is wrong (file, key, reason)
 
 Unknown is not an error: a question that memory does not answer ends in a trace whose status says so (exit code 1).
@@ -104,3 +105,7 @@ class InputError(GoalmemError):
         self.path = str(path)
         self.place = place
         self.reason = reason
+
+
+class UnknownFormat(InputError):
+    """A file is in none of the formats that goalmem reads."""

@@ -63,7 +63,9 @@ class Turn:
 class Conversation:
     """One transcript. `own_id` is the format's own id for it, where it has one; `name` is what it is called otherwise.
 
-    `notes` lists what the reader repaired or left out, a line each.
+    `notes` lists what the reader repaired or left out, a line each. A long transcript comes in several stretches:
+    `continues` is True for each that goes on where the conversation before it stopped. `derived` are units and edges
+    that an exported store gives back with its turns.
     """
 
     name: str
@@ -71,6 +73,9 @@ class Conversation:
     turns: tuple[Turn, ...]
     own_id: str | None = None
     notes: tuple[str, ...] = ()
+    continues: bool = False
+    derived: tuple[Unit, ...] = ()
+    edges: tuple[Edge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

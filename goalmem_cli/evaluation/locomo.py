@@ -10,10 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from goalmem_cli.transcripts.drafts import names_of_drafts
-from goalmem_cli.transcripts.formats import bytes_of_file
-from goalmem_cli.transcripts.locomo import draft_from_sample, samples_from_source
-from goalmem_cli.transcripts.nodes import Node
-from goalmem_cli.transcripts.source import source_from_bytes
+from goalmem_cli.transcripts.locomo import draft_from_sample
+from goalmem_cli.transcripts.nodes import Node, records
+from goalmem_cli.transcripts.source import Source
 
 CATEGORIES = range(1, 6)
 ADVERSARIAL = 5
@@ -74,8 +73,8 @@ def read_cases(path: Path) -> tuple[list[Case], Repairs]:
     Raises:
         InputError: the file cannot be read or has not LoCoMo's layout; the place is the path to the value.
     """
-    source = source_from_bytes(bytes_of_file(path), str(path))
-    samples = samples_from_source(source)
+    source = Source.from_path(path)
+    samples = list(records(source))
     drafts = [draft_from_sample(sample) for sample in samples]
     names = names_of_drafts(source, drafts)
     counter: Counter[Repair] = Counter()

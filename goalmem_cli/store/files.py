@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from goalmem_cli.errors import StoreError
+
+Written = Callable[[str], None]
+"""Called after every single write with what was written: where a test stops the process dead."""
+
+
+def unwatched(_what: str) -> None:
+    """Watch no writes."""
 
 
 @contextmanager
@@ -27,7 +34,7 @@ def reporting(path: Path) -> Iterator[None]:
         ) from error
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes, written: Written = unwatched) -> None:
     """Write the content to `path` by an atomic rename, making its folder where needed.
 
     Raises:
@@ -40,7 +47,9 @@ def replace_file(path: Path, content: bytes) -> None:
                 part.write(content)
                 part.flush()
                 os.fsync(part.fileno())
+                written(f"{path.name}, under another name")
                 Path(part.name).replace(path)
+                written(path.name)
             except BaseException:
                 Path(part.name).unlink(missing_ok=True)
                 raise

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from goalmem_cli.records import Conversation, Turn
@@ -13,6 +13,9 @@ from goalmem_cli.transcripts.texts import clean, quoted
 from goalmem_cli.transcripts.times import Stamp
 
 SESSION_GAP = timedelta(hours=8)
+STRETCH_TURNS = 5_000
+STRETCH_CHARACTERS = 2**22
+"""How much of a conversation is handed on at once: all of it, unless it has more turns or characters than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Message:
 class Draft:
     """A conversation being read: takes messages in order, and counts what was repaired or left out.
 
-    `own_id` is the format's own id for the conversation; `title` names it when there is no id and no other
+    `own_id` is the format's own id for the conversation; `title` names it when there is no id and no earlier
     conversation of the file has that title; `place` is where in the file it is.
     """
 
@@ -40,7 +43,10 @@ class Draft:
         self.place = place
         self._repairs: Counter[str] = Counter()
         self._turns: list[Turn] = []
+        self._characters = 0
         self._own_ids: set[str] = set()
+        self._count = 0
+        self._session = 0
         self._session_key: int | None = None
         self._last_said: datetime | None = None
 
@@ -51,10 +57,11 @@ class Draft:
             self.count("blank messages left out")
             return
         said = self._said(message.said)
+        self._session = self._next_session(message.session, said)
         turn = Turn(
             conversation="",
-            session=self._next_session(message.session, said),
-            ordinal=len(self._turns),
+            session=self._session,
+            ordinal=self._count,
             speaker=self._cleaned(message.speaker),
             text=text,
             said=said,
@@ -62,30 +69,54 @@ class Draft:
             role=None if message.role is None else self._cleaned(message.role),
         )
         self._turns.append(turn)
+        self._count += 1
+        self._characters += len(text)
         self._last_said = said if said is not None else self._last_said
+
+    def fill(self, messages: Iterable[Message]) -> Iterator[Draft]:
+        """Add the messages, and yield the draft whenever it is full and at the end."""
+        for message in messages:
+            self.add(message)
+            if self.is_full:
+                yield self
+        yield self
 
     def count(self, repair: str, times: int = 1) -> None:
         """Count something repaired or left out, for the conversation's notes."""
         self._repairs[repair] += times
 
     @property
+    def is_full(self) -> bool:
+        """Whether as much was added since the last stretch as should be in memory at once."""
+        return len(self._turns) >= STRETCH_TURNS or self._characters >= STRETCH_CHARACTERS
+
+    @property
     def has_turns(self) -> bool:
-        """Whether any message was kept."""
+        """Whether any message was kept since the last stretch."""
         return bool(self._turns)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether any message was kept at all."""
+        return self._count > 0
 
     @property
     def message_ids(self) -> frozenset[str]:
         """The own ids of the messages that were kept."""
-        return frozenset(turn.own_id for turn in self._turns if turn.own_id is not None)
+        return frozenset(self._own_ids)
 
-    def conversation(self, name: str, format_name: str) -> Conversation:
-        """Return the finished conversation under the name."""
+    def stretch(self, name: str, format_name: str) -> Conversation:
+        """Return what was added since the last stretch, under the name; the draft goes on behind it."""
         notes = tuple(f"{repair}: {times}" for repair, times in self._repairs.items() if times)
         turns = tuple(
             Turn(name, turn.session, turn.ordinal, turn.speaker, turn.text, turn.said, turn.own_id, turn.role)
             for turn in self._turns
         )
-        return Conversation(name, format_name, turns, self.own_id, notes)
+        continues = self._count > len(turns)
+        self._repairs.clear()
+        self._turns.clear()
+        self._characters = 0
+        return Conversation(name, format_name, turns, self.own_id, notes, continues)
 
     def _said(self, stamp: Stamp | None) -> datetime | None:
         if stamp is None:
@@ -114,42 +145,109 @@ class Draft:
         return own_id
 
     def _next_session(self, key: int | None, said: datetime | None) -> int:
-        current = self._turns[-1].session if self._turns else 0
         is_new = key != self._session_key if key is not None else _is_apart(self._last_said, said)
         self._session_key = key
-        return current + 1 if is_new and self._turns else current
+        return self._session + 1 if is_new and self._count else self._session
 
 
-def conversations_from_drafts(source: Source, format_name: str, drafts: Sequence[Draft]) -> list[Conversation]:
-    """Return the drafts that have turns as conversations; the first one's notes count the others.
+def conversations_from_drafts(source: Source, format_name: str, drafts: Iterable[Draft]) -> Iterator[Conversation]:
+    """Yield the drafts that have turns as conversations, each whole or, where it is long, in stretches.
+
+    A draft may come several times, whenever it is full, and comes a last time when it is complete; the next one only
+    then. The last conversation's notes count the drafts without messages.
 
     Raises:
         InputError: no draft has a turn, or two have the same name.
     """
-    names = names_of_drafts(source, drafts)
-    kept = [(draft, name) for draft, name in zip(drafts, names, strict=True) if draft.has_turns]
-    if not kept:
+    names = Names(source)
+    held: Conversation | None = None
+    for stretch in _stretches(names, format_name, drafts):
+        if held is not None:
+            yield held
+        held = stretch
+    if held is None:
         raise source.error("", f"no messages found, read as {format_name}", "check the file, or give another --format")
-    kept[0][0].count("conversations without messages left out", len(drafts) - len(kept))
-    return [draft.conversation(name, format_name) for draft, name in kept]
+    if names.left_out:
+        held = replace(held, notes=(*held.notes, f"conversations without messages left out: {names.left_out}"))
+    yield held
+
+
+def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Iterator[Conversation]:
+    """Yield the drafts' stretches; a draft's first is held back until it is full twice over, or another follows."""
+    held: Draft | None = None
+    for draft in drafts:
+        if draft is held:
+            if draft.is_full:
+                yield draft.stretch(names.of(draft), format_name)
+            continue
+        if held is not None:
+            names.is_one_of_several = True
+            yield from _last_stretch(held, names, format_name)
+        held = draft
+    if held is not None:
+        yield from _last_stretch(held, names, format_name)
+
+
+def _last_stretch(draft: Draft, names: Names, format_name: str) -> Iterator[Conversation]:
+    name = names.of(draft)
+    if draft.has_turns:
+        yield draft.stretch(name, format_name)
+    elif not draft.is_begun:
+        names.left_out += 1
+
+
+class Names:
+    """What the conversations of one file are called: the own id, else the title, else the file's name.
+
+    `is_one_of_several` says that the file's name alone is not enough; `left_out` counts drafts without messages.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.is_one_of_several = False
+        self.left_out = 0
+        self._source = source
+        self._taken: dict[str, None] = {}
+        self._draft: Draft | None = None
+
+    def of(self, draft: Draft) -> str:
+        """Return the draft's name, which stays the same once it was asked for.
+
+        Raises:
+            InputError: an earlier draft has this name.
+        """
+        if draft is self._draft:
+            return next(reversed(self._taken))
+        self._draft = draft
+        number, stem = len(self._taken) + 1, self._source.stem
+        numbered = f"{stem}-{number}" if self.is_one_of_several else stem
+        name = draft.own_id or (draft.title if draft.title not in self._taken else None) or numbered
+        if name in self._taken:
+            reason = f"a second conversation is called {quoted(name)}"
+            raise self._source.error(draft.place, reason, "give each conversation of the file an id of its own")
+        self._taken[name] = None
+        return name
 
 
 def names_of_drafts(source: Source, drafts: Sequence[Draft]) -> list[str]:
-    """Return each draft's name: its own id, else its title, else the file's (numbered where there are several).
+    """Return the name of each of a file's drafts.
 
     Raises:
         InputError: two drafts have the same name.
     """
-    names: dict[str, None] = {}
-    titles = Counter(draft.title for draft in drafts)
-    for number, draft in enumerate(drafts, 1):
-        title = draft.title if titles[draft.title] == 1 else None
-        name = draft.own_id or title or (source.stem if len(drafts) == 1 else f"{source.stem}-{number}")
-        if name in names:
-            reason = f"a second conversation is called {quoted(name)}"
-            raise source.error(draft.place, reason, "give each conversation of the file an id of its own")
-        names[name] = None
-    return list(names)
+    names = Names(source)
+    names.is_one_of_several = len(drafts) > 1
+    return [names.of(draft) for draft in drafts]
+
+
+def whole_conversations(stretches: Iterable[Conversation]) -> list[Conversation]:
+    """Return the conversations with their stretches joined; they are all in memory then."""
+    whole: list[Conversation] = []
+    for stretch in stretches:
+        if stretch.continues:
+            begun = whole.pop()
+            stretch = replace(begun, turns=begun.turns + stretch.turns, notes=begun.notes + stretch.notes)
+        whole.append(stretch)
+    return whole
 
 
 def _is_apart(earlier: datetime | None, later: datetime | None) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.errors import UnknownFormat, UsageError
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.drafts import whole_conversations
+from goalmem_cli.transcripts.glimpse import Glimpse
 from goalmem_cli.transcripts.locomo import LocomoReader
 from goalmem_cli.transcripts.markdown import MarkdownReader
-from goalmem_cli.transcripts.nodes import node_from_source
+from goalmem_cli.transcripts.nodes import records
 from goalmem_cli.transcripts.openai import OpenaiReader
 from goalmem_cli.transcripts.openai_jsonl import OpenaiJsonlReader
 from goalmem_cli.transcripts.reader import Reader
-from goalmem_cli.transcripts.source import Source, source_from_bytes
+from goalmem_cli.transcripts.source import Source
 
 # The first that recognises a file reads it.
 READERS: tuple[Reader, ...] = (
@@ -31,43 +34,39 @@ def detect(path_name: str, data: bytes) -> str:
     Raises:
         InputError: the data are not text, not JSON where JSON is due, or in none of the formats.
     """
-    return _recognise(source_from_bytes(data, path_name)).name
+    return _recognise(Source.from_bytes(data, path_name)).name
+
+
+def conversations_in(source: Source, format: str | None = None) -> Iterator[Conversation]:  # noqa: A002
+    """Yield the source's conversations, long ones in stretches, in no more memory than a few stretches need.
+
+    Raises:
+        UnknownFormat: the source is in none of the formats.
+        InputError: the source cannot be read, or is not in the format given.
+        UsageError: there is no format of that name.
+    """
+    reader = None if format is None else _reader_of(format)
+    if reader is not None and source.folder is None:
+        _ = source.head  # blank or unreadable files are the same error in every format
+    return (reader or _recognise(source)).read(source)
 
 
 def read_bytes(data: bytes, name: str, format: str | None = None) -> list[Conversation]:  # noqa: A002
     """Return the conversations in the data; `name` is the file's name, or ``-`` for standard input.
 
     Raises:
-        InputError: the data are in none of the formats, or not in the one given.
-        UsageError: there is no format of that name.
+        InputError, UsageError: as `conversations_in`.
     """
-    reader = None if format is None else _reader_of(format)
-    source = source_from_bytes(data, name)
-    return (reader or _recognise(source)).read(source)
+    return whole_conversations(conversations_in(Source.from_bytes(data, name), format))
 
 
 def read_file(path: Path, format: str | None = None) -> list[Conversation]:  # noqa: A002
     """Return the conversations in the file.
 
     Raises:
-        InputError: the file cannot be read, is in none of the formats, or not in the one given.
-        UsageError: there is no format of that name.
+        InputError, UsageError: as `conversations_in`.
     """
-    return read_bytes(bytes_of_file(path), str(path), format)
-
-
-def bytes_of_file(path: Path) -> bytes:
-    """Return what the file holds.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-    """
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            path, "", f"cannot be read ({error.strerror})", "check the path and its permissions"
-        ) from error
+    return whole_conversations(conversations_in(Source.from_path(path), format))
 
 
 def _reader_of(name: str) -> Reader:
@@ -79,11 +78,13 @@ def _reader_of(name: str) -> Reader:
 
 def _recognise(source: Source) -> Reader:
     candidates = [reader for reader in READERS if source.suffix in reader.suffixes] or READERS
+    glimpse = Glimpse.from_source(source)
     for reader in candidates:
-        if reader.recognises(source):
+        if reader.recognises(glimpse):
             return reader
-    if source.looks_like_json:
+    if source.folder is None and source.looks_like_json:
         # A document that is meant as JSON and is none: where it breaks says more than that nothing recognised it.
-        node_from_source(source)
+        for _ in records(source):
+            pass
     reason = f"in none of the accepted formats ({', '.join(FORMATS)})"
-    raise source.error("", reason, "--format NAME reads it as that one, and says where it differs")
+    raise UnknownFormat(source.file, "", reason, "--format NAME reads it as that one, and says where it differs")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.nodes import Node, node_from_source
+from goalmem_cli.transcripts.glimpse import Glimpse
+from goalmem_cli.transcripts.nodes import Node, records
 from goalmem_cli.transcripts.source import Source
 from goalmem_cli.transcripts.times import Stamp
 
@@ -22,31 +23,18 @@ class LocomoReader:
     name = "locomo"
     suffixes = (".json",)
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document is a sample, or an array that holds one."""
-        try:
-            return any(_has_sessions(sample) for sample in samples_from_source(source))
-        except InputError:
-            return False
+        return glimpse.has_record(_has_sessions)
 
-    def read(self, source: Source) -> list[Conversation]:
-        """Return one conversation per sample.
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield one conversation per sample.
 
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        drafts = [draft_from_sample(sample) for sample in samples_from_source(source)]
+        drafts = (draft_from_sample(sample) for sample in records(source))
         return conversations_from_drafts(source, self.name, drafts)
-
-
-def samples_from_source(source: Source) -> list[Node]:
-    """Return the file's samples, whether it is one or an array of them.
-
-    Raises:
-        InputError: the text is not JSON.
-    """
-    document = node_from_source(source)
-    return document.elements() if isinstance(document.value, list) else [document]
 
 
 def draft_from_sample(sample: Node) -> Draft:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.markdown_lines import Kind, Line, lines_from_source
+from goalmem_cli.transcripts.glimpse import Glimpse
+from goalmem_cli.transcripts.markdown_lines import Kind, Line, lines_from_text
 from goalmem_cli.transcripts.source import Source
 from goalmem_cli.transcripts.texts import quoted
 from goalmem_cli.transcripts.times import TIME_FORMS, Stamp, stamp_from_text, time_of_day_from_text
@@ -27,20 +28,20 @@ class MarkdownReader:
     name = "markdown"
     suffixes = (".md", ".markdown")
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the names in the file look like speakers: one comes back, or there are no more than two."""
-        lines = lines_from_source(source)
+        lines = lines_from_text(glimpse.head)
         style = _style_of(lines)
         names = [line.name for line in lines if style.is_name(line)]
         return bool(names) and (len(set(names)) <= 2 or len(set(names)) < len(names))
 
-    def read(self, source: Source) -> list[Conversation]:
-        """Return the file's conversation.
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
 
         Raises:
             InputError: nobody speaks, or something in the place of a time is none; the place is the line.
         """
-        lines = lines_from_source(source)
+        lines = lines_from_text(source.text)
         scribe = _Scribe(source, _style_of(lines))
         for line in lines:
             scribe.take(line)

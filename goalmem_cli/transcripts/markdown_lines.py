@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from goalmem_cli.transcripts.source import Source
 from goalmem_cli.transcripts.times import stamp_from_text
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?")
@@ -44,12 +43,12 @@ class Line:
     opens_unclosed_fence: bool = False
 
 
-def lines_from_source(source: Source) -> list[Line]:
-    """Return the file's lines. A fence that is never closed holds all that follows, as CommonMark has it."""
+def lines_from_text(text: str) -> list[Line]:
+    """Return a file's lines. A fence that is never closed holds all that follows, as CommonMark has it."""
     fence: str | None = None
     opened = 0
     lines: list[Line] = []
-    for number, raw in enumerate(source.text.split("\n"), 1):
+    for number, raw in enumerate(text.split("\n"), 1):
         if fence is not None:
             lines.append(Line(number, raw))
             fence = None if _closes(fence, raw) else fence

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from goalmem_cli.errors import InputError
+from goalmem_cli.transcripts.json_text import JsonText
 from goalmem_cli.transcripts.source import Source
 from goalmem_cli.transcripts.texts import quoted
 from goalmem_cli.transcripts.times import TIME_FORMS, Stamp, stamp_from_epoch, stamp_from_text
@@ -145,13 +147,64 @@ class Node:
         return self.error(f"expected {expected}, found {_kind(self.value)}")
 
 
-def node_from_source(source: Source) -> Node:
-    """Return the whole document.
+def records(source: Source) -> Iterator[Node]:
+    """Yield the elements of the document's array one at a time, or the document itself where it is no array.
 
     Raises:
         InputError: the text is not one JSON document; the place is the line and column.
     """
-    return node_from_text(source.text, source.file)
+    text = JsonText(source, source.chunks())
+    if text.peek() == "[":
+        for index in text.elements():
+            yield Node(text.value(), source.file, f"[{index}]")
+    else:
+        yield Node(text.value(), source.file)
+    text.finish()
+
+
+class Listing:
+    """An object of a document that is being read, one of whose arrays is too long to hold.
+
+    `about` is the object without that array, as far as it was read.
+    """
+
+    def __init__(self, text: JsonText, file: str, path: str, listed: str) -> None:
+        self._known: dict[str, object] = {}
+        self.about = Node(self._known, file, path)
+        self._text = text
+        self._listed = listed
+
+    def items(self) -> Iterator[Node]:
+        """Yield the elements of the array one at a time, and read the rest of the object before and after it.
+
+        Raises:
+            InputError: the text is not JSON, this is no object, or it has no such array.
+        """
+        text, about = self._text, self.about
+        if text.peek() != "{":
+            replace(about, value=text.value()).required(self._listed)
+        is_there = False
+        for key in text.members():
+            if key != self._listed:
+                self._known[key] = text.value()
+                continue
+            is_there = True
+            where = replace(about, path=f"{about.path}.{key}" if about.path else key)
+            if text.peek() != "[":
+                replace(where, value=text.value()).elements()
+            for index in text.elements():
+                yield replace(where, value=text.value(), path=f"{where.path}[{index}]")
+        if not is_there:
+            about.required(self._listed)
+
+
+def json_lines(source: Source) -> Iterator[Node]:
+    """Yield the document on each line that is not blank; only a line feed ends a line, as JSONL has it.
+
+    Raises:
+        InputError: a line is not JSON; the place is the line and column.
+    """
+    return (node_from_text(line, source.file, number) for number, line in source.lines() if line.strip())
 
 
 def node_from_text(text: str, file: str, line: int | None = None) -> Node:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.nodes import Node, node_from_source
+from goalmem_cli.transcripts.glimpse import Glimpse
+from goalmem_cli.transcripts.json_text import JsonText
+from goalmem_cli.transcripts.nodes import Listing, Node
 from goalmem_cli.transcripts.source import Source
 
 
@@ -15,30 +19,38 @@ class OpenaiReader:
     name = "openai"
     suffixes = (".json",)
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document holds a message or a `messages` key where this format has them."""
-        try:
-            document = node_from_source(source)
-        except InputError:
-            return False
-        if isinstance(document.value, list):
-            return any(is_message(item) or is_conversation(item) for item in document.elements())
-        return is_conversation(document)
+        if glimpse.document is not None and isinstance(glimpse.document.value, list):
+            return glimpse.has_record(lambda item: is_message(item) or is_conversation(item))
+        return glimpse.has_record(is_conversation)
 
-    def read(self, source: Source) -> list[Conversation]:
-        """Return the file's conversations.
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations.
 
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        document = node_from_source(source)
-        if not isinstance(document.value, list):
-            drafts = [draft_from_conversation(document)]
-        elif any(is_conversation(item) for item in document.elements()):
-            drafts = [draft_from_conversation(item) for item in document.elements()]
-        else:
-            drafts = [draft_from_messages(document.elements())]
-        return conversations_from_drafts(source, self.name, drafts)
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    text = JsonText(source, source.chunks())
+    if text.peek() != "[":
+        yield from _drafts_from_listing(Listing(text, source.file, "", "messages"))
+    elif Glimpse.from_source(source).has_record(is_conversation):
+        for index in text.elements():
+            yield from _drafts_from_listing(Listing(text, source.file, f"[{index}]", "messages"))
+    else:
+        yield from drafts_from_messages(Node(text.value(), source.file, f"[{index}]") for index in text.elements())
+    text.finish()
+
+
+def _drafts_from_listing(listing: Listing) -> Iterator[Draft]:
+    draft = Draft(place=listing.about.place)
+    for filled in draft.fill(message_of(draft, node) for node in listing.items()):
+        identify(filled, listing.about)
+        yield filled
 
 
 def is_message(node: Node) -> bool:
@@ -51,46 +63,50 @@ def is_conversation(node: Node) -> bool:
     return node.has("messages")
 
 
-def draft_from_conversation(node: Node) -> Draft:
-    """Return the conversation of an object with `messages`; its `id` or `conversation_id` and `title` name it.
+def identify(draft: Draft, about: Node) -> None:
+    """Name the draft after the conversation's `id` or `conversation_id`, and its `title`.
+
+    Raises:
+        InputError: one of them is neither text nor a number; the place is the path to the value.
+    """
+    draft.own_id = about.child("id").optional_name() or about.child("conversation_id").optional_name()
+    draft.title = about.child("title").optional_name()
+
+
+def drafts_from_conversation(node: Node) -> Iterator[Draft]:
+    """Yield the conversation of an object with `messages`.
 
     Raises:
         InputError: the object does not have the layout; the place is the path to the value.
     """
-    own_id = node.child("id").optional_name() or node.child("conversation_id").optional_name()
-    draft = Draft(own_id, node.child("title").optional_name(), node.place)
-    for message in node.required("messages").elements():
-        add_message(draft, message)
-    return draft
+    draft = Draft(place=node.place)
+    identify(draft, node)
+    return draft.fill(message_of(draft, message) for message in node.required("messages").elements())
 
 
-def draft_from_messages(messages: list[Node]) -> Draft:
-    """Return the conversation of bare messages, which has no name of its own.
+def drafts_from_messages(messages: Iterable[Node]) -> Iterator[Draft]:
+    """Yield the conversation of bare messages, which has no name of its own.
 
     Raises:
         InputError: a message does not have the layout; the place is the path to the value.
     """
     draft = Draft()
-    for message in messages:
-        add_message(draft, message)
-    return draft
+    return draft.fill(message_of(draft, message) for message in messages)
 
 
-def add_message(draft: Draft, message: Node) -> None:
-    """Add a message; what its content holds besides text is left out and counted.
+def message_of(draft: Draft, message: Node) -> Message:
+    """Return the message; what its content holds besides text is left out, and counted in the draft.
 
     Raises:
         InputError: the message does not have the layout; the place is the path to the value.
     """
     role = message.required("role").filled_text()
-    draft.add(
-        Message(
-            speaker=message.child("name").optional_text() or role,
-            text=_content(draft, message),
-            said=message.child("timestamp").stamp() or message.child("created_at").stamp(),
-            own_id=_own_id(draft, message.child("id")),
-            role=role,
-        )
+    return Message(
+        speaker=message.child("name").optional_text() or role,
+        text=_content(draft, message),
+        said=message.child("timestamp").stamp() or message.child("created_at").stamp(),
+        own_id=_own_id(draft, message.child("id")),
+        role=role,
     )
 
 

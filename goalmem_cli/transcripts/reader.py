@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.glimpse import Glimpse
 from goalmem_cli.transcripts.source import Source
 
 
@@ -18,15 +20,15 @@ class Reader(Protocol):
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """The file endings it may have, in lower case with their dots."""
+        """The file endings it may have, in lower case with their dots; empty for a format that is a folder."""
         ...
 
-    def recognises(self, source: Source) -> bool:
-        """Return whether the source is meant to be in this format, right or wrong in its details. Raises nothing."""
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the file is meant to be in this format, right or wrong in its details. Raises nothing."""
         ...
 
-    def read(self, source: Source) -> list[Conversation]:
-        """Return the conversations, each with at least one turn, names differing.
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the conversations in stretches as `drafts.conversations_from_drafts` makes them, reading as it goes.
 
         Raises:
             InputError: the source is not in this format; the place says where.

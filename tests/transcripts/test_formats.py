@@ -79,15 +79,17 @@ def test_unknown_formats(name: str, data: bytes) -> None:
         ("a.md", b"\xef\xbb\xbf \r\n\t", "", "the file is empty"),
         ("a.md", b"**A:** caf\xe9", "byte 10", "not UTF-8"),
         ("a.md", b"\xef\xbb\xbf**A:** caf\xe9 x", "byte 13", "not UTF-8"),
-        ("a.json", b"\xff\xfe[\x00", "byte 0", "not UTF-8"),
-        ("a.json", b"[" * 200_000, "", "the JSON is nested too deeply"),
-        ("a.json", b"[" + b"9" * 5000 + b"]", "", "the JSON holds a number of too many digits"),
+        ("a.json", b"\xff\xfe[\x00", "line 1, column 2", "not JSON"),
+        ("a.json", b"\xff\xfe[\x00[", "byte 4", "not UTF-16"),
+        ("a.json", b"\xfe\xff\x00[\xd8\x00\x00]", "byte 4", "not UTF-16"),
+        ("a.json", b"[" * 200_000, "line 1, column 2", "the JSON is nested too deeply"),
+        ("a.json", b"[" + b"9" * 5000 + b"]", "line 1, column 2", "the JSON holds a number of too many digits"),
     ],
 )
 def test_unreadable_data(name: str, data: bytes, place: str, reason: str) -> None:
     """Text that is not UTF-8 gives the byte, text that is not JSON the line and column."""
     with pytest.raises(InputError) as caught:
-        detect(name, data)
+        read_bytes(data, name)
 
     assert (caught.value.path, caught.value.place) == (name, place)
     assert caught.value.reason.startswith(reason)

@@ -92,11 +92,11 @@ def test_names_of_conversations(keys: dict[str, object], name: str, own_id: str 
     assert (conversation.name, conversation.own_id) == (name, own_id)
 
 
-def test_a_title_that_comes_twice_names_nothing() -> None:
+def test_a_title_that_comes_twice_names_the_first() -> None:
     """Conversations of one title are told apart by their position in the file."""
     chats = [{"title": "New chat", "messages": [message()]}] * 2 + [{"title": "Bread", "messages": [message()]}]
 
-    assert [conversation.name for conversation in read(chats)] == ["chat-1", "chat-2", "Bread"]
+    assert [conversation.name for conversation in read(chats)] == ["New chat", "chat-2", "Bread"]
 
 
 @pytest.mark.parametrize("timestamp", [1683554400, 1683554400000, "1683554400", "2023-05-08T14:00:00Z", 1683554400.0])
