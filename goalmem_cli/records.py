@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 
 def content_hash(*parts: str | None) -> str:
@@ -22,7 +23,7 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Turn:
     """One message of a conversation.
 
@@ -41,12 +42,12 @@ class Turn:
     own_id: str | None = None
     role: str | None = None
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The turn's identity: a hash of conversation, own id or ordinal, speaker, time and text."""
         return content_hash(self.conversation, self.content_key)
 
-    @property
+    @cached_property
     def content_key(self) -> str:
         """The identity without the conversation, to recognise a transcript that was stored under a name."""
         place = self.own_id if self.own_id is not None else str(self.ordinal)
@@ -65,7 +66,7 @@ class Conversation:
 
     `notes` lists what the reader repaired or left out, a line each. A long transcript comes in several stretches:
     `continues` is True for each that goes on where the conversation before it stopped. `derived` are units and edges
-    that an exported store gives back with its turns.
+    that an exported store gives back with its turns; `is_exported` says that the name is the one it had there.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Conversation:
     continues: bool = False
     derived: tuple[Unit, ...] = ()
     edges: tuple[Edge, ...] = ()
+    is_exported: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +13,13 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input
-from goalmem_cli.errors import InputError
+from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input_file
+from goalmem_cli.errors import InputError, UnknownFormat
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Conversation
     from goalmem_cli.store import Added, Store
+    from goalmem_cli.transcripts import Found, Source
 
 SCHEMA_VERSION = 1
 
@@ -27,16 +30,16 @@ Format = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FileReport:
-    """What one file held, and how much of it was new."""
+    """What one file held, and how much of it was new; it grows while the store takes what the file holds."""
 
     path: str
-    format: str
-    conversations: int
-    turns: int
-    new_turns: int
-    replaced: int
+    format: str = ""
+    conversations: int = 0
+    turns: int = 0
+    new_turns: int = 0
+    replaced: list[str] = field(default_factory=list)
 
 
 def register(app: typer.Typer) -> None:
@@ -67,112 +70,142 @@ def ingest(
     for error in errors:
         run.screen.error(error.message, error.hint)
     memory = open_store(run.settings, run.factories, run.screen.note)
-    reading = _Reading(run, format, is_dry=dry_run)
-    try:
-        with run.screen.progress(len(files)) as begun:
-            reading.pour(files, memory, begun)
-    finally:
-        # What was stored before a failure of the store is worth saying.
-        for report in reading.reports if not json else ():
-            run.screen.report(_line(report, is_dry=dry_run))
-    errors += reading.errors
+    with run.screen.bytes_done("reading") as reach:
+        reading = _Reading(run, format, reach)
+        try:
+            reading.pour(files, memory, is_dry=dry_run)
+        except KeyboardInterrupt:
+            run.screen.note("interrupted: what is stored stays, and the same command goes on from there")
+            raise
+        finally:
+            # What was stored before a failure of the store is worth saying.
+            reading.tell(is_dry=dry_run, is_said=not json)
+    errors += [*reading.errors, *_barren(run, files, reading)]
     if json:
         run.screen.document(_document(reading.reports, errors))
     return InputError.exit_code if errors else 0
 
 
 class _Reading:
-    """Reads the files one after another while the store takes what they hold; a bad one does not stop the rest."""
+    """Reads the files one after another while the store takes what they hold; a bad one does not stop the rest.
 
-    def __init__(self, run: Invocation, form: str | None, *, is_dry: bool) -> None:
+    The store takes conversations in batches: which file a report belongs to is known by the order alone.
+    """
+
+    def __init__(self, run: Invocation, form: str | None, reach: Callable[[str, int, int], None]) -> None:
         self._run = run
         self._form = form
-        self._is_dry = is_dry
-        self._added: list[Added] = []
-        self._is_refused = False
+        self._reach = reach
+        self._under_way: deque[FileReport] = deque()
+        self._refused: list[FileReport] = []
+        self.passed_over: set[Path] = set()
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
-    def pour(self, files: Iterable[Path], memory: Store, begun: Callable[[str], None]) -> None:
-        """Store, or only preview, what the files hold; the indexes are written once, at the end."""
-        stream = self._conversations(files, begun)
+    def pour(self, files: Iterable[Found], memory: Store, *, is_dry: bool) -> None:
+        """Store, or only preview, what the files hold."""
+        stream = self._conversations(list(files))
+        take = memory.preview_all if is_dry else memory.add_all
         is_done = False
         while not is_done:
             try:
-                if self._is_dry:
-                    for conversation in stream:
-                        self._take(memory.preview(conversation))
-                else:
-                    memory.add_all(stream, report=self._take)
+                take(stream, report=self._take)
                 is_done = True
+            except InputError as error:  # of a conversation that was read well and cannot be stored
+                self._refuse(self._under_way.popleft(), error)
+
+    def tell(self, *, is_dry: bool, is_said: bool) -> None:
+        """Say what each file held, and leave out those of which nothing was taken because of an error."""
+        self.reports = [report for report in self.reports if report.turns or report not in self._refused]
+        for report in self.reports:
+            if report.replaced:
+                self._run.screen.note(
+                    f"{report.path}: changed text replaces what was stored: {', '.join(report.replaced)}"
+                )
+            if is_said:
+                self._run.screen.report(_line(report, is_dry=is_dry))
+
+    def _conversations(self, files: list[Found]) -> Iterator[Conversation]:
+        """Yield what the files hold, each conversation under the report of its file."""
+        from goalmem_cli.transcripts import conversations_in
+
+        sizes = [one.path.stat().st_size if one.path.is_file() else 0 for one in files]
+        for number, one in enumerate(files):
+            report = FileReport(str(one.path))
+            self.reports.append(report)
+            try:
+                with self._source(one, sum(sizes[:number]), sum(sizes)) as source:
+                    for conversation in conversations_in(source, self._form):
+                        report.format = conversation.format
+                        report.conversations += not conversation.continues
+                        for note in conversation.notes:
+                            self._run.screen.note(f"{one.path}: {note}")
+                        self._under_way.append(report)
+                        yield conversation
+            except UnknownFormat as error:
+                if one.is_named:
+                    self._refuse(report, error)
+                else:
+                    self._refused.append(report)
+                    self.passed_over.add(one.path)
+                    self._run.screen.note(f"{one.path}: passed over, in none of the accepted formats")
             except InputError as error:
-                self._refuse(error)
+                self._refuse(report, error)
 
-    def _conversations(self, files: Iterable[Path], begun: Callable[[str], None]) -> Iterator[Conversation]:
-        """Yield what the files hold, and report each file once the store has taken all of it."""
-        for file in files:
-            begun(str(file))
-            self._added, self._is_refused = [], False
-            for conversation in (found := self._read(file)):
-                for note in conversation.notes:
-                    self._run.screen.note(f"{file}: {note}")
-                yield conversation
-            if not self._is_refused:
-                self._tell(file, found)
+    @contextmanager
+    def _source(self, one: Found, before: int, total: int) -> Iterator[Source]:
+        from goalmem_cli.transcripts import Source
 
-    def _read(self, file: Path) -> list[Conversation]:
-        from goalmem_cli.transcripts import read_bytes, read_file
+        def reached(read: int) -> None:
+            self._reach(one.path.name, before + read, total)
 
-        try:
-            if str(file) == STANDARD_INPUT:
-                return read_bytes(standard_input(), STANDARD_INPUT, self._form)
-            return read_file(file, self._form)
-        except InputError as error:
-            self._refuse(error)
-            return []
+        reached(0)
+        if str(one.path) != STANDARD_INPUT:
+            yield Source.from_path(one.path, reached)
+            return
+        with standard_input_file() as opened:
+            yield Source(STANDARD_INPUT, opened, reached)
 
     def _take(self, added: Added) -> None:
-        self._added.append(added)
+        report = self._under_way.popleft()
+        report.turns += added.turns
+        report.new_turns += added.new_turns
+        report.replaced += added.replaced
 
-    def _refuse(self, error: InputError) -> None:
-        self._is_refused = True
+    def _refuse(self, report: FileReport, error: InputError) -> None:
+        self._refused.append(report)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
 
-    def _tell(self, file: Path, found: Sequence[Conversation]) -> None:
-        for added in self._added:
-            if added.replaced:
-                self._run.screen.note(f"{file}: changed text replaces what was stored: {', '.join(added.replaced)}")
-        self.reports.append(
-            FileReport(
-                path=str(file),
-                format=found[0].format if found else self._form or "",
-                conversations=len(found),
-                turns=sum(added.turns for added in self._added),
-                new_turns=sum(added.new_turns for added in self._added),
-                replaced=sum(len(added.replaced) for added in self._added),
-            )
-        )
 
-
-def _found(paths: Iterable[Path]) -> tuple[list[Path], list[InputError]]:
-    """Return the files to read, each once, and the paths that lead to none."""
+def _found(paths: Iterable[Path]) -> tuple[list[Found], list[InputError]]:
+    """Return what to read, each once, and the paths that lead to nothing."""
     from goalmem_cli.transcripts import transcript_files
 
-    files: dict[Path, None] = {}
+    files: dict[Path, Found] = {}
     errors = []
     for path in paths:
         try:
-            files |= dict.fromkeys(transcript_files([path]))
+            files |= {one.path: one for one in transcript_files([path]) if one.is_named or one.path not in files}
         except InputError as error:
             errors.append(error)
-    return list(files), errors
+    return list(files.values()), errors
+
+
+def _barren(run: Invocation, files: Iterable[Found], reading: _Reading) -> list[InputError]:
+    """Return, and say, which of the folders given held nothing that is a transcript."""
+    from goalmem_cli.transcripts import folders_without_transcripts
+
+    errors = folders_without_transcripts(files, reading.passed_over)
+    for error in errors:
+        run.screen.error(error.message, error.hint)
+    return errors
 
 
 def _line(report: FileReport, *, is_dry: bool) -> str:
     would = "would be " if is_dry else ""
     new = f"{report.new_turns} new {would}stored" if report.new_turns else "nothing new"
-    replaced = f", {report.replaced} {would}replaced" if report.replaced else ""
+    replaced = f", {len(report.replaced)} {would}replaced" if report.replaced else ""
     conversations = f"{report.conversations} conversation{'' if report.conversations == 1 else 's'}"
     return f"{report.path}: {report.format}, {conversations}, {report.turns} turns, {new}{replaced}"
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, BinaryIO
 
 import typer
 
 from goalmem_cli.config import Settings, load_settings
-from goalmem_cli.errors import InputError
+from goalmem_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
@@ -44,6 +48,20 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
     return Invocation(settings, Screen(is_quiet=quiet, is_verbose=verbose), factories)
 
 
+def confirm(question: str, *, is_given: bool) -> None:
+    """Go on only with a yes: the one given beforehand, or one typed now.
+
+    Raises:
+        UsageError: nobody is there to ask.
+        typer.Abort: the answer is no.
+    """
+    if is_given:
+        return
+    if sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
+        raise UsageError("nobody is there to confirm it", "--yes goes on without asking")
+    typer.confirm(question, abort=True, err=True)
+
+
 def version_of(distribution: str, otherwise: str) -> str:
     """Return the version of an installed distribution, or what stands for one that is not installed."""
     try:
@@ -61,3 +79,24 @@ def standard_input() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(STANDARD_INPUT, "", "standard input is closed", "pipe something in")
     return sys.stdin.buffer.read()
+
+
+@contextmanager
+def standard_input_file() -> Iterator[Callable[[], BinaryIO]]:
+    """Yield what opens the content of standard input, as often as needed, one at a time; it may be of any length.
+
+    Raises:
+        InputError: it is closed.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError(STANDARD_INPUT, "", "standard input is closed", "pipe something in")
+    with TemporaryFile() as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        kept.flush()
+
+        def opened() -> BinaryIO:
+            again = os.fdopen(os.dup(kept.fileno()), "rb")
+            again.seek(0)
+            return again
+
+        yield opened

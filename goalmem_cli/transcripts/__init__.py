@@ -1,6 +1,6 @@
 """Transcripts: one reader per format, and the choice among them."""
 
-from goalmem_cli.transcripts.files import transcript_files
+from goalmem_cli.transcripts.files import Found, folders_without_transcripts, transcript_files
 from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, read_bytes, read_file
 from goalmem_cli.transcripts.reader import Reader
 from goalmem_cli.transcripts.source import Source
@@ -8,10 +8,12 @@ from goalmem_cli.transcripts.source import Source
 __all__ = [
     "FORMATS",
     "READERS",
+    "Found",
     "Reader",
     "Source",
     "conversations_in",
     "detect",
+    "folders_without_transcripts",
     "read_bytes",
     "read_file",
     "transcript_files",

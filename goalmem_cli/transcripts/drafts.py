@@ -91,11 +91,6 @@ class Draft:
         return len(self._turns) >= STRETCH_TURNS or self._characters >= STRETCH_CHARACTERS
 
     @property
-    def has_turns(self) -> bool:
-        """Whether any message was kept since the last stretch."""
-        return bool(self._turns)
-
-    @property
     def is_begun(self) -> bool:
         """Whether any message was kept at all."""
         return self._count > 0
@@ -162,6 +157,9 @@ def conversations_from_drafts(source: Source, format_name: str, drafts: Iterable
     names = Names(source)
     held: Conversation | None = None
     for stretch in _stretches(names, format_name, drafts):
+        if held is not None and not stretch.turns:
+            held = replace(held, notes=(*held.notes, *stretch.notes))
+            continue
         if held is not None:
             yield held
         held = stretch
@@ -190,9 +188,9 @@ def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Itera
 
 def _last_stretch(draft: Draft, names: Names, format_name: str) -> Iterator[Conversation]:
     name = names.of(draft)
-    if draft.has_turns:
-        yield draft.stretch(name, format_name)
-    elif not draft.is_begun:
+    if draft.is_begun:
+        yield draft.stretch(name, format_name)  # without turns, where it has only notes to add to the one before
+    else:
         names.left_out += 1
 
 

@@ -7,23 +7,47 @@ from pathlib import Path
 
 from goalmem_cli.errors import UnknownFormat, UsageError
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.agent_log import AgentLogReader
+from goalmem_cli.transcripts.chatgpt import ChatgptReader
+from goalmem_cli.transcripts.claude import ClaudeReader
 from goalmem_cli.transcripts.drafts import whole_conversations
 from goalmem_cli.transcripts.glimpse import Glimpse
+from goalmem_cli.transcripts.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.locomo import LocomoReader
+from goalmem_cli.transcripts.longmemeval import LongmemevalReader
 from goalmem_cli.transcripts.markdown import MarkdownReader
 from goalmem_cli.transcripts.nodes import records
 from goalmem_cli.transcripts.openai import OpenaiReader
 from goalmem_cli.transcripts.openai_jsonl import OpenaiJsonlReader
 from goalmem_cli.transcripts.reader import Reader
+from goalmem_cli.transcripts.realtalk import RealtalkReader
+from goalmem_cli.transcripts.sharegpt import SharegptReader
+from goalmem_cli.transcripts.signal_text import SignalReader
+from goalmem_cli.transcripts.slack import SlackReader
 from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.telegram import TelegramReader
+from goalmem_cli.transcripts.whatsapp import WhatsappReader
 
 # The first that recognises a file reads it.
 READERS: tuple[Reader, ...] = (
+    GoalmemExportReader(),
+    RealtalkReader(),
     LocomoReader(),
+    LongmemevalReader(),
+    ChatgptReader(),
+    ClaudeReader(),
+    SharegptReader(),
+    TelegramReader(),
+    SlackReader(),
+    AgentLogReader(),
     OpenaiReader(),
     OpenaiJsonlReader(),
+    WhatsappReader(),
+    SignalReader(),
     MarkdownReader(),
 )
+# In these a first bracket is no sign of JSON: lists of things to do begin so, and messengers' lines.
+_NEVER_JSON = frozenset({".txt", ".md", ".markdown"})
 FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
 SUFFIXES: frozenset[str] = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
 
@@ -69,6 +93,16 @@ def read_file(path: Path, format: str | None = None) -> list[Conversation]:  # n
     return whole_conversations(conversations_in(Source.from_path(path), format))
 
 
+def is_folder_transcript(folder: Path) -> bool:
+    """Return whether the folder as a whole is one transcript, as Slack's export is.
+
+    Raises:
+        InputError: it cannot be looked at.
+    """
+    glimpse = Glimpse.from_source(Source.from_path(folder))
+    return any(reader.recognises(glimpse) for reader in READERS)
+
+
 def _reader_of(name: str) -> Reader:
     for reader in READERS:
         if reader.name == name:
@@ -77,12 +111,13 @@ def _reader_of(name: str) -> Reader:
 
 
 def _recognise(source: Source) -> Reader:
-    candidates = [reader for reader in READERS if source.suffix in reader.suffixes] or READERS
+    suffix = "" if source.folder is not None else source.suffix
+    candidates = [reader for reader in READERS if suffix in reader.suffixes] or READERS
     glimpse = Glimpse.from_source(source)
     for reader in candidates:
         if reader.recognises(glimpse):
             return reader
-    if source.folder is None and source.looks_like_json:
+    if suffix not in _NEVER_JSON and source.looks_like_json and len(glimpse.lines) < 2:
         # A document that is meant as JSON and is none: where it breaks says more than that nothing recognised it.
         for _ in records(source):
             pass

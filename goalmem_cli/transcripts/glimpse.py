@@ -12,8 +12,8 @@ from typing import Any
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.json_text import JsonText
-from goalmem_cli.transcripts.nodes import Node, json_lines
-from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.nodes import Node, node_from_text
+from goalmem_cli.transcripts.source import HEAD_CHARACTERS, Source
 
 _ELEMENTS = 20
 _DEPTH = 5
@@ -27,7 +27,7 @@ class Glimpse:
 
     `head` is its first 65,536 characters. `document` is the JSON document, as far as it was looked at: of every array
     the first elements; None where the text is no single JSON document. `lines` are the first lines that are JSON, each
-    a document. `folder` is set for a folder.
+    a document; a first line too long to look at is there as far as it was looked at. `folder` is set for a folder.
     """
 
     file: str
@@ -46,7 +46,8 @@ class Glimpse:
         """
         if not source.looks_like_json:
             return cls(source.file, source.suffix, source.head, folder=source.folder)
-        return cls(source.file, source.suffix, source.head, _document(source), _lines(source))
+        first, is_only = _first_value(source)
+        return cls(source.file, source.suffix, source.head, first if is_only else None, _lines(source, first))
 
     @property
     def records(self) -> list[Node]:
@@ -71,12 +72,20 @@ def _says(is_meant: Callable[[Node], bool], node: Node) -> bool:
         return False
 
 
-def _lines(source: Source) -> tuple[Node, ...]:
+def _lines(source: Source, first: Node | None) -> tuple[Node, ...]:
+    """Return the first lines that are JSON; where the first is too long to look at, what `first` has of it."""
     found: list[Node] = []
+    characters = 0
     try:
-        found.extend(islice(json_lines(source), _LINES))
+        for number, line in islice(source.lines(_CHARACTERS), _LINES):
+            characters += len(line)
+            if line.strip():
+                found.append(node_from_text(line, source.file, number))
+            if characters > _CHARACTERS:
+                break
     except InputError:
-        return ()
+        is_long = not found and len(source.head) == HEAD_CHARACTERS and "\n" not in source.head.strip()
+        return (first,) if is_long and first is not None else tuple(found)
     return tuple(found)
 
 
@@ -84,19 +93,19 @@ class _Enough(Exception):
     """So much was looked at that the rest does not matter."""
 
 
-def _document(source: Source) -> Node | None:
-    """Return what the text's only JSON value begins with; None where another value follows it."""
+def _first_value(source: Source) -> tuple[Node | None, bool]:
+    """Return what the text's first JSON value begins with, and whether no other follows it, as far as was looked."""
     text = JsonText(source, source.chunks())
     built: list[Any] = []
     try:
         _look(text, built.append, _DEPTH)
     except (InputError, _Enough):
-        return Node(built[0], source.file) if built else None
+        return (Node(built[0], source.file) if built else None), True
     try:
         text.finish()
     except InputError:
-        return None
-    return Node(built[0], source.file)
+        return Node(built[0], source.file), False
+    return Node(built[0], source.file), True
 
 
 def _look(text: JsonText, put: Callable[[Any], None], depth: int) -> None:

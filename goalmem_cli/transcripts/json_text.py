@@ -61,8 +61,8 @@ class JsonText:
             except ValueError as error:
                 reason = "the JSON holds a number of too many digits"
                 raise self._source.error(self._place(self._at), reason) from error
-            if end == len(self._window) and self._window[end - 1] not in '"]}' and self._refill():
-                continue  # a number may go on
+            if self._may_be_cut(end) and self._refill():
+                continue
             self._at = end
             return value
 
@@ -127,6 +127,12 @@ class JsonText:
     def _may_go_on(self, error: json.JSONDecodeError) -> bool:
         """Say whether the error may come from the window's end and not from the text."""
         return error.pos >= len(self._window) - _LONGEST_TOKEN or error.msg.startswith("Unterminated string")
+
+    def _may_be_cut(self, end: int) -> bool:
+        """Say whether the value that ends there may be a number that goes on behind the window's end."""
+        if self._window[end - 1] in '"]}' or len(self._window) - end > len("e+"):
+            return False
+        return not self._window[end:].strip("+-.eE")
 
     def _refill(self) -> bool:
         """Drop what was consumed and read on, twice as far each time the same value needs it."""

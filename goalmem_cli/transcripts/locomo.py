@@ -45,15 +45,36 @@ def draft_from_sample(sample: Node) -> Draft:
     """
     draft = Draft(sample.child("sample_id").optional_name(), place=sample.place)
     conversation = sample.required("conversation") if sample.has("conversation") else sample
+    for position, key in enumerate(numbered_sessions(conversation)):
+        _add_session(draft, conversation, key, position)
+    times = [match[1] for key in conversation.keys() if (match := _SESSION_TIME.fullmatch(key))]  # noqa: SIM118
+    draft.count("times of sessions that are not there", sum(not conversation.has(session) for session in times))
+    return draft
+
+
+def numbered_sessions(conversation: Node) -> list[str]:
+    """Return the keys `session_1`, `session_2` ... in the order of their numbers.
+
+    Raises:
+        InputError: the value is not an object, or has no such key.
+    """
     keys = conversation.keys()
     numbered = sorted((int(match[1]), key) for key in keys if (match := _SESSION.fullmatch(key)))
     if not numbered:
         raise conversation.error("holds no session_1, session_2 ...")
-    for position, (_, key) in enumerate(numbered):
-        _add_session(draft, conversation, key, position)
-    times = [match[1] for key in keys if (match := _SESSION_TIME.fullmatch(key))]
-    draft.count("times of sessions that are not there", sum(not conversation.has(session) for session in times))
-    return draft
+    return [key for _, key in numbered]
+
+
+def text_with_caption(turn: Node, key: str) -> str:
+    """Return the turn's text, which is under the key, with what its image shows; one of the two must be there.
+
+    Raises:
+        InputError: the text is missing and there is no caption, or one of them is no text.
+    """
+    caption = turn.child("blip_caption").optional_text()
+    if not caption:
+        return turn.required(key).optional_text()
+    return f"{turn.child(key).optional_text()} [image: {caption}]".strip()
 
 
 def _has_sessions(sample: Node) -> bool:
@@ -75,14 +96,10 @@ def _add_session(draft: Draft, conversation: Node, key: str, position: int) -> N
 
 
 def _add_turn(draft: Draft, turn: Node, said: Stamp | None, session: int) -> None:
-    caption = turn.child("blip_caption").optional_text()
-    text = turn.child("text").optional_text() if caption else turn.required("text").optional_text()
-    if caption:
-        text = f"{text} [image: {caption}]".strip()
     draft.add(
         Message(
             speaker=turn.required("speaker").filled_text(),
-            text=text,
+            text=text_with_caption(turn, "text"),
             said=said,
             own_id=own_id_of(draft, turn.child("dia_id")),
             session=session,

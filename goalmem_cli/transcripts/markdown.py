@@ -26,7 +26,7 @@ class MarkdownReader:
     """A file is one conversation. The first name in it decides whether headings (of that level) or bold names speak."""
 
     name = "markdown"
-    suffixes = (".md", ".markdown")
+    suffixes = (".md", ".markdown", ".txt")
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the names in the file look like speakers: one comes back, or there are no more than two."""

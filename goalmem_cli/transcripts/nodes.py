@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from goalmem_cli.errors import InputError
@@ -54,7 +54,7 @@ class Node:
         """
         if not isinstance(self.value, dict):
             raise self._mismatch("an object")
-        return replace(self, value=self.value.get(key), path=f"{self.path}.{key}" if self.path else key)
+        return Node(self.value.get(key), self.file, f"{self.path}.{key}" if self.path else key, self.line)
 
     def required(self, key: str) -> Node:
         """Return the key's value.
@@ -75,7 +75,7 @@ class Node:
         """
         if not isinstance(self.value, list):
             raise self._mismatch("an array")
-        return [replace(self, value=item, path=f"{self.path}[{index}]") for index, item in enumerate(self.value)]
+        return [Node(item, self.file, f"{self.path}[{index}]", self.line) for index, item in enumerate(self.value)]
 
     def text(self) -> str:
         """Return the string without surrounding white space.
@@ -126,8 +126,10 @@ class Node:
             raise self._mismatch("a number")
         return str(self.value)
 
-    def stamp(self) -> Stamp | None:
+    def stamp(self, read: Callable[[str], Stamp | None] = stamp_from_text) -> Stamp | None:
         """Return the time that a string or a number of seconds or milliseconds since 1970 gives; None for none.
+
+        `read` reads the string, for formats that write times in a form of their own.
 
         Raises:
             InputError: there is something, but it is not a time.
@@ -136,7 +138,7 @@ class Node:
             if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
                 return stamp_from_epoch(self.value)
             text = self.optional_text()
-            stamp = stamp_from_text(text) if text else None
+            stamp = read(text) if text else None
         except ValueError as error:
             raise self.error(f"is not a time ({error})", f"times are written as {TIME_FORMS}") from error
         if text and stamp is None:

@@ -112,20 +112,19 @@ class Source:
             raise self.error("", f"longer than {LONGEST_LINE} characters", "cut the file into several")
         return whole
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield every line with its number, counted from 1, without its end.
+    def lines(self, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+        """Yield every line with its number, counted from 1, without its end; `longest` is in characters.
 
         Raises:
             InputError: the file cannot be read, is not text, or has a line that is too long.
         """
         with self.opened() as text:
             number = 0
-            while line := self._guarded(lambda: text.readline(LONGEST_LINE + 1)):
+            while line := self._guarded(lambda: text.readline(longest + 1)):
                 number += 1
-                if len(line) > LONGEST_LINE:
-                    raise self.error(
-                        f"line {number}", f"longer than {LONGEST_LINE} characters", "no transcript has such a line"
-                    )
+                if len(line) > longest:
+                    reason = f"longer than {longest} characters"
+                    raise self.error(f"line {number}", reason, "no transcript has such a line")
                 yield number, line.removesuffix("\n")
 
     def chunks(self) -> Iterator[str]:

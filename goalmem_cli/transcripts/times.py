@@ -26,6 +26,10 @@ _FORMS = tuple(
     for date in _DATES
     for form in (rf"{date}(?:,? (?:at )?{_CLOCK})?", rf"{_CLOCK},? (?:on )?{date}")
 )
+_YEAR_FIRST = re.compile(
+    rf"{_YEAR}/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})(?: \([a-z]{{3,9}}\))?(?:,? {_CLOCK})?", re.ASCII | re.IGNORECASE
+)
+_DAY_FIRST = re.compile(rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}(?:,? {_CLOCK})?", re.ASCII | re.IGNORECASE)
 _TIME_OF_DAY = re.compile(_CLOCK, re.ASCII | re.IGNORECASE)
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.ASCII | re.IGNORECASE)
 _EPOCH = re.compile(r"\d{9,13}(?:\.\d{1,9})?", re.ASCII)
@@ -66,7 +70,18 @@ def stamp_from_text(text: str) -> Stamp | None:
         match = form.fullmatch(text)
         if match and match["month"].lower() in _MONTH_NUMBERS:
             return _stamp_from_match(match)
-    return None
+    match = _YEAR_FIRST.fullmatch(text)
+    return None if match is None else _stamp_from_match(match)
+
+
+def stamp_from_day_first(text: str) -> Stamp | None:
+    """Return the time that ``29.12.2023, 22:42:04`` writes down, for formats known to mean the day by the first number.
+
+    Raises:
+        ValueError: it has the form of a time, but there is no such time.
+    """
+    match = _DAY_FIRST.fullmatch(" ".join(text.split()))
+    return None if match is None else _stamp_from_match(match)
 
 
 def stamp_from_epoch(number: float) -> Stamp:
@@ -94,7 +109,8 @@ def time_of_day_from_text(text: str) -> time | None:
 
 
 def _stamp_from_match(match: re.Match[str]) -> Stamp:
-    month = _MONTH_NUMBERS[match["month"].lower()]
+    written = match["month"].lower()
+    month = int(written) if written.isdigit() else _MONTH_NUMBERS[written]
     day = datetime(int(match["year"]), month, int(match["day"]))
     return Stamp(day, is_day=True) if match["hour"] is None else Stamp(datetime.combine(day, _clock(match)))
 

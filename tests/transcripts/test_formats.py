@@ -2,23 +2,74 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.errors import InputError, UsageError
 from goalmem_cli.transcripts import FORMATS, READERS, detect, read_bytes, read_file
+from tests.transcripts.layouts import EXPORTS
+from tests.transcripts.test_agent_log import CLAUDE as AGENT_LOG
+from tests.transcripts.test_agent_log import lines as agent_log
+from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
+from tests.transcripts.test_slack import MONDAY as SLACK
+from tests.transcripts.test_telegram import CHAT as TELEGRAM
+from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
 
 LOCOMO = b'{"session_1": [{"speaker": "A", "text": "x"}]}'
 CHAT = b'[{"role": "user", "content": "x"}]'
 LINES = b'{"role": "user", "content": "x"}\n{"role": "user", "content": "y"}\n'
 BOLD = b"**A:** x\n**B:** y\n"
+SAMPLES: dict[str, tuple[str, bytes]] = {
+    "locomo": ("a.json", LOCOMO),
+    "openai": ("a.json", CHAT),
+    "openai-jsonl": ("a.jsonl", LINES),
+    "markdown": ("a.md", BOLD),
+    "telegram": ("a.json", json.dumps(TELEGRAM).encode()),
+    "slack": ("a.json", json.dumps(SLACK).encode()),
+    "agent-log": ("a.jsonl", agent_log(AGENT_LOG)),
+    "whatsapp": ("a.txt", WHATSAPP.encode()),
+    "signal": ("a.txt", SIGNAL.encode()),
+    **{name: ("a.json", json.dumps(document).encode()) for name, document in EXPORTS.items()},
+}
 
 
 def test_the_table_of_formats() -> None:
-    """Every reader has its own name, and FORMATS names them in order."""
-    assert FORMATS == ("locomo", "openai", "openai-jsonl", "markdown")
+    """Every reader has its own name, FORMATS names them in order, and a format stands before what it could be taken for."""
     assert [reader.name for reader in READERS] == list(FORMATS)
+    assert len(set(FORMATS)) == len(FORMATS)
+    assert set(SAMPLES) <= set(FORMATS)
+    for specific, general in [
+        ("realtalk", "locomo"),
+        *((name, "openai") for name in ("locomo", *EXPORTS)),
+        ("openai", "openai-jsonl"),
+        ("telegram", "openai"),
+        ("slack", "openai"),
+        ("agent-log", "openai-jsonl"),
+        ("whatsapp", "signal"),
+        ("signal", "markdown"),
+        ("openai-jsonl", "markdown"),
+    ]:
+        assert FORMATS.index(specific) < FORMATS.index(general)
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_each_format_is_detected_among_all_others(name: str) -> None:
+    """Each format's sample is detected as that format and read as it, from a file and from standard input."""
+    file, data = SAMPLES[name]
+
+    assert detect(file, data) == detect("-", data) == name
+    assert {conversation.format for conversation in read_bytes(data, file)} == {name}
+
+
+@pytest.mark.parametrize("name", sorted(EXPORTS))
+def test_an_export_is_detected_as_object_and_as_array(name: str) -> None:
+    """One record alone, the second of an array, and one behind its long beginning are detected alike."""
+    document = EXPORTS[name]
+
+    for value in (document, [document], [None, document], {"padding": ["x" * 1000] * 200, **document}):
+        assert detect("a.json", json.dumps(value).encode()) == name
 
 
 @pytest.mark.parametrize(
@@ -29,6 +80,13 @@ def test_the_table_of_formats() -> None:
         ("a.json", b'{"conversation": {"session_2": 5}}', "locomo"),
         ("a.JSON", CHAT, "openai"),
         ("a.json", b'{"messages": 5}', "openai"),
+        ("a.json", b'[{"mapping": {"a": {"message": 5}}}]', "chatgpt"),
+        ("a.json", b'{"mapping": 5, "current_node": "x"}', "chatgpt"),
+        ("a.json", b'[{"chat_messages": 5}]', "claude"),
+        ("a.json", b'[{"haystack_session_ids": 5}]', "longmemeval"),
+        ("a.json", b'{"session_3": [5, {"clean_text": 5}]}', "realtalk"),
+        ("a.json", b'{"conversation": [5, {"from": 5}]}', "sharegpt"),
+        ("a.jsonl", b'{"a": 1}\n{"conversations": [{"from": 5}]}', "sharegpt"),
         ("a.json", b'[{"messages": []}]', "openai"),
         ("a.json", LINES, "openai-jsonl"),
         ("a.jsonl", LINES, "openai-jsonl"),
@@ -54,6 +112,8 @@ def test_detection(name: str, data: bytes, expected: str) -> None:
         ("a.json", b"{}"),
         ("a.json", b'"text"'),
         ("a.json", b"[]"),
+        ("a.json", b'{"mapping": {"a": "b"}}'),
+        ("a.json", b'{"conversations": [{"role": "x"}]}'),
         ("a.jsonl", b'{"a": 1}'),
         ("a.jsonl", b"plain"),
         ("-", b"plain text"),

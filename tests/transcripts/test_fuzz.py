@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts import FORMATS, read_bytes
+from tests.transcripts.layouts import EXPORTS
 
 NAMES = st.sampled_from(["a.json", "b.jsonl", "c.md", "-", "d.txt", ""])
 GIVEN = st.sampled_from([None, *FORMATS])
@@ -23,7 +24,10 @@ SCALARS = (
 )  # fmt: skip
 KEYS = SURROGATES | st.sampled_from(
     ["conversation", "session_1", "session_1_date_time", "session_٣", "speaker", "text", "dia_id", "blip_caption",
-     "sample_id", "messages", "role", "content", "timestamp", "name", "id", "title", "tool_calls"]
+     "sample_id", "messages", "role", "content", "timestamp", "name", "id", "title", "tool_calls",
+     "mapping", "current_node", "parent", "message", "author", "parts", "content_type", "chat_messages", "sender", "uuid",
+     "parent_message_uuid", "attachments", "conversations", "from", "value", "clean_text", "date_time",
+     "haystack_sessions", "haystack_session_ids", "haystack_dates"]
 )  # fmt: skip
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5), max_leaves=12
@@ -52,6 +56,7 @@ CHAT: dict[str, object] = {
         {"role": "assistant", "content": [{"type": "text", "text": "y"}], "name": "N", "id": "m"},
     ],
 }
+DOCUMENTS: list[dict[str, object]] = [SAMPLE, CHAT, *EXPORTS.values()]
 
 
 def check(data: bytes, name: str, format_name: str | None) -> None:
@@ -126,14 +131,14 @@ def changed(value: object, path: tuple[str | int, ...], change: Callable[[object
     return result
 
 
-@given(st.data(), st.sampled_from([SAMPLE, CHAT, [SAMPLE, SAMPLE], [CHAT, CHAT]]), VALUES, GIVEN)
+@given(st.data(), st.sampled_from([document for one in DOCUMENTS for document in (one, [one, one])]), VALUES, GIVEN)
 def test_mutated_transcripts(data: st.DataObject, document: object, value: object, format_name: str | None) -> None:
     """A valid transcript with one value of it replaced by anything."""
     path = data.draw(st.sampled_from(places(document)))
     check(json.dumps(changed(document, path, lambda _: value)).encode(), "a.json", format_name)
 
 
-@pytest.mark.parametrize("document", [SAMPLE, CHAT])
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_truncated_transcripts(document: object) -> None:
     """A transcript cut off at any byte is an InputError with line and column."""
     data = json.dumps(document, indent=1).encode()

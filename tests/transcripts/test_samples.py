@@ -20,11 +20,11 @@ TURNS = {
 
 
 def test_the_folder_holds_these_samples() -> None:
-    """Every sample is listed here, every format has one, no two have a name in common, and together they are small."""
-    files = transcript_files([SAMPLES])
+    """Every sample is listed here, of a format that there is, no two have a name in common, and they are small."""
+    files = [found.path for found in transcript_files([SAMPLES])]
 
     assert [file.name for file in files] == sorted(TURNS)
-    assert {name for name, _, _ in TURNS.values()} == set(FORMATS)
+    assert {name for name, _, _ in TURNS.values()} <= set(FORMATS)
     assert len({name for _, name, _ in TURNS.values()}) == len(TURNS)
     assert sum(file.stat().st_size for file in files) < 200_000
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.transcripts.times import stamp_from_epoch, stamp_from_text, time_of_day_from_text
+from goalmem_cli.transcripts.times import stamp_from_day_first, stamp_from_epoch, stamp_from_text, time_of_day_from_text
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,8 @@ from goalmem_cli.transcripts.times import stamp_from_epoch, stamp_from_text, tim
         ("May 8, 2023 at 2:30 pm", datetime(2023, 5, 8, 14, 30)),
         ("Mon, 8 sept. 2023 09:05:07", datetime(2023, 9, 8, 9, 5, 7)),
         ("2023-05-08 14:30", datetime(2023, 5, 8, 14, 30)),
+        ("2023/05/30 (Tue) 23:40", datetime(2023, 5, 30, 23, 40)),
+        ("2023/5/8, 2:30 pm", datetime(2023, 5, 8, 14, 30)),
         ("2023-05-08T14:30:00.5Z", datetime(2023, 5, 8, 14, 30, 0, 500000, UTC)),
         ("  2023-05-08   14:30:01 ", datetime(2023, 5, 8, 14, 30, 1)),
     ],
@@ -46,13 +48,28 @@ def test_other_texts_are_no_times(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["30 February 2023", "13:30 pm on 8 May, 2023", "0:30 am on 8 May, 2023", "2023-05-08T99:00", "2023-05-08 14:30 hello",
+    ["30 February 2023", "2023/13/05", "13:30 pm on 8 May, 2023", "0:30 am on 8 May, 2023", "2023-05-08T99:00", "2023-05-08 14:30 hello",
      "8 May 0000"],
 )  # fmt: skip
 def test_impossible_times_are_errors(text: str) -> None:
     """A text in the form of a time that no calendar has is an error, not an unknown time."""
     with pytest.raises(ValueError, match=r".+"):
         stamp_from_text(text)
+
+
+def test_dotted_dates_are_times_only_where_the_day_comes_first() -> None:
+    """`29.12.2023, 22:42:04` is read by a reader that knows the order, and by no other."""
+    stamp = stamp_from_day_first("29.12.2023, 22:42:04")
+    day = stamp_from_day_first("1.2.2023")
+
+    assert stamp is not None
+    assert day is not None
+    assert (stamp.moment, stamp.is_day) == (datetime(2023, 12, 29, 22, 42, 4), False)
+    assert (day.moment, day.is_day) == (datetime(2023, 2, 1), True)
+    assert stamp_from_text("29.12.2023, 22:42:04") is None
+    assert stamp_from_day_first("2023-02-01") is None
+    with pytest.raises(ValueError, match="month"):
+        stamp_from_day_first("12.29.2023")
 
 
 @pytest.mark.parametrize(

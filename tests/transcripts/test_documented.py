@@ -1,0 +1,42 @@
+"""The README's examples of formats: what is promised there is what is read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from goalmem_cli.transcripts import FORMATS, detect, read_bytes
+from tests.conftest import CHECKOUT
+
+SECTION = re.compile(r"^### `(?P<name>[a-z-]+)`\n(?P<body>.*?)(?=^### )", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+ENDINGS = {
+    "openai-jsonl": ".jsonl", "agent-log": ".jsonl", "goalmem": ".jsonl", "markdown": ".md", "whatsapp": ".txt",
+    "signal": ".txt",
+}  # fmt: skip
+
+
+def documented() -> dict[str, str]:
+    """Return format -> the example in its section of the README."""
+    text = (CHECKOUT / "README.md").read_text("utf-8")
+    formats = text[text.index("## Formats") : text.index("## Models")]
+    return {
+        section["name"]: example["text"]
+        for section in SECTION.finditer(formats)
+        if (example := EXAMPLE.search(section["body"]))
+    }
+
+
+def test_every_format_is_documented() -> None:
+    """Each format has a section with an example, and no section is of a format that there is not."""
+    assert set(documented()) == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_example_is_read(name: str) -> None:
+    """The example is recognised as the format under which it stands, and gives turns."""
+    data, file = documented()[name].encode(), f"example{ENDINGS.get(name, '.json')}"
+
+    assert detect(file, data) == name
+    assert all(conversation.turns for conversation in read_bytes(data, file))

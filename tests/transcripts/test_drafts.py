@@ -1,0 +1,20 @@
+"""Conversations in stretches."""
+
+from __future__ import annotations
+
+from goalmem_cli.transcripts import Source
+from goalmem_cli.transcripts.drafts import STRETCH_TURNS, Draft, Message, conversations_from_drafts, whole_conversations
+
+SOURCE = Source.from_bytes(b"x", "a.json")
+
+
+def test_what_is_left_out_behind_the_last_stretch_is_still_counted() -> None:
+    """Blank messages at the end of a long conversation are in its notes, though no turn comes after them."""
+    for kept in (STRETCH_TURNS, 2 * STRETCH_TURNS, 2 * STRETCH_TURNS + 1, 2 * STRETCH_TURNS + 2):
+        messages = [Message("A", "x")] * kept + [Message("A", " ")] * 3
+        stretches = list(conversations_from_drafts(SOURCE, "openai", Draft("c").fill(messages)))
+
+        assert all(stretch.turns for stretch in stretches)
+        (whole,) = whole_conversations(stretches)
+        assert len(whole.turns) == kept
+        assert sum(int(note.removeprefix("blank messages left out: ")) for note in whole.notes) == 3
