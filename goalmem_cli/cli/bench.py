@@ -15,6 +15,7 @@ from goalmem_cli.cli.invocation import begin
 
 if TYPE_CHECKING:
     from goalmem_cli.evaluation.recall import RecallTable
+    from goalmem_cli.evaluation.times import DatedCase, TimesTable
 
 SCHEMA_VERSION = 1
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
@@ -22,7 +23,9 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 
 group = typer.Typer(
     help="Measure parts of goalmem on questions with known evidence.",
     context_settings=CONTEXT,
-    epilog=examples("goalmem bench retrieval sample_convos/momoco.json"),
+    epilog=examples(
+        "goalmem bench retrieval sample_convos/momoco.json", "goalmem bench times sample_convos/momoco.json"
+    ),
 )
 
 
@@ -74,6 +77,84 @@ def retrieval(
         f"{table.left_out} questions left out (adversarial, or without evidence)"
     )
     return 0
+
+
+@group.command("times", epilog=examples("goalmem bench times sample_convos/momoco.json --verbose"))
+def times(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Conversations with questions, in LoCoMo's form.")],
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Print for how many temporal questions the evidence's annotations hold the answer's date. Neither model nor store.
+
+    Counted are the questions of category 2 whose answer holds a date; --verbose shows those whose evidence misses it.
+    """
+    from goalmem_cli.evaluation.locomo import read_cases
+    from goalmem_cli.evaluation.times import times_table
+    from goalmem_cli.transcripts import read_file
+
+    run = begin(context, quiet=quiet, verbose=verbose)
+    cases, repairs = read_cases(file)
+    for line in repairs.lines():
+        run.screen.note(f"{file}: {line}")
+    table = times_table(cases, read_file(file, "locomo"))
+    for case in table.cases:
+        for line in () if case.is_found else _missed(case):
+            run.screen.detail(line)
+    if json:
+        run.screen.document(_times_document(table))
+        return 0
+    from goalmem_cli.render.tables import plain_table
+
+    found = f"{len(table.found)} ({table.share:.1%})"
+    rows = [
+        ("temporal questions", table.temporal),
+        ("whose answer holds a date", len(table.cases)),
+        ("and whose evidence has a relative expression", len(table.relative)),
+        ("and whose annotated evidence contains the date", found),
+    ]
+    run.screen.show(plain_table(("questions", "number"), rows, numbers=("number",)))
+    return 0
+
+
+def _missed(case: DatedCase) -> list[str]:
+    told = [
+        f"    {turn.label}, {turn.said or 'time unknown'}: {turn.text} [{'; '.join(turn.lines())}]"
+        for turn in case.evidence
+    ]
+    return [f"{case.case.conversation}: {case.case.question}", f"  {case.case.answer}", *told]
+
+
+def _times_document(table: TimesTable) -> dict[str, object]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "temporal": table.temporal,
+        "dated": len(table.cases),
+        "relative": len(table.relative),
+        "found": len(table.found),
+        "share": table.share,
+        "cases": [
+            {
+                "conversation": case.case.conversation,
+                "question": case.case.question,
+                "answer": case.case.answer,
+                "is_relative": case.is_relative,
+                "is_found": case.is_found,
+                "evidence": [
+                    {
+                        "turn": turn.label,
+                        "said": turn.said.isoformat() if turn.said is not None else None,
+                        "text": turn.text,
+                        "annotations": list(turn.lines()),
+                    }
+                    for turn in case.evidence
+                ],
+            }
+            for case in table.cases
+        ],
+    }
 
 
 def _rows(table: RecallTable, *, is_split: bool) -> list[list[str]]:

@@ -11,6 +11,14 @@ _QUESTION_WORDS = frozenset("what which who whom whose when where why how name l
 _PREPOSITIONS = frozenset("in on at by of for with from to about since until under into".split())
 _AUXILIARIES = frozenset("did does do is are was were has have had can could will would should might may if".split())
 _OPENERS = _QUESTION_WORDS | _PREPOSITIONS | _AUXILIARIES
+_SUBJECTS = frozenset(
+    "i you he she it we they this that these those there my your his her its our their the anyone anybody anything "
+    "someone somebody something everyone everybody everything".split()
+)
+_REQUESTS = ("tell me", "show me", "give me", "list all", "list the", "list my", "name all", "name the", "name my")
+# An ASCII mark ends a word, as in no address; what other scripts use stands anywhere.
+_QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
+_ENDS_STATEMENT = re.compile(r"""[.!。！…]["'”’»)\]}*_]*$""")
 _TYPES = (
     (("how", "long"), ("duration",)),
     (("how", "much"), ("amount", "price", "number")),
@@ -39,6 +47,27 @@ def asks_for_something(question: str) -> bool:
     while opening and opening[0] in _PREPOSITIONS:
         opening = opening[1:]
     return bool(opening) and opening[0] in _QUESTION_WORDS
+
+
+def is_question(text: str) -> bool:
+    """Say whether a line that somebody typed asks for something, so that it wants an answer.
+
+    It does with a question mark, and where it opens with a request (tell me, list all ...). Where it ends in no mark at
+    all it also does when it opens as a question: with a question word that its subject does not follow, as in "when I
+    was ten", or with an auxiliary that its subject does follow, as in "did Alice" and "is there".
+    """
+    if _QUESTION_MARK.search(text):
+        return True
+    found = words(text)
+    if any(" ".join(found[:2]) == request for request in _REQUESTS):
+        return True
+    if len(found) < 2 or _ENDS_STATEMENT.search(text.rstrip()):
+        return False
+    if asks_for_something(text):
+        return found[1] not in _SUBJECTS | {"a", "an"}
+    second = text.split()[1:2]
+    is_name = bool(second) and second[0][0].isupper()
+    return found[0] in _AUXILIARIES - {"if"} and (is_name or found[1] in _SUBJECTS)
 
 
 def expected_types(question: str) -> tuple[str, ...]:

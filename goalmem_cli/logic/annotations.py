@@ -1,0 +1,40 @@
+"""How a unit keeps what the relative expressions in its text mean: an attribute in JSON (DESIGN section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+
+from goalmem_cli.logic.dates import Annotation, annotate
+
+TIMES = "times"
+
+
+def time_attributes(text: str, said: datetime | None) -> dict[str, object]:
+    """Return the attribute `times`, a list of [expression, first day, last day]; nothing where no time is expressed.
+
+    An open end is None.
+    """
+    times = [[found.text, _written(found.first), _written(found.last)] for found in annotate(text, said)]
+    return {TIMES: times} if times else {}
+
+
+def annotations_of(attributes: Mapping[str, object]) -> tuple[Annotation, ...]:
+    """Return the annotations that the attributes hold; what has another form, in a store made elsewhere, is none."""
+    times = attributes.get(TIMES)
+    found = [_annotation(entry) for entry in times] if isinstance(times, list) else []
+    return tuple(annotation for annotation in found if annotation is not None)
+
+
+def _annotation(entry: object) -> Annotation | None:
+    if not isinstance(entry, list) or len(entry) != 3 or not isinstance(entry[0], str):
+        return None
+    try:
+        first, last = (None if day is None else date.fromisoformat(day) for day in entry[1:])
+    except (TypeError, ValueError):
+        return None
+    return Annotation(entry[0], first, last)
+
+
+def _written(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()

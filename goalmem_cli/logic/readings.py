@@ -1,0 +1,367 @@
+"""What the words of a relative expression mean, as seen from the time of speaking: periods, best first.
+
+Each function reads the match of one pattern of `relative.py`, by the names of its groups; no reading means that the
+words are not about time after all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+
+from goalmem_cli.logic.days import (
+    DAYS_PER,
+    MONTH,
+    SEASONS,
+    WEEKDAY,
+    Period,
+    count_of,
+    month_of,
+    moved,
+    nth_parts,
+    part_of,
+    season_of,
+    shift_months,
+    single,
+    week_of,
+    weekday_near,
+    weekend_of,
+    whole_year,
+    yearly,
+)
+from goalmem_cli.logic.normal import numbers
+from goalmem_cli.logic.scene import Scene, Tense
+
+FEW, SEVERAL = (2, 5), (3, 7)
+STEPS = {
+    "last": -1, "past": -1, "this past": -1, "this last": -1, "previous": -1, "this": 0, "next": 1, "coming": 1,
+    "this coming": 1, "upcoming": 1, "this upcoming": 1, "following": 1,
+}  # fmt: skip
+_UNITS = {"hr": "hour", "min": "minute", "wk": "week", "yr": "year"}
+_HOURS = frozenset({"hour", "minute"})
+_DOUBTFUL_DAYS = frozenset({"mon", "wed", "sat", "sun"})
+DOUBTFUL_MONTHS = frozenset({"may", "march", "mar"})
+
+
+def amount(text: str) -> tuple[float, float]:
+    """Return the least and the most that a count can mean: two, a couple of, a few, two or three, half a."""
+    if "few" in text:
+        return FEW
+    if "several" in text:
+        return SEVERAL
+    if "couple" in text:
+        return 2, 2
+    if "hundred" in text:
+        return 100, 100
+    if text.startswith("half"):
+        return 0.5, 0.5
+    found = numbers(text) or (1.0,)
+    return found[0], max(found[0], found[-1])
+
+
+def unit_of(text: str) -> str:
+    """Return a unit of time in its basic form."""
+    return _UNITS.get(text.rstrip("s"), text.rstrip("s"))
+
+
+def from_day(scene: Scene, count: tuple[float, float], unit: str, sign: int) -> list[Period]:
+    """Return what so many units after the time of speaking (before it, with sign -1) can mean."""
+    low, high = count
+    if unit in _HOURS:
+        gone = timedelta(**{f"{unit}s": low})
+        return [single((scene.said + sign * gone).date())]
+    if unit in WEEKDAY:
+        return [single(weekday_near(scene.day, WEEKDAY[unit], sign * int(low)))]
+    if unit in SEASONS:
+        seasons = [season_of(scene.day.year + shift, unit) for shift in range(-int(low) - 1, int(low) + 2)]
+        if sign < 0:
+            return [[season for season in seasons if season.last < scene.day][-int(low)]]
+        return [[season for season in seasons if season.first > scene.day][int(low) - 1]]
+    return moved(scene.day, sign * low, sign * high, unit)
+
+
+def fixed(shift: int) -> Callable[[re.Match[str], Scene], list[Period]]:
+    """Return a reader of words that mean one day, so many after the day of speaking."""
+    return lambda _, scene: [single(scene.day + timedelta(days=shift))]
+
+
+def ago(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "three weeks ago", "a year and a half ago", "two Fridays ago"."""
+    low, high = amount(match["count"])
+    if match["more"] == "two":
+        high = 2
+    if match["half"]:
+        return moved(scene.day, -12 * low - 6, -12 * low - 6, "month") if match["unit"][0] == "y" else []
+    found = from_day(scene, (low, high), unit_of(match["unit"]), -1)
+    if match["exact"]:
+        return [single(found[-1].first - timedelta(days=int(match["exact"] == "yesterday")))]
+    return found
+
+
+def ago_on(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "two weeks ago on Friday"."""
+    low, _ = amount(match["count"])
+    week = week_of(scene.day, -int(low))
+    return [single(week.first + timedelta(days=WEEKDAY[match["day"]]))]
+
+
+def ahead(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "two weeks from now"."""
+    return from_day(scene, amount(match["count"]), unit_of(match["unit"]), 1)
+
+
+def surely_ahead(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "in two weeks" where that is not how long something took."""
+    tense = scene.tense(*match.span())
+    is_vague = amount(match["count"]) == (1, 1)
+    if tense is Tense.PAST or (is_vague and tense is not Tense.FUTURE) or unit_of(match["unit"]) in _HOURS:
+        return []
+    return ahead(match, scene)
+
+
+def span_behind(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Return when "the past two weeks", or "for two years now", began: a day, or the first of a month."""
+    low, high = amount(match["count"] or "")
+    count = low if low == high else (low + high) // 2
+    unit = unit_of(match["unit"])
+    if unit in _HOURS:
+        return []
+    behind = moved(scene.day, -count, -count, unit)
+    if not behind:
+        return []
+    days = behind[-1] if unit in DAYS_PER else next((found for found in behind if found.days < 32), None)
+    return [single(days.first)] if days is not None else []
+
+
+def span_ahead(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "over the next two weeks": from the day of speaking."""
+    unit = unit_of(match["unit"])
+    if unit in _HOURS or (match["count"] is None and match["unit"] != unit):
+        return []
+    _, count = amount(match["count"] or "")
+    return [Period(scene.day, found.last) for found in moved(scene.day, count, count, unit)[-1:]]
+
+
+def stepped(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "last Friday", "this month", "next summer", "the coming weekend"."""
+    step, name = STEPS[re.sub(r"[\s-]+", " ", match["step"])], match["name"]
+    start = match.start("name")
+    is_possessive = step and scene.word_before(match.start()) in {
+        "my",
+        "his",
+        "her",
+        "their",
+        "your",
+        "the",
+        "our",
+        "at",
+    }
+    if is_possessive and not match["the"]:
+        return []
+    if name in _DOUBTFUL_DAYS | DOUBTFUL_MONTHS and not scene.text[start].isupper():
+        return []
+    if "coming" in match["step"] and name == "weekend" and scene.day.weekday() < 5:
+        step = 0
+    return list(nearby(name, step, scene, scene.tense(*match.span())))
+
+
+def nearby(name: str, step: int, scene: Scene, tense: Tense = Tense.OPEN) -> Iterator[Period]:
+    """Yield what "last", "this" or "next" (step -1, 0, 1; more for "the one before last") of that name can mean."""
+    day = scene.day
+    if name in WEEKDAY:
+        yield single(_nearby_weekday(WEEKDAY[name], step, scene, tense))
+    elif name == "day":
+        yield single(day + timedelta(days=step))
+    elif name == "week":
+        yield week_of(day, step)
+    elif name == "weekend":
+        yield weekend_of(day, -1 if not step and tense is Tense.PAST and day.weekday() < 5 else step)
+    elif name == "month":
+        yield month_of(day.year, day.month + step)
+    elif name == "year":
+        yield whole_year(day.year + step)
+    elif name == "decade":
+        first = (day.year // 10 + step) * 10
+        yield Period(whole_year(first).first, whole_year(first + 9).last)
+    else:
+        yield from _nearby_yearly(yearly(name, day.year), step, scene, tense)
+
+
+def _nearby_weekday(weekday: int, step: int, scene: Scene, tense: Tense) -> date:
+    if step:
+        return weekday_near(scene.day, weekday, step)
+    day = week_of(scene.day).first + timedelta(days=weekday)
+    if tense is Tense.PAST and day > scene.day:
+        return day - timedelta(days=7)
+    return day + timedelta(days=7) if tense is Tense.FUTURE and day < scene.day else day
+
+
+def _nearby_yearly(periods: list[Period], step: int, scene: Scene, tense: Tense) -> Iterator[Period]:
+    day = scene.day
+    if step < 0:
+        yield [period for period in periods if period.last < day][step]
+    elif step > 0:
+        yield [period for period in periods if period.first > day][step - 1]
+    elif tense is not Tense.OPEN:
+        yield scene.nearest(periods, tense)[0]
+    else:
+        yield from [period for period in periods if period.first <= day <= period.last]
+        yield next(period for period in periods if period.first.year == day.year)
+
+
+def beside_last(match: re.Match[str], scene: Scene) -> Iterator[Period]:
+    """Read "the week before last", "the Friday after next"."""
+    return nearby(match["name"], -2 if match["side"].startswith("before") else 2, scene)
+
+
+def part_of_this(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "earlier this week", "later this year": up to the day of speaking, or from it."""
+    (whole,) = list(nearby(match["name"], 0, scene))[:1]
+    if not whole.first <= scene.day <= whole.last:
+        return [whole]
+    return [Period(whole.first, scene.day) if match["part"] == "earlier" else Period(scene.day, whole.last)]
+
+
+def same_time(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "this time last year"."""
+    step = STEPS[match["step"]]
+    if match["name"] == "year":
+        return [month_of(scene.day.year + step, scene.day.month)]
+    return [single(shift_months(scene.day, step) if match["name"] == "month" else scene.day + timedelta(days=7 * step))]
+
+
+def day_of_week(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "Friday last week", "next week on Tuesday"."""
+    return [single(week_of(scene.day, STEPS[match["step"]]).first + timedelta(days=WEEKDAY[match["day"]]))]
+
+
+def part_of_year(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "March last year", "next year in June", "the summer of last year", "Easter this year"."""
+    name, year = match["name"], scene.day.year + STEPS[match["step"]]
+    return [found for found in yearly(name, year) if found.first.year == year]
+
+
+def the_weekend(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "over the weekend", by the tense."""
+    tense = scene.tense(*match.span())
+    return scene.nearest([weekend_of(scene.day, weeks) for weeks in (-1, 0, 1)], tense)
+
+
+_NO_DATE_BEFORE = frozenset(
+    "the every each any most some black good ash casual freaky a an no other many per of holy palm super".split()
+)
+
+
+def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "on Friday", by the tense around it; not "every Friday", nor a short name that may be another word."""
+    name = match["name"]
+    if scene.word_before(match.start()) in _NO_DATE_BEFORE:
+        return []
+    if name in _DOUBTFUL_DAYS | {"thu"} and not (match["on"] and scene.text[match.start("name")].isupper()):
+        return []
+    tense = scene.tense(*match.span())
+    return _weekdays_near(name, scene, tense, is_today_allowed=match["on"] is None and tense is not Tense.PAST)
+
+
+def _weekdays_near(name: str, scene: Scene, tense: Tense, *, is_today_allowed: bool) -> list[Period]:
+    first = week_of(scene.day).first + timedelta(days=WEEKDAY[name])
+    days = [first + timedelta(days=7 * weeks) for weeks in (-2, -1, 0, 1, 2)]
+    return scene.nearest([single(day) for day in days if day != scene.day or is_today_allowed], tense)
+
+
+_DAY_LEADS = frozenset("since until till by from before after around for to through about".split()) | WEEKDAY.keys()
+
+
+def day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "on the 14th", "the 1st of the month"; not "the 5th", which may be a place in a row, nor "on the second"."""
+    has_lead = match["on"] or scene.word_before(match.start()) in _DAY_LEADS
+    if not match["of"] and (not has_lead or match["day"] in {"first", "second", "third"}):
+        return []
+    return any_day_of_month(match, scene)
+
+
+def any_day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Return that day of the months around, by the tense."""
+    number = count_of(match["day"])
+    months = (month_of(scene.day.year, scene.day.month + shift) for shift in (-1, 0, 1))
+    days = [single(month.first.replace(day=number)) for month in months if 1 <= number <= month.last.day]
+    return scene.nearest(days, scene.tense(*match.span()))
+
+
+_PARTS = frozenset({"early", "mid", "late"})
+_SEASON_LEADS = frozenset("since until till by before after around for".split())
+
+
+def season(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "in the spring", "since the summer", by the tense; not what is said of every spring."""
+    tense = scene.tense(*match.span())
+    lead = scene.word_before(match.start())
+    has_lead = match["lead"] or lead in _PARTS or (match["the"] and lead in _SEASON_LEADS)
+    if not has_lead or (tense is Tense.OPEN and scene.is_habit(*match.span())):
+        return []
+    return scene.nearest(yearly(match["name"], scene.day.year), tense)
+
+
+_HOLIDAY_LEADS = frozenset(
+    "on at for over since until till by before after around during of this last next the our the".split()
+)
+
+
+def named_day(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "for Christmas", by the tense; not what is said of every Christmas."""
+    tense = scene.tense(*match.span())
+    has_lead = scene.word_before(match.start()) in _HOLIDAY_LEADS
+    if tense is Tense.OPEN and (not has_lead or scene.is_habit(*match.span())):
+        return []
+    return scene.nearest(yearly(match["name"], scene.day.year), tense)
+
+
+def one_before(match: re.Match[str], scene: Scene) -> Iterator[Period]:
+    """Read "the week before" as seen from the time of speaking."""
+    return nearby("day" if match["name"] == "night" else match["name"], -1, scene)
+
+
+def any_weekday(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Return such days of the five weeks around."""
+    first = week_of(scene.day).first + timedelta(days=WEEKDAY[match["name"]])
+    return [single(first + timedelta(days=7 * weeks)) for weeks in (-2, -1, 0, 1, 2)]
+
+
+def any_stepped(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Return everything that "last", "this", "next" or "following" can mean, loosely spoken."""
+    step, name = STEPS[match["step"]], match["name"]
+    if name in SEASONS or name in MONTH:
+        return [period for period in yearly(name, scene.day.year) if abs(period.first.year - scene.day.year) <= 1]
+    found = list(nearby(name, step, scene))
+    if name == "week":
+        found.append(Period(*sorted((scene.day, scene.day + timedelta(days=7 * step)))))
+    elif name == "weekend":
+        found.append(weekend_of(scene.day))
+    return found
+
+
+def any_named_day(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Return the holiday of the years around."""
+    return [day for day in yearly(match["name"], scene.day.year) if abs(day.first.year - scene.day.year) <= 1]
+
+
+def part_of_the(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "the end of the year" of the time of speaking."""
+    return part_within(match, next(nearby(match["name"], 0, scene)))
+
+
+def nth_of_the(match: re.Match[str], scene: Scene) -> Iterator[Period]:
+    """Read "the last Friday of the month" of the time of speaking."""
+    return nth_within(match, next(nearby(match["name"], 0, scene)))
+
+
+def nth_within(match: re.Match[str], whole: Period) -> Iterator[Period]:
+    """Read "the second Friday of", "the last week of", "the first weekend in" a month or longer."""
+    place = -1 if match["nth"] in ("last", "final") else count_of(match["nth"])
+    return nth_parts(whole, place, match["unit"]) if whole.days >= 28 else iter(())
+
+
+def part_within(match: re.Match[str], whole: Period) -> list[Period]:
+    """Read "early", "mid", "the end of" whatever is longer than a weekend; of that the days themselves."""
+    return [part_of(whole, match["part"] or match["side"]) if whole.days > 2 else whole]

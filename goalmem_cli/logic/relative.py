@@ -1,0 +1,259 @@
+"""Expressions that mean days only when the time of speaking is known: yesterday, last Friday, two weeks ago, in spring.
+
+This is the one place that recognises them: a table of patterns over lower-case text, each with the function of
+`readings.py` that says what a match means. `compounds.py` puts the matches together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from goalmem_cli.logic import readings as read
+from goalmem_cli.logic.days import HOLIDAY, MONTH, MONTH_NAME, NUMBER, ORDINAL, SEASONS, WEEKDAY, WEEKDAYS, Period
+from goalmem_cli.logic.scene import Scene
+
+
+class Bound(StrEnum):
+    """Which side of its days an expression means."""
+
+    ON = "on"
+    BEFORE = "before"
+    AFTER = "after"
+    SINCE = "since"
+    UNTIL = "until"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """Words about time: where they stand, what they can mean (best first), and on which side of that.
+
+    `is_plain` is true of a date with its year, which says itself what it means; `is_certain` is false where the
+    words may well not be about time at all (sun, May, "in two weeks" of a duration).
+    """
+
+    start: int
+    end: int
+    readings: tuple[Period, ...]
+    bound: Bound = Bound.ON
+    is_plain: bool = False
+    is_certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern, sets of words of each of which a text must hold one to match it, and what a match means."""
+
+    pattern: re.Pattern[str]
+    keys: tuple[frozenset[str], ...]
+    read: Callable[[re.Match[str], Scene], Iterable[Period]]
+    bound: Bound = Bound.ON
+    is_certain: bool = True
+
+
+COUNT = rf"(?:half an?|(?:an? )?(?:couple(?: of)?|few|good few)|several|{NUMBER}(?:(?: or | to |-){NUMBER})?|an?)"
+SOME = rf"(?:{NUMBER}|couple(?: of)?|few|several)"
+UNIT = r"(?:hour|hr|minute|min|day|night|weekend|week|wk|fortnight|month|year|yr|decade)s?"
+FULL_DAY = rf"(?:{'|'.join(WEEKDAYS)})"
+DAY = rf"(?:{'|'.join(sorted(WEEKDAY, key=len, reverse=True))})"
+SEASON = rf"(?:{'|'.join(SEASONS)})"
+ABOUT = (
+    r"(?:(?:just )?(?:about|around|roughly|approximately|nearly|almost|over|under|exactly)|(?:more|less|fewer) than|"
+    r"some|maybe|like|at least)"
+)
+NTH = rf"(?:the )?(?:very )?(?P<nth>{ORDINAL}|last|final) (?P<unit>day|week|weekend|{FULL_DAY})"
+PART = (
+    r"(?:the )?(?:very )?(?:(?P<part>early|mid|late)|"
+    r"(?P<side>end|beginning|start|middle|first half|second half)(?: part)? of)"
+)
+END = r"(?=\s*(?:[.,;:!?)\"…]|$))"
+_GOES_ON = (
+    r"(?=\s*(?:[.,;:!?)\"…–-]|$|(?:at|in|and|but|or|so|to|with|for|because|when|if|as|after|before|until|"
+    r"(?:i|we|you|he|she|they|it)(?:'\w+)?|my|our|his|her|their|the|is|was|will|this|that|just|through|from|by|then|"
+    r"where|which|who|last|next)\b))"
+)
+_AGO = (
+    rf"(?:{ABOUT} )*(?P<count>{COUNT}) (?P<unit>{UNIT}|{FULL_DAY}s?|{SEASON}s?)(?: or (?P<more>so|two))?"
+    r"(?P<half> and a half)?"
+)
+_NAMED = rf"(?P<name>week|weekend|month|year|decade|{SEASON}|{DAY}|{MONTH_NAME}|{HOLIDAY})"
+_YEARLY = rf"(?P<name>{SEASON}|{MONTH_NAME}|{HOLIDAY})"
+
+
+_UNITS = "hour hr minute min day night weekend week wk fortnight month year yr decade".split()
+_GROUPS: dict[str, Iterable[str]] = {
+    "UNITS": [*_UNITS, *(f"{unit}s" for unit in _UNITS)],
+    "DAYS": [*WEEKDAY, *(f"{name}s" for name in WEEKDAY)],
+    "AGO": [*_UNITS, *(f"{name}s" for name in (*_UNITS, *WEEKDAYS, *SEASONS)), *WEEKDAYS, *SEASONS],
+    "MONTHS": MONTH,
+    "SEASONS": [*SEASONS, *(f"{name}time" for name in SEASONS)],
+    "ORDINALS": [f"{number}{ending}" for number in range(40) for ending in ("st", "nd", "rd", "th")]
+    + re.findall(r"[a-z]{5,}", ORDINAL),
+    "HOLIDAYS": re.findall(r"[a-z]{3,}", HOLIDAY),
+}
+
+
+def apart(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of whole words, in which a blank stands for any white space or hyphens."""
+    return re.compile(rf"(?<![\w'])(?<!\d[.,])(?:{pattern})(?!\w)".replace(" ", r"[\s-]+"))
+
+
+def _rule(
+    keys: str,
+    pattern: str,
+    reader: Callable[[re.Match[str], Scene], Iterable[Period]],
+    bound: Bound = Bound.ON,
+) -> Rule:
+    """Return a rule; `keys` are groups of words, set apart by "&", or names of groups."""
+    groups = (frozenset(word for key in group.split() for word in _GROUPS.get(key, [key])) for group in keys.split("&"))
+    return Rule(apart(pattern), tuple(groups), reader, bound)
+
+
+def _commonness(words: frozenset[str]) -> int:
+    """Rank groups of words by how seldom they stand in a text."""
+    return len(words & _COMMON)
+
+
+_COMMON = frozenset("in now back before last this next past of from the time".split())
+
+_RULES = (
+    _rule(
+        "today tonight tonite now morning afternoon evening",
+        r"(?:earlier |later )?today|(?:earlier |later )?toni(?:ght|te)|just now|"
+        r"(?:early |late |later |earlier )?this (?:morning|afternoon|evening)",
+        read.fixed(0),
+    ),
+    _rule("yesterday yday night evening", r"yesterday|yday|last (?:night|evening)", read.fixed(-1)),
+    _rule("night & before", r"(?:the )?night before last", read.fixed(-2)),
+    _rule("tomorrow tmrw tmr tomorow", r"tomorrow|tmrw|tmr|tomorow", read.fixed(1)),
+    _rule(
+        "ago back earlier prior before & AGO",
+        rf"{_AGO} (?:ago(?: (?P<exact>today|yesterday))?|back|earlier|prior(?! to)|before now)",
+        read.ago,
+    ),
+    _rule("before & AGO", rf"{_AGO} before(?P<exact>){END}", read.ago),
+    _rule("ago & DAYS", rf"(?P<count>{COUNT}) weeks? ago (?:on )?(?P<day>{FULL_DAY})", read.ago_on),
+    _rule("in & UNITS", rf"in (?:{ABOUT} )?(?P<count>{COUNT}) (?P<unit>{UNIT})(?:'s?)?(?: time)?", read.surely_ahead),
+    _rule("from hence & UNITS", rf"(?P<count>{COUNT}) (?P<unit>{UNIT}) (?:from (?:now|today)|hence)", read.ahead),
+    _rule(
+        "last past previous & UNITS",
+        rf"(?:(?:for|over|in|during|within|throughout|of) )?(?:(?:the|these|this) )?(?:last|past|previous) "
+        rf"(?P<count>{SOME}) (?P<unit>{UNIT})(?! (?:of|ago)\b)",
+        read.span_behind,
+        Bound.SINCE,
+    ),
+    _rule(
+        "last past & UNITS",
+        r"(?:(?:for|over|in|during|within|throughout) )?the (?:last|past)(?P<count>) (?P<unit>week|month|year|decade)"
+        r"(?! (?:of|before)\b)",
+        read.span_behind,
+        Bound.SINCE,
+    ),
+    _rule(
+        "now & UNITS",
+        rf"(?:for )?(?:(?:well|{ABOUT}) )*(?P<count>{COUNT}) (?P<unit>{UNIT})(?: or so)? now",
+        read.span_behind,
+        Bound.SINCE,
+    ),
+    _rule(
+        "next coming & UNITS",
+        rf"(?:for|over|in|during|within) the (?:next|coming)(?: (?P<count>{SOME}))? (?P<unit>{UNIT})(?! of\b)",
+        read.span_ahead,
+    ),
+    _rule(
+        "last past coming upcoming previous this next & UNITS DAYS MONTHS SEASONS HOLIDAYS",
+        rf"(?P<the>the (?!(?:last|next|this)\b))?(?P<step>(?:this )?(?:past|last|coming|upcoming)|previous|this|next) "
+        rf"{_NAMED}",
+        read.stepped,
+    ),
+    _rule(
+        "last next & UNITS DAYS SEASONS",
+        rf"(?:the )?(?P<name>day|week|weekend|month|year|{SEASON}|{FULL_DAY}) (?P<side>before last|after next)",
+        read.beside_last,
+    ),
+    _rule("before & UNITS", rf"the (?P<name>day|night|week|weekend|month|year) before{END}", read.one_before),
+    _rule(
+        "earlier later & UNITS SEASONS",
+        rf"(?P<part>earlier|later)(?: on)?(?: in)? (?:this|the) (?P<name>week|month|year|{SEASON})",
+        read.part_of_this,
+    ),
+    _rule(
+        "of & UNITS SEASONS",
+        rf"{PART}(?: in)? (?:the|this) (?P<name>week|month|year|decade|{SEASON})",
+        read.part_of_the,
+    ),
+    _rule("of & month year", rf"{NTH} of the (?P<name>month|year)", read.nth_of_the),
+    _rule(
+        "time & week month year",
+        r"(?:this|the same|same) time (?P<step>last|next) (?P<name>week|month|year)",
+        read.same_time,
+    ),
+    _rule("week & DAYS", rf"(?:on )?(?P<day>{DAY}),?(?: of)? (?P<step>last|this|next) week", read.day_of_week),
+    _rule("week & DAYS", rf"(?P<step>last|this|next) week,?(?: on)? (?P<day>{FULL_DAY})", read.day_of_week),
+    _rule(
+        "year & MONTHS SEASONS HOLIDAYS",
+        rf"(?:in )?(?:the )?{_YEARLY},?(?: of)? (?P<step>last|this|next) year",
+        read.part_of_year,
+    ),
+    _rule(
+        "year & MONTHS SEASONS HOLIDAYS", rf"(?P<step>last|this|next) year,? in (?:the )?{_YEARLY}", read.part_of_year
+    ),
+    _rule(
+        "weekend",
+        r"(?:(?:over|on|at|during|for) )?the weekend(?! (?:of|before|after)\b)|had an?(?: [\w']+){0,2} weekend",
+        read.the_weekend,
+    ),
+    _rule("DAYS", rf"(?P<on>on (?:the )?)?(?P<name>{DAY})", read.weekday),
+    _rule(
+        "ORDINALS",
+        rf"(?P<on>on )?the (?P<day>{ORDINAL})(?:(?P<of> of (?:the|this) month)|{_GOES_ON})",
+        read.day_of_month,
+    ),
+    _rule(
+        "SEASONS",
+        rf"(?P<lead>(?:in|during|over|throughout) )?(?P<the>the )?(?P<name>{SEASON})(?:time)?(?! of\b)",
+        read.season,
+    ),
+    _rule("HOLIDAYS", rf"(?P<name>{HOLIDAY}){_GOES_ON}", read.named_day),
+)
+_LOOSE_RULES = (
+    _rule("now", r"right now", read.fixed(0)),
+    _rule("earlier before & AGO", rf"{_AGO} (?:earlier|before)(?P<exact>)", read.ago),
+    _rule("in & UNITS", rf"in (?P<count>{COUNT}) (?P<unit>{UNIT})", read.ahead),
+    _rule(
+        "last past previous this next coming following & UNITS MONTHS SEASONS",
+        rf"(?P<step>last|previous|past|this|next|coming|following) "
+        rf"(?P<name>week|weekend|month|year|{SEASON}|{MONTH_NAME})",
+        read.any_stepped,
+    ),
+    _rule("DAYS", rf"(?P<name>{DAY})s?", read.any_weekday),
+    _rule("HOLIDAYS", rf"(?P<name>{HOLIDAY})", read.any_named_day),
+    _rule(
+        "on by until till since from for before after the",
+        rf"(?:on|by|until|till|since|from|for|before|after|the) (?:the )?(?P<day>{ORDINAL}|{NUMBER})(?! \w+ ago)",
+        read.any_day_of_month,
+    ),
+)
+
+
+VOCABULARY = frozenset(MONTH).union(*(min(rule.keys, key=_commonness) for rule in _RULES))
+"""A text without any of these words has no relative expression."""
+
+
+def matches(scene: Scene, *, is_loose: bool = False) -> Iterator[Expression]:
+    """Yield every match of every rule that has a reading; if loose, those too that may not be about time, uncertain."""
+    for rules, is_certain in ((_RULES, True), (_LOOSE_RULES if is_loose else (), False)):
+        for rule in rules:
+            if not any(group.isdisjoint(scene.words) for group in rule.keys):
+                for match in rule.pattern.finditer(scene.folded):
+                    if found := _readings(rule, match, scene):
+                        yield Expression(*match.span(), found, rule.bound, is_certain=is_certain)
+
+
+def _readings(rule: Rule, match: re.Match[str], scene: Scene) -> tuple[Period, ...]:
+    try:
+        return tuple(rule.read(match, scene))
+    except (ValueError, OverflowError):
+        return ()  # outside the calendar
