@@ -97,7 +97,7 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows; the row of a text without words may be zero."""
+        """Return an (n, dimension) matrix of unit-length rows: never zero, never non-finite, whatever the text."""
         ...
 
 

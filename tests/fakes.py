@@ -39,20 +39,24 @@ class ScriptedModel:
 
 
 class HashEmbedder:
-    """Bag of hashed words: equal words give equal directions, nothing is learnt."""
+    """Bag of hashed words: equal words give equal directions, nothing is learnt.
+
+    A text without words gets an axis in the negative, which no text with words is near to.
+    """
 
     def __init__(self, dimension: int = 64, name: str = "hash") -> None:
         self.name = name
         self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit-length row per text; a text without words gets a zero row."""
+        """Return one unit-length row per text."""
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in re.findall(r"\w+", text.lower()):
                 row[int(content_hash(word)[:8], 16) % self.dimension] += 1.0
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+            if not row.any():
+                row[int(content_hash(text)[:8], 16) % self.dimension] = -1.0
+        unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return unit
 
 

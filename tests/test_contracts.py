@@ -49,13 +49,18 @@ def test_backbone(build: Callable[[Path], Backbone], tmp_path: Path) -> None:
     assert backbone.retrieve(Query("Biscuit", conversations=("other",)), 10) == []
 
 
-@pytest.mark.parametrize("build", [HashEmbedder, lambda: load_embedder("static")], ids=["fake", "real"])
-def test_embedder(build: Callable[[], Embedder]) -> None:
-    """One row a text, of unit length, the same for the same text whatever stands beside it."""
-    embedder = build()
-    rows = embedder.embed(["a Kyoto Latte", "the dog Biscuit", "a Kyoto Latte"])
+def gguf() -> Embedder:
+    """Return the bundled model's file as an embedder."""
+    return load_embedder(f"gguf:{resolve('bundled').path}", threads=1)
 
-    assert rows.shape == (3, embedder.dimension)
+
+@pytest.mark.parametrize("build", [HashEmbedder, lambda: load_embedder("static"), gguf], ids=["fake", "real", "gguf"])
+def test_embedder(build: Callable[[], Embedder]) -> None:
+    """One row a text, of unit length even without a word, the same for the same text whatever stands beside it."""
+    embedder = build()
+    rows = embedder.embed(["a Kyoto Latte", "the dog Biscuit", "a Kyoto Latte", "!!!", "🜚", ""])
+
+    assert rows.shape == (6, embedder.dimension)
     assert rows.dtype == np.float32
     assert np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-3)
     assert np.allclose(rows[0], rows[2], atol=1e-6)

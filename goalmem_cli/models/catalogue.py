@@ -94,6 +94,13 @@ def profile_of(header: GgufHeader) -> str:
     return FULL if is_split or header.parameters >= FULL_FROM_PARAMETERS else COMPACT
 
 
+def downloads_folder() -> Path:
+    """Return where downloads are kept: the cache of the Hugging Face libraries."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    return Path(HF_HUB_CACHE)
+
+
 def list_models(*, cache_dir: Path | None = None) -> list[ModelListing]:
     """Return the bundled model, installed or not, and every GGUF file in the cache of downloads, by name."""
     try:

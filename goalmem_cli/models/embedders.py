@@ -1,15 +1,20 @@
-"""Embedders by name: the static table that ships with the package, and sentence-transformers models."""
+"""Embedders by name: the static table that ships with the package, sentence-transformers models, and GGUF models."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
+from goalmem_cli.models.directions import direction_of
+from goalmem_cli.models.gguf_embedder import PREFIX as GGUF
+from goalmem_cli.models.gguf_embedder import GgufEmbedder
 from goalmem_cli.models.sentence import SentenceEmbedder, load_transformer
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import encodable
@@ -19,17 +24,20 @@ if TYPE_CHECKING:
 
 STATIC_FOLDER = Path(__file__).parent / "static"
 MAX_TOKENS = 2048
-TEXTS_PER_BATCH = 1024
-CHARACTERS_PER_BATCH = 2**18
+LINES_PER_BATCH = 1024
+CHARACTERS_PER_BATCH = 2**17
+COMMON_WORDS = ("the", "a", "i", "you", "it", "is", "was", "and", "to", "of", "in", "what", ":", ",", ".", "?")
 
 
 class StaticEmbedder:
     """Embeds by averaging a table's rows over a text's tokens: no layers, no torch, thousands of texts a second."""
 
-    def __init__(self, name: str, model: StaticModel) -> None:
+    def __init__(self, name: str, model: StaticModel, rows: Vectors) -> None:
+        """Take the model for its tokenizer, and one row per token, of shape (tokens, dimension)."""
         self.name = name
-        self.dimension: int = model.dim
+        self.dimension: int = rows.shape[1]
         self._model = model
+        self._rows = rows
 
     @classmethod
     def from_folder(cls, name: str, folder: Path) -> StaticEmbedder:
@@ -48,29 +56,74 @@ class StaticEmbedder:
             hint = "reinstall goalmem" if folder == STATIC_FOLDER else "make the table again: goalmem embedder distil"
             raise ModelUnreadable(f"the embedding table in {folder} cannot be read: {error}", hint) from error
         rows = model.embedding.astype(np.float32)
-        model.embedding = rows if model.weights is None else rows * model.weights[:, None].astype(np.float32)
-        model.weights = None  # folded into the rows, which is much the faster way to average them
-        return cls(name, model)
+        if model.token_mapping is not None:
+            rows = rows[model.token_mapping]
+        if model.weights is not None:
+            rows = rows * model.weights[:, None].astype(np.float32)
+        return cls(name, model, rows)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows.
+        """Return an (n, dimension) matrix of unit-length rows; of a long line the first 2048 tokens count.
 
-        The row of a text without a known word is zero; of a long text the first 2048 tokens count.
+        A line that stands in several texts is read once: of a turn and its neighbours, each turn is a line of five.
+        A text without a known word has a direction of its own, that of its hash, on the far side of ordinary texts: the
+        same symbol finds itself, and a symbol that the table does not know is not near to whatever was said.
         """
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         readable = [encodable(text) for text in texts]
-        per_batch = max(1, min(TEXTS_PER_BATCH, CHARACTERS_PER_BATCH // max(1, *map(len, readable))))
-        rows = self._model.encode(readable, batch_size=per_batch, use_multiprocessing=False)
-        return np.asarray(rows, dtype=np.float32)
+        parts = [text.split("\n") for text in readable]
+        places = {line: place for place, line in enumerate(dict.fromkeys(chain.from_iterable(parts)))}
+        sums = self._sums(list(places))
+        lines = np.array([places[line] for line in chain.from_iterable(parts)])
+        starts = np.cumsum([0, *(len(lines_of_one) for lines_of_one in parts[:-1])])
+        rows: Vectors = np.add.reduceat(sums[lines], starts, axis=0)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+        for place in np.flatnonzero(lengths[:, 0] == 0):
+            rows[place] = direction_of(readable[place], self.dimension, self._common)
+        return rows
+
+    def _sums(self, lines: Sequence[str]) -> Vectors:
+        """Return for each line the sum of its tokens' rows: of shape (lines, dimension)."""
+        sums = np.zeros((len(lines), self.dimension), dtype=np.float32)
+        for first, last in _batches(lines):
+            tokens = self._model.tokenize(lines[first:last])
+            filled = [place for place, ids in enumerate(tokens) if ids]
+            if filled:
+                starts = np.cumsum([0, *(len(tokens[place]) for place in filled[:-1])])
+                ids = np.fromiter(chain.from_iterable(tokens), dtype=np.int64)
+                sums[np.array(filled) + first] = np.add.reduceat(self._rows[ids], starts, axis=0)
+        return sums
+
+    @cached_property
+    def _common(self) -> Vectors | None:
+        """What ordinary texts have in common, as a unit vector; None where the table knows none of the words."""
+        words = self._sums(COMMON_WORDS)
+        lengths = np.linalg.norm(words, axis=1, keepdims=True)
+        middle = np.divide(words, lengths, out=np.zeros_like(words), where=lengths > 0).mean(axis=0)
+        length = np.linalg.norm(middle)
+        return np.asarray(middle / length, dtype=np.float32) if length > 0 else None
 
 
-def load_embedder(name: str = "static", *, may_download: bool = False) -> Embedder:
+def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last place of runs of lines that are neither too many nor too long together."""
+    first = characters = 0
+    for place, line in enumerate(lines):
+        if place > first and (characters + len(line) > CHARACTERS_PER_BATCH or place - first >= LINES_PER_BATCH):
+            yield first, place
+            first, characters = place, 0
+        characters += len(line)
+    yield first, len(lines)
+
+
+def load_embedder(name: str = "static", *, may_download: bool = False, threads: int | None = None) -> Embedder:
     """Return the embedder called `name`.
 
-    `name` is ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), a folder that
-    `distil` or sentence-transformers wrote, or the name of a sentence-transformers model on the Hugging Face hub, which
-    is fetched only when `may_download` is True and must be in the local cache otherwise.
+    `name` is ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), ``gguf:`` and the
+    path of a GGUF model, a folder that `distil` or sentence-transformers wrote, or the name of a sentence-transformers
+    model on the Hugging Face hub, which is fetched only when `may_download` is True and must be in the local cache
+    otherwise. `threads` is how many threads a GGUF model computes with (None: one a core).
 
     Raises:
         ModelMissing: nothing is there under that name.
@@ -78,13 +131,15 @@ def load_embedder(name: str = "static", *, may_download: bool = False) -> Embedd
     """
     if name == "static":
         return StaticEmbedder.from_folder(name, STATIC_FOLDER)
+    if name.startswith(GGUF):
+        return GgufEmbedder.from_file(Path(name.removeprefix(GGUF)), threads=threads)
     try:
         folder = Path(name).expanduser()
         is_folder = name not in ("", "minilm") and folder.is_dir()
     except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
         reason = getattr(error, "strerror", None) or error
         raise ModelMissing(
-            f"no embedder is there under the name {name}: {reason}", "use static, minilm or a model's folder"
+            f"no embedder is there under the name {name}: {reason}", "use static, minilm, gguf:PATH or a model's folder"
         ) from error
     if is_folder:
         name = str(folder.resolve())

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
+from goalmem_cli.models.directions import direction_of
 from goalmem_cli.models.distil import distil
 from goalmem_cli.models.embedders import STATIC_FOLDER, load_embedder
 from goalmem_cli.ports import Embedder, Vectors
@@ -75,10 +76,26 @@ def test_no_texts_give_no_rows(name: str, request: pytest.FixtureRequest) -> Non
 
 @pytest.mark.parametrize("name", ["static", "minilm"])
 def test_odd_texts_are_embedded(name: str, request: pytest.FixtureRequest) -> None:
-    """Empty texts, control characters, half surrogates, other scripts and markers give rows of length 1 or 0."""
+    """Empty texts, control characters, half surrogates, other scripts and markers give rows of length 1 too."""
     embedder: Embedder = request.getfixturevalue(name)
-    found = lengths(embedder.embed(ODD_TEXTS))
-    assert np.all(np.isclose(found, 1, atol=1e-5) | (found == 0))
+    assert np.allclose(lengths(embedder.embed(ODD_TEXTS)), 1, atol=1e-5)
+
+
+def test_a_symbol_that_the_table_does_not_know_finds_only_itself(static: Embedder) -> None:
+    """Equal symbols have equal rows, others differ, and none is near to a text of ordinary words."""
+    alembic, again, smile = static.embed(["🜚", " 🜚\n", "🙂"])
+    assert np.array_equal(alembic, again)
+    assert alembic @ smile < 0.95
+    assert (static.embed(TEXTS) @ np.stack([alembic, smile]).T).max() <= 0
+
+
+def test_a_table_that_knows_no_common_word_has_directions_all_the_same() -> None:
+    """Without anything that ordinary texts have in common, the hash of a text decides alone."""
+    one, same, other = (direction_of(text, 100) for text in ("🜚", "🜚", "🙂"))
+    assert one.dtype == np.dtype(np.float32)
+    assert np.linalg.norm(one) == pytest.approx(1)
+    assert np.array_equal(one, same)
+    assert abs(one @ other) < 0.5
 
 
 @pytest.mark.parametrize("name", ["static", "minilm"])
