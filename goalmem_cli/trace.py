@@ -39,7 +39,7 @@ class Fact:
     """A hit as the model saw it. `number` is ``F1``, ``F2`` ... and stays the same for the whole question.
 
     `turns` are the transcript's own ids where it has them. `before` and `after` are the neighbouring turns as
-    (speaker, text).
+    (speaker, text). `times` say what the text's relative expressions mean: ``"last Friday" = 19 May 2023``.
     """
 
     number: str
@@ -51,6 +51,7 @@ class Fact:
     text: str
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
+    times: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def test_picture_is_a_real_trace(tmp_path: Path) -> None:
     """Real store, retrieval, checks and drawing: only the model's words are the gold plan's, and its cost is left out."""
     store = Store(tmp_path / "store", load_embedder("static"), announce=lambda _: None)
     conversations = [
-        conversation for file in transcript_files([ROOT / "sample_convos"]) for conversation in read_file(file)
+        conversation for found in transcript_files([ROOT / "sample_convos"]) for conversation in read_file(found.path)
     ]
     store.add_all(conversations)
     momoco = next(conversation for conversation in conversations if conversation.name == "momoco-01")

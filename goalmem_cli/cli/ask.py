@@ -1,8 +1,10 @@
-"""`goalmem ask`: answers a question from memory, and shows the proof."""
+"""`goalmem ask`: answers a question from memory, and shows the proof. `goalmem chat` asks through here too."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,14 +13,15 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input
-from goalmem_cli.cli.scope import chosen_asker, chosen_conversations, say_left_out
+from goalmem_cli.cli.scope import USER_ROLE, chosen_asker, chosen_conversations, say_left_out
 from goalmem_cli.cli.times import latest
 from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import Query, Question, encodable
 
 if TYPE_CHECKING:
-    from goalmem_cli.store import Store
+    from goalmem_cli.store import ConversationSummary, Store
     from goalmem_cli.trace import Trace
+    from goalmem_cli.wiring import LoadedModel
 
 EXIT_CODES = {"answered": 0, "unknown": 1, "failed": 4}
 
@@ -38,24 +41,20 @@ def register(app: typer.Typer) -> None:
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, or - to read it.")],
-    trace: Annotated[bool, typer.Option("--trace", help="Draw the proof tree on stderr.")] = False,
+    trace: options.Trace = False,
     json: options.Json = False,
+    remember: Annotated[
+        bool,
+        typer.Option("--remember", help="Remember the question, and the answer, in the conversation goalmem."),
+    ] = False,
     model: options.Model = None,
     backbone: options.Backbone = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
     budget: options.Budget = None,
-    strict: Annotated[
-        bool | None,
-        typer.Option(
-            "--strict/--no-strict",
-            help="Refuse what a model only infers [default: of small models].",
-        ),
-    ] = None,
+    strict: options.Strict = None,
     conversation: options.Conversations = None,
-    asker: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who I and my are [default: the user, if there is just one].")
-    ] = None,
+    asker: options.Asker = None,
     as_of: options.AsOf = None,
     seed: options.Seed = None,
     context_length: options.Context = None,
@@ -68,20 +67,34 @@ def ask(
 ) -> int:
     """Answer a question from memory; the answer alone is on stdout. Exits with 1 when memory does not answer it."""
     text = _question_text(question)
-    hidden_after = latest(as_of, "--as-of") if as_of is not None else None
+    terms = Terms(conversation, asker, hidden_after(as_of), is_traced=trace, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, backbone=backbone,
         max_breadth=max_breadth, max_depth=max_depth, budget=budget, strict=strict, seed=seed, threads=threads,
         context=context_length, prompts=prompts,
     )  # fmt: skip
-    from goalmem_cli.wiring import open_store
-
-    memory = open_store(run.settings, run.factories, run.screen.note)
-    asked = _question(run, memory, text, hidden_after, conversation, asker)
-    outcome = _answer(run, memory, asked, is_traced=trace)
-    _save(run, outcome)
-    _show(run, outcome, is_json=json, is_traced=trace)
+    with closing(Asking(run, terms)) as asking:
+        asked = asking.question(text)
+        outcome = asking.answer(asked)
+    kept = asking.keep(outcome)
+    show(run, outcome, is_json=json, is_traced=trace)
+    if remember:
+        asking.remember(asked, outcome, kept)
     return EXIT_CODES[outcome.status]
+
+
+def one_line(text: str) -> str:
+    """Return what was asked or said as it is asked and remembered: on one line, without lone surrogates."""
+    return " ".join(encodable(text).split())
+
+
+def hidden_after(as_of: str | None) -> datetime | None:
+    """Return the time that --as-of names, None where it was not typed.
+
+    Raises:
+        UsageError: it is no time.
+    """
+    return None if as_of is None else latest(as_of, "--as-of")
 
 
 def _question_text(typed: str) -> str:
@@ -91,58 +104,141 @@ def _question_text(typed: str) -> str:
         raise InputError(STANDARD_INPUT, f"byte {error.start}", "not UTF-8", "save the question as UTF-8") from error
     if not text.strip():
         raise UsageError("the question is empty", "ask something")
-    return " ".join(encodable(text).split())
+    return one_line(text)
 
 
-def _question(
-    run: Invocation,
-    memory: Store,
-    text: str,
-    hidden_after: datetime | None,
-    conversations: list[str] | None,
-    asker: str | None,
-) -> Question:
-    """Return the question with its scope, checked against what the store holds.
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms questions are asked.
 
-    Raises:
-        StoreError: the store holds nothing.
-        UsageError: a conversation or the asker is not in it.
+    `conversations`, `asker` and `as_of` are those typed, None where they were not; `besides` are conversations that
+    count whichever were chosen. `is_remembered` says that questions become turns, so that somebody has to have asked.
     """
-    stored = memory.conversations()
-    if not stored:
-        raise StoreError(f"the store {run.settings.store} is empty", "`goalmem ingest PATH` reads a transcript into it")
-    scope = chosen_conversations(conversations, stored)
-    if hidden_after is not None:
-        say_left_out(run.screen, memory.count_without_time(Query(text, scope, until=hidden_after)))
-    now = datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
-    return Question(text, hidden_after or now, chosen_asker(asker, stored, scope), scope, hidden_after)
+
+    conversations: Sequence[str] | None = None
+    asker: str | None = None
+    as_of: datetime | None = None
+    besides: tuple[str, ...] = ()
+    is_traced: bool = False
+    is_remembered: bool = False
 
 
-def _answer(run: Invocation, memory: Store, question: Question, *, is_traced: bool) -> Trace:
-    """Return the trace of the question, drawing it on a terminal while it grows."""
-    from goalmem_cli.render.live import LiveTree
-    from goalmem_cli.wiring import build_reasoner
+class Asking:
+    """Asks questions of the run's store, on terms that stay the same; the model is loaded at the first one."""
 
-    loaded = run.factories.model(run.settings)
-    run.screen.detail(f"model {loaded.name}, {loaded.profile} prompts, {loaded.context} tokens of context")
-    with ExitStack() as stack:
-        stack.callback(loaded.close)
-        observer = None
-        if run.screen.is_live:
-            observer = stack.enter_context(LiveTree(run.screen.notes, question.text, is_full=is_traced))
-        return build_reasoner(run.settings, memory, loaded, observer).answer(question)
+    def __init__(self, run: Invocation, terms: Terms) -> None:
+        """Open the store.
+
+        Raises:
+            StoreError: what is there cannot be read.
+            ModelError: the embedder that was named cannot be loaded.
+        """
+        from goalmem_cli.wiring import open_store
+
+        self._run = run
+        self._terms = terms
+        self._memory: Store = open_store(run.settings, run.factories, run.screen.note)
+        self._loaded: LoadedModel | None = None
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        if self._loaded is not None:
+            self._loaded.close()
+            self._loaded = None
+
+    def question(self, text: str) -> Question:
+        """Return the question with its scope, checked against what the store holds.
+
+        Raises:
+            StoreError: the store holds nothing.
+            UsageError: a conversation or the asker is not in it.
+        """
+        stored = self._memory.conversations()
+        if not stored:
+            raise StoreError(
+                f"the store {self._run.settings.store} is empty", "`goalmem ingest PATH` reads a transcript into it"
+            )
+        said = self._said(text, stored)
+        if said.as_of is not None:
+            scope = Query(text, said.conversations, until=said.as_of)
+            say_left_out(self._run.screen, self._memory.count_without_time(scope))
+        return said
+
+    def statement(self, text: str) -> Question:
+        """Return what was said without asking anything, in the form of a question; the store may hold nothing yet.
+
+        Raises:
+            UsageError: a conversation or the asker is not in the store.
+        """
+        return self._said(text, self._memory.conversations() if self._memory.exists else [])
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question, drawing it on a terminal while it grows.
+
+        Raises:
+            ModelError: the model cannot be loaded or used.
+            StoreError: the memory cannot be read.
+        """
+        from goalmem_cli.render.live import LiveTree
+        from goalmem_cli.wiring import build_reasoner
+
+        run = self._run
+        if self._loaded is None:
+            self._loaded = run.factories.model(run.settings)
+            name, profile, context = self._loaded.name, self._loaded.profile, self._loaded.context
+            run.screen.detail(f"model {name}, {profile} prompts, {context} tokens of context")
+        with ExitStack() as stack:
+            observer = None
+            if run.screen.is_live:
+                tree = LiveTree(run.screen.notes, question.text, is_full=self._terms.is_traced)
+                observer = stack.enter_context(tree)
+            return build_reasoner(run.settings, self._memory, self._loaded, observer).answer(question)
+
+    def keep(self, trace: Trace) -> str | None:
+        """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning."""
+        from goalmem_cli.wiring import open_traces
+
+        try:
+            kept = open_traces(self._run.settings).save(trace)
+        except StoreError as error:
+            self._run.screen.warn(f"the trace was not kept: {error.message}")
+            return None
+        self._run.screen.detail(f"trace {kept}")
+        return kept
+
+    def remember(self, said: Question, trace: Trace | None = None, trace_id: str | None = None) -> None:
+        """Remember what was said as a turn, and the answer to it if there is one.
+
+        Raises:
+            StoreError: the memory cannot be written.
+            ModelError: the embedder cannot be used.
+        """
+        from goalmem_cli.reasoners.remembering import remember_answer, remember_words
+        from goalmem_cli.wiring import open_backbone
+
+        turn = remember_words(said, open_backbone(self._run.settings, self._memory), self._memory)
+        self._run.screen.detail(f"turn {turn.own_id} of {turn.conversation}, said by {turn.speaker}")
+        if trace is not None:
+            remember_answer(turn, trace, trace_id, self._memory)
+
+    def _said(self, text: str, stored: Sequence[ConversationSummary]) -> Question:
+        """Return the text with who says it, when, and of which conversations.
+
+        Whoever is remembered without a name is the user, also as the one who asks.
+        """
+        terms = self._terms
+        scope = chosen_conversations(terms.conversations, stored)
+        if scope is not None:
+            scope = tuple(dict.fromkeys((*scope, *terms.besides)))
+        asker = chosen_asker(terms.asker, stored, scope)
+        if asker is None and terms.is_remembered:
+            asker = USER_ROLE
+        now = datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
+        return Question(text, terms.as_of or now, asker, scope, terms.as_of)
 
 
-def _save(run: Invocation, trace: Trace) -> None:
-    from goalmem_cli.wiring import open_traces
-
-    try:
-        run.screen.detail(f"trace {open_traces(run.settings).save(trace)}")
-    except StoreError as error:
-        run.screen.warn(f"the trace was not kept: {error.message}")
-
-
-def _show(run: Invocation, trace: Trace, *, is_json: bool, is_traced: bool) -> None:
+def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False) -> None:
+    """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted."""
     from goalmem_cli.render.tree import BRIEF, FULL, proof_tree, reason_line
     from goalmem_cli.trace import as_document
 
@@ -151,7 +247,7 @@ def _show(run: Invocation, trace: Trace, *, is_json: bool, is_traced: bool) -> N
     if is_json:
         run.screen.document(as_document(trace))
     elif trace.answer is not None and EXIT_CODES[trace.status] == 0:
-        run.screen.answer(trace.answer)
+        run.screen.answer(one_line(trace.answer))
     elif trace.status == "failed":
         run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
     elif not is_traced:

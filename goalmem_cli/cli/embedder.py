@@ -16,9 +16,9 @@ DIMENSION = 256
 
 group = typer.Typer(
     cls=ShowGroup,
-    help="Show the embedder in use, and make static tables from sentence-transformers models.",
+    help="Show or change the embedder in use, and make static tables from sentence-transformers models.",
     context_settings=CONTEXT,
-    epilog=examples("goalmem embedder", "goalmem embedder distil minilm --out my-table"),
+    epilog=examples("goalmem embedder", "goalmem embedder use minilm", "goalmem embedder distil minilm --out my-table"),
 )
 
 
@@ -51,6 +51,30 @@ def show(
     else:
         run.screen.show(pairs(shown))
     return 0 if row == 1 else 1
+
+
+@group.command("use", epilog=examples("goalmem embedder use minilm --store my-memory"))
+def use(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="static, minilm, gguf:PATH, or a sentence-transformers name or path.")
+    ],
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Embed the whole store again with another embedder. Interrupted, the store stays as it was; run it again then."""
+    from goalmem_cli.wiring import open_store
+
+    run = begin(context, quiet=quiet, store=store)
+    memory = open_store(run.settings, run.factories, run.screen.note)
+    embedder = run.factories.embedder(name)
+    with run.screen.counting(f"embedding with {embedder.name}") as reach:
+        units = memory.reembed(embedder, reach)
+    if units:
+        run.screen.report(f"{run.settings.store}: {units} units embedded with {embedder.name}")
+    else:
+        run.screen.report(f"{run.settings.store}: embedded with {embedder.name} already")
+    return 0
 
 
 @group.command("distil", epilog=examples("goalmem embedder distil minilm --out my-table"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goalmem_cli.cli import ask, bench, doctor, embedder, ingest, models, prompts, search, stores, trace
+from goalmem_cli.cli import ask, bench, chat, doctor, embedder, forget, ingest, models, prompts, search, stores, trace
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import UNINSTALLED, version_of
 from goalmem_cli.errors import GoalmemError
@@ -32,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=True,
 )
-for command in (ingest, ask, search, trace, stores, models, embedder, prompts, bench, doctor):
+for command in (ingest, ask, chat, forget, search, trace, stores, models, embedder, prompts, bench, doctor):
     command.register(app)
 
 

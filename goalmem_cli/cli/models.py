@@ -64,8 +64,8 @@ def download(
     from goalmem_cli.models import catalogue
 
     run = begin(context, quiet=quiet)
-    with run.screen.download(name) as reached:
-        spec = catalogue.download(name, reached)
+    with run.screen.bytes_done(name) as reach:
+        spec = catalogue.download(name, lambda done, total: reach(name, done, total))
     run.screen.report(f"{spec.name}: {spec.path}, {spec.profile} prompts")
     return 0
 

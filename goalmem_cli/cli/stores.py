@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
-from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.config import stores_folder
-from goalmem_cli.errors import StoreError
+from goalmem_cli.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.store import ConversationSummary, Stats
 
 SCHEMA_VERSION = 1
 
-group = typer.Typer(cls=ListGroup, help="List, show, verify and rebuild stores.", context_settings=CONTEXT)
+group = typer.Typer(
+    cls=ListGroup, help="List, show, verify, rebuild, export and remove stores.", context_settings=CONTEXT
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -98,6 +100,54 @@ def rebuild(context: typer.Context, store: options.Store = None, quiet: options.
     run = begin(context, quiet=quiet, store=store)
     open_store(run.settings, run.factories, run.screen.note).rebuild()
     run.screen.report(f"{run.settings.store}: rebuilt")
+    return 0
+
+
+@group.command(
+    "export", epilog=examples("goalmem stores export --out memory.jsonl", "goalmem stores export | gzip > m.gz")
+)
+def export(
+    context: typer.Context,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write [default: stdout].")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option("--parquet", metavar="DIR", help="Write the tables as Parquet files instead.")
+    ] = None,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Write everything the store holds as JSONL, which `goalmem ingest` reads back into an equal store."""
+    from goalmem_cli.wiring import open_store
+
+    if out is not None and parquet is not None:
+        raise UsageError("--out and --parquet contradict one another", "give one of them")
+    run = begin(context, quiet=quiet, store=store)
+    memory = open_store(run.settings, run.factories, run.screen.note)
+    if parquet is not None:
+        files = memory.export_tables(parquet)
+        run.screen.note(f"{run.settings.store}: {len(files)} tables in {parquet}")
+    elif out is not None:
+        lines = memory.export_file(out)
+        run.screen.note(f"{run.settings.store}: {lines} lines in {out}")
+    else:
+        for document in memory.export():
+            run.screen.line(document)
+    return 0
+
+
+@group.command("remove", epilog=examples("goalmem stores remove --store my-memory"))
+def remove(
+    context: typer.Context, yes: options.Yes = False, store: options.Store = None, quiet: options.Quiet = False
+) -> int:
+    """Delete the store with everything in it, after showing what that is."""
+    from goalmem_cli.wiring import open_store
+
+    run = begin(context, quiet=quiet, store=store)
+    memory = open_store(run.settings, run.factories, run.screen.note)
+    stats = memory.stats()
+    run.screen.note(f"{run.settings.store}: {stats.conversations} conversations, {stats.turns} turns")
+    confirm("Delete this store for good?", is_given=yes)
+    memory.remove()
+    run.screen.report(f"{run.settings.store}: removed")
     return 0
 
 

@@ -16,6 +16,7 @@ from rich.progress import (
     Progress,
     SpinnerColumn,
     TextColumn,
+    TimeRemainingColumn,
     TransferSpeedColumn,
 )
 from rich.text import Text
@@ -83,6 +84,27 @@ class Screen:
         """Write an error's two lines on stderr."""
         self.notes.print(two_lines(message, hint), soft_wrap=True)
 
+    def line(self, content: object) -> None:
+        """Write one JSON document on one line."""
+        self._write(document(content, is_indented=False))
+
+    @contextmanager
+    def counting(self, name: str) -> Iterator[Callable[[int, int], None]]:
+        """Yield what to call with how many are done and how many there are; only on a terminal, gone when done."""
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
+            task = display.add_task(safe(name), total=None)
+
+            def reach(done: int, total: int) -> None:
+                display.update(task, completed=done, total=total)
+
+            yield reach
+
     @contextmanager
     def progress(self, total: int) -> Iterator[Callable[[str], None]]:
         """Yield what to call with the name of each thing begun; shown only on a terminal, and gone when done."""
@@ -97,14 +119,16 @@ class Screen:
             yield begin
 
     @contextmanager
-    def download(self, name: str) -> Iterator[Callable[[int, int | None], None]]:
-        """Yield what to call with the bytes so far and the bytes in all; shown only on a terminal, gone when done."""
+    def bytes_done(self, name: str) -> Iterator[Callable[[str, int, int | None], None]]:
+        """Yield what to call with a name, the bytes so far and in all; only on a terminal, gone when done."""
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        with Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
+        with Progress(
+            *columns, TimeRemainingColumn(), console=self.notes, transient=True, disable=not self.is_live
+        ) as display:
             task = display.add_task(safe(name), total=None)
 
-            def reach(done: int, total: int | None) -> None:
-                display.update(task, completed=done, total=total)
+            def reach(name: str, done: int, total: int | None) -> None:
+                display.update(task, description=safe(name), completed=done, total=total)
 
             yield reach
 

@@ -43,6 +43,11 @@ def shortened(text: str, limit: int | None) -> str:
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return the number with its noun: ``1 turn``, ``2 turns``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
 def when(said: datetime | None) -> str:
     """Return a time for people: ``21 May 2023 18:20``, with its offset where it has one."""
     if said is None:
@@ -51,7 +56,7 @@ def when(said: datetime | None) -> str:
     return f"{said.day} {said:%b %Y %H:%M}{offset}"
 
 
-def document(content: object) -> str:
-    """Return the content as one JSON document, indented, with unsafe characters as escapes."""
-    written = json.dumps(content, ensure_ascii=False, indent=2)
+def document(content: object, *, is_indented: bool = True) -> str:
+    """Return the content as one JSON document, indented or on one line, with unsafe characters as escapes."""
+    written = json.dumps(content, ensure_ascii=False, indent=2 if is_indented else None)
     return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", written)

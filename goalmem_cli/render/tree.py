@@ -9,7 +9,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from goalmem_cli.records import Usage
-from goalmem_cli.render.text import plain, safe, shortened, when
+from goalmem_cli.render.text import counted, plain, safe, shortened, when
 from goalmem_cli.trace import (
     Attempt,
     Contradicted,
@@ -91,7 +91,7 @@ def state_of(attempt: Attempt, subgoal: int) -> str:
 
 def usage_line(usage: Usage) -> str:
     """Return what the question cost, on one line."""
-    calls = _counted(usage.calls, "call")
+    calls = counted(usage.calls, "call")
     prompt = f"{usage.prompt_tokens:,} prompt tokens ({usage.cached_tokens:,} cached)"
     return f"{calls}, {prompt}, {usage.completion_tokens:,} completion tokens, {usage.seconds:.1f} s"
 
@@ -140,10 +140,10 @@ def _rule(attempt: Attempt) -> Text:
 
 
 def _add_step(node: Tree, step: Step, page: _Page) -> None:
-    counts = f"{_counted(len(step.queries), 'query', 'queries')}, {_counted(len(step.new_facts), 'new fact')}"
+    counts = f"{counted(len(step.queries), 'query', 'queries')}, {counted(len(step.new_facts), 'new fact')}"
     if step.skipped:
-        counts += f", {_counted(step.skipped, 'hit')} too long to show"
-    cost = f", {_counted(step.usage.calls, 'call')}, {step.usage.seconds:.1f} s" if step.usage.calls else ""
+        counts += f", {counted(step.skipped, 'hit')} too long to show"
+    cost = f", {counted(step.usage.calls, 'call')}, {step.usage.seconds:.1f} s" if step.usage.calls else ""
     branch = node.add(Text.assemble((f"step {step.depth}", "bold"), (f"  {counts}{cost}", "dim")))
     for query in step.queries:
         branch.add(_labelled("query", query))
@@ -226,7 +226,7 @@ def _fact(fact: Fact, detail: Detail) -> Text:
     place = f"{safe(fact.conversation)} {labels}".strip()
     return Text.assemble(
         (f"{fact.number} ", "bold"), safe(fact.speaker), (f", {when(fact.said)}, {place}\n", "dim"),
-        shortened(fact.text, detail.text_length),
+        shortened(fact.text, detail.text_length), (f" [{safe('; '.join(fact.times))}]" if fact.times else "", "dim"),
     )  # fmt: skip
 
 
@@ -256,7 +256,3 @@ def _assignments(bindings: Mapping[str, tuple[str, ...]]) -> str:
 
 def _joined(values: Sequence[str]) -> str:
     return ", ".join(safe(value) for value in values)
-
-
-def _counted(number: int, noun: str, plural: str = "") -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"

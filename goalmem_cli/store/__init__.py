@@ -12,9 +12,29 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from goalmem_cli.store.memory import Store
     from goalmem_cli.store.traces import TraceFolder
-    from goalmem_cli.store.values import Added, ConversationSummary, Ranking, Scored, Speaker, Stats
+    from goalmem_cli.store.values import (
+        Added,
+        ConversationSummary,
+        Forgotten,
+        Ranking,
+        Scored,
+        Selection,
+        Speaker,
+        Stats,
+    )
 
-__all__ = ["Added", "ConversationSummary", "Ranking", "Scored", "Speaker", "Stats", "Store", "TraceFolder"]
+__all__ = [
+    "Added",
+    "ConversationSummary",
+    "Forgotten",
+    "Ranking",
+    "Scored",
+    "Selection",
+    "Speaker",
+    "Stats",
+    "Store",
+    "TraceFolder",
+]
 
 _MODULES = {"Store": "memory", "TraceFolder": "traces"}
 

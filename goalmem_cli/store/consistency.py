@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from goalmem_cli.errors import StoreDamaged
-from goalmem_cli.store import tables
+from goalmem_cli.store import tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.derived import DerivedIndex, Indexed
-from goalmem_cli.store.units import entries_from_units
+from goalmem_cli.store.spans import indexed_within, pages, spans_around
+
+_PAGE = 20_000
 
 
 def record_change(connection: Connection, units: Sequence[str]) -> None:
@@ -33,9 +34,10 @@ def prune_outbox(connection: Connection, indexes: Sequence[DerivedIndex]) -> Non
 
 
 def is_current(connection: Connection, indexes: Sequence[DerivedIndex]) -> bool:
-    """True where every index holds the database's generation."""
+    """True where every index holds the database's generation, and nothing that was forgotten is left in a file."""
     meta = tables.load_meta(connection)
-    return all(index.reached(meta.store) == meta.generation for index in indexes)
+    is_clean = not tables.forgotten_keys(connection)
+    return is_clean and all(index.reached(meta.store) == meta.generation for index in indexes)
 
 
 def catch_up(connection: Connection, indexes: Sequence[DerivedIndex], announce: Callable[[str], None]) -> None:
@@ -44,10 +46,11 @@ def catch_up(connection: Connection, indexes: Sequence[DerivedIndex], announce: 
     for index in indexes:
         reached = index.reached(meta.store)
         if reached == meta.generation:
-            continue
-        if reached is not None and meta.outbox_floor <= reached < meta.generation:
-            gone, put = _changes_since(connection, reached)
-            index.apply(gone, put, meta.store, meta.generation)
+            index.tidy()
+        elif reached is not None and meta.outbox_floor <= reached < meta.generation:
+            for generation, touched in _touched_since(connection, reached, meta.generation):
+                gone, put = _changes_of(connection, touched)
+                index.apply(gone, put, meta.store, generation)
         else:
             if index.folder.exists():
                 announce(f"rebuilding {index.folder}: it does not fit memory.duckdb")
@@ -61,30 +64,31 @@ def rebuild(connection: Connection, indexes: Sequence[DerivedIndex]) -> None:
         index.rebuild(_everything(connection), meta.store, meta.generation)
 
 
-def _changes_since(connection: Connection, reached: int) -> tuple[list[str], list[Indexed]]:
-    """Return the ids to delete and the entries to add, for an index at the generation `reached`."""
-    rows = connection.rows("SELECT DISTINCT unit FROM outbox WHERE generation > ? ORDER BY unit", [reached])
-    touched = {str(unit) for (unit,) in rows}
-    units = tables.load_units(connection, ids=sorted(touched))
-    conversations = sorted({unit.conversation for unit in units})
-    put = [indexed for name in conversations for indexed in _indexed(connection, name, touched)]
-    return sorted(touched - {indexed.entry.unit.id for indexed in put}), put
+def _touched_since(connection: Connection, reached: int, latest: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the units that changed after the generation `reached`, a page of whole generations at a time.
+
+    With each page comes the generation at which an index is that has applied it.
+    """
+    counts = connection.rows(
+        "SELECT generation, count(*) FROM outbox WHERE generation > ? GROUP BY ALL ORDER BY ALL", [reached]
+    )
+    first, size = reached + 1, 0
+    for generation, count in counts:
+        if size and size + count > _PAGE:
+            yield generation - 1, tables.outbox_units(connection, first, generation - 1)
+            first, size = generation, 0
+        size += count
+    yield latest, tables.outbox_units(connection, first, latest)
+
+
+def _changes_of(connection: Connection, touched: Sequence[str]) -> tuple[list[str], list[Indexed]]:
+    """Return which of these units an index has to delete, and the entries of those that it has to add."""
+    only = set(touched)
+    put = indexed_within(connection, spans_around(unit_rows.places_of(connection, touched)), only)
+    return sorted(only - {indexed.entry.unit.id for indexed in put}), put
 
 
 def _everything(connection: Connection) -> Iterator[Indexed]:
-    """Yield every retrievable unit, a conversation at a time."""
-    for name in tables.conversation_names(connection):
-        yield from _indexed(connection, name, None)
-
-
-def _indexed(connection: Connection, conversation: str, only: set[str] | None) -> list[Indexed]:
-    entries = entries_from_units(tables.load_units(connection, conversations=[conversation]))
-    wanted = [entry for entry in entries if only is None or entry.unit.id in only]
-    vectors = tables.load_vectors(connection, [entry.unit.id for entry in wanted])
-    missing = [entry.unit.id for entry in wanted if entry.unit.id not in vectors]
-    if missing:
-        raise StoreDamaged(
-            f"{conversation}: {len(missing)} units have no vector, {missing[0]} among them",
-            "ingest the transcripts into a new --store",
-        )
-    return [Indexed(entry, vectors[entry.unit.id]) for entry in wanted]
+    """Yield every retrievable unit, a page at a time."""
+    for page in pages(connection):
+        yield from indexed_within(connection, page)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import duckdb
 
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
 from goalmem_cli.records import encodable
-from goalmem_cli.store.files import reporting
+from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
 from goalmem_cli.store.migrations import migrate, pending_migrations
 
 Row = tuple[Any, ...]
@@ -23,6 +23,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "enable_external_access": False,
 }
+_READS = ("SELECT", "WITH", "USE", "DETACH", "ROLLBACK")
 _POLL_SECONDS = 0.05
 _HOLDER = re.compile(r"PID (\d+)")
 _LOCKED = ("Could not set lock", "being used by another process", "different configuration", "already open")
@@ -32,9 +33,10 @@ _DAMAGED = ("not a valid DuckDB", "Could not read", "orrupt", "checksum", "WAL f
 class Connection:
     """One open connection. Rows are always fetched whole, so that no cursor outlives its statement."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, written: Written = unwatched) -> None:
         self._connection = connection
         self._path = path
+        self._written = written
 
     def rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
         """Run one statement and return all of its rows.
@@ -43,9 +45,12 @@ class Connection:
             StoreError: the database could not carry it out; a wrong statement is a bug and stays DuckDB's error.
         """
         try:
-            return self._connection.execute(sql, parameters).fetchall()
+            rows = self._connection.execute(sql, parameters).fetchall()
         except (duckdb.OperationalError, duckdb.DataError, duckdb.InternalError, duckdb.FatalException) as error:
             raise _translated(error, self._path) from error
+        if not sql.lstrip().startswith(_READS):
+            self._written(" ".join(sql.split()[:3]))
+        return rows
 
     def value(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Any:
         """Return the first column of the only row."""
@@ -73,7 +78,8 @@ class Connection:
         try:
             yield
         except BaseException:
-            self.rows("ROLLBACK")
+            with suppress(StoreError, duckdb.Error):  # where the database itself failed there is nothing to roll back
+                self.rows("ROLLBACK")
             raise
         self.rows("COMMIT")
 
@@ -85,10 +91,13 @@ class Database:
     once through `announce`, and then fails naming the holder.
     """
 
-    def __init__(self, path: Path, announce: Callable[[str], None], patience: float) -> None:
+    def __init__(
+        self, path: Path, announce: Callable[[str], None], patience: float, written: Written = unwatched
+    ) -> None:
         self.path = path
         self._announce = announce
         self._patience = patience
+        self._written = written
 
     @property
     def exists(self) -> bool:
@@ -130,21 +139,89 @@ class Database:
             yield connection
 
     @contextmanager
-    def _open(self, *, read_only: bool) -> Iterator[Connection]:
-        opened = self._connect(read_only=read_only)
+    def alone(self) -> Iterator[None]:
+        """Keep everyone else out while the block runs, and leave the file as it is.
+
+        Raises:
+            As `reading`.
+        """
+        with self._open(read_only=False):
+            yield
+
+    def export(self, folder: Path, tables: Sequence[str]) -> list[Path]:
+        """Write each of the tables into the folder as a Parquet file, and return the files.
+
+        Raises:
+            StoreError: a file cannot be written.
+        """
+        with reporting(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        files = [folder / f"{table}.parquet" for table in tables]
+        opened = self._connect(":memory:", read_only=False, attached=self.path)
         try:
-            yield Connection(opened, self.path)
+            connection = Connection(opened, folder, self._written)
+            for table, file in zip(tables, files, strict=True):
+                connection.rows(f"COPY old.{table} TO {_literal(file)} (FORMAT parquet)")
+        finally:
+            opened.close()
+        return files
+
+    def rewrite(self, leave_out: Sequence[str], finish: Callable[[Connection], None]) -> None:
+        """Copy the living rows into a new file and put it in the old one's place, so that no deleted byte stays.
+
+        DuckDB only marks what is deleted. The rows of the tables in `leave_out` are not copied; `finish` may change
+        the copy. The old file stays locked until the new one has its name.
+
+        Raises:
+            As `reading`.
+        """
+        fresh = self.path.with_name(f"{self.path.name}.rewriting")
+        opened = self._connect(":memory:", read_only=False, attached=self.path)
+        connection = Connection(opened, self.path, self._written)
+        try:
+            _remove_with_log(fresh)
+            connection.rows("CHECKPOINT old")
+            connection.rows(f"ATTACH {_literal(fresh)} AS fresh")
+            connection.rows("COPY FROM DATABASE old TO fresh (SCHEMA)")
+            connection.rows("USE fresh")
+            for (table,) in connection.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = 'old'"):
+                if table not in leave_out:
+                    connection.rows(f'INSERT INTO fresh."{table}" SELECT * FROM old."{table}"')
+            finish(connection)
+            connection.rows("CHECKPOINT fresh")
+            connection.rows("USE memory")
+            connection.rows("DETACH fresh")
+            with reporting(self.path):
+                sync_file(fresh)
+                fresh.replace(self.path)
+                self._written("the rewritten database in its place")
+        except BaseException:
+            with suppress(StoreError, duckdb.Error):
+                connection.rows("USE memory")
+                connection.rows("DETACH fresh")
+            with suppress(StoreError):  # what is not removed now is when it is tried again
+                _remove_with_log(fresh)
+            raise
         finally:
             opened.close()
 
-    def _connect(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    @contextmanager
+    def _open(self, *, read_only: bool) -> Iterator[Connection]:
+        opened = self._connect(str(self.path), read_only=read_only)
+        try:
+            yield Connection(opened, self.path, self._written)
+        finally:
+            opened.close()
+
+    def _connect(self, name: str, *, read_only: bool, attached: Path | None = None) -> duckdb.DuckDBPyConnection:
+        """Return the open database, once nobody holds it; `attached` is a file to be attached to it as `old`."""
         if encodable(str(self.path)) != str(self.path):  # DuckDB and tantivy take paths as UTF-8 only
             raise StoreError(f"{self.path} is not UTF-8, which a store's path has to be", "choose another --store")
         deadline = time.monotonic() + self._patience
         has_announced = False
         while True:
             try:
-                return duckdb.connect(str(self.path), read_only=read_only, config=_SETTINGS)
+                return _opened(name, read_only, attached)
             except duckdb.Error as error:
                 translated = _translated(error, self.path)
                 if not isinstance(translated, StoreLocked) or time.monotonic() >= deadline:
@@ -153,6 +230,30 @@ class Database:
                 self._announce(f"waiting: {translated.message}")
                 has_announced = True
             time.sleep(_POLL_SECONDS)
+
+
+def _opened(name: str, read_only: bool, attached: Path | None) -> duckdb.DuckDBPyConnection:
+    if attached is None:
+        return duckdb.connect(name, read_only=read_only, config=_SETTINGS)
+    opened = duckdb.connect(name, config={**_SETTINGS, "enable_external_access": True})
+    try:
+        opened.execute(f"ATTACH {_literal(attached)} AS old")
+    except duckdb.Error:
+        opened.close()
+        raise
+    return opened
+
+
+def _remove_with_log(path: Path) -> None:
+    """Remove a database that nobody has open, with the log of its last changes, where they are there."""
+    with reporting(path):
+        for leftover in (path, path.with_name(f"{path.name}.wal")):
+            leftover.unlink(missing_ok=True)
+
+
+def _literal(path: Path) -> str:
+    """Return the path as an SQL string: ATTACH takes no parameter."""
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _translated(error: duckdb.Error, path: Path) -> StoreError:

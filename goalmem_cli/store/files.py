@@ -1,7 +1,8 @@
-"""Writing a file so that whoever reads it sees the old content or the new, never half of it."""
+"""Writing a file so that whoever reads it sees the old content or the new, and knowing a file by its content."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from goalmem_cli.errors import StoreError
+
+HINT_REFUSED = "check the folder's permissions and the free space, or use --store"
 
 Written = Callable[[str], None]
 """Called after every single write with what was written: where a test stops the process dead."""
@@ -29,9 +32,7 @@ def reporting(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         where = error.filename or path
-        raise StoreError(
-            f"{where}: {error.strerror or error}", "check the folder's permissions and the free space, or use --store"
-        ) from error
+        raise StoreError(f"{where}: {error.strerror or error}", HINT_REFUSED) from error
 
 
 def replace_file(path: Path, content: bytes, written: Written = unwatched) -> None:
@@ -53,3 +54,37 @@ def replace_file(path: Path, content: bytes, written: Written = unwatched) -> No
             except BaseException:
                 Path(part.name).unlink(missing_ok=True)
                 raise
+
+
+def content_if_there(path: Path) -> bytes | None:
+    """Return a file's bytes, or None where there is no such file.
+
+    Raises:
+        StoreError: the system refuses to read it.
+    """
+    with reporting(path):
+        try:
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+
+
+def content_of(path: Path) -> tuple[int, str] | None:
+    """Return a file's size and the hash of its bytes, by which it is known again; None where there is no such file.
+
+    Raises:
+        StoreError: the system refuses to read it.
+    """
+    with reporting(path):
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+                return file.tell(), digest.hexdigest()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+
+
+def sync_file(path: Path) -> None:
+    """Make sure that the file's content is on the disk and not only on its way there."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

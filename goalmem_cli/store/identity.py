@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, Turn, encodable
+from goalmem_cli.records import Conversation, Turn, Unit, encodable
 from goalmem_cli.store import tables
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.placing import merged_in_part, place_of
-from goalmem_cli.store.units import Entry, entries_from_units, units_from_turns
+from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units, units_from_turns
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a transcript changes in the conversation `name`.
 
-    `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, after the
-    rows of the same id were deleted; `entries` are the units whose indexed texts are new or differ.
+    `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
+    `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
+    or differ.
     """
 
     name: str
@@ -28,7 +30,10 @@ class Change:
     gone_turns: tuple[str, ...]
     gone_units: tuple[str, ...]
     turns: tuple[Turn, ...]
+    units: tuple[Unit, ...]
     entries: tuple[Entry, ...]
+    moved_turns: tuple[str, ...] = ()
+    moved_units: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -37,45 +42,145 @@ class Change:
 
 
 def storable(conversation: Conversation) -> Conversation:
-    """Return the conversation with lone surrogates, which no UTF-8 file can hold, replaced by question marks."""
-    turns = tuple(
-        replace(
-            turn, text=encodable(turn.text), speaker=encodable(turn.speaker),
-            own_id=None if turn.own_id is None else encodable(turn.own_id),
-        )
-        for turn in conversation.turns
-    )  # fmt: skip
+    """Return the conversation with lone surrogates, which no UTF-8 file can hold, replaced by question marks.
+
+    Raises:
+        InputError: two turns have one own id.
+    """
+    counts = Counter(place_of(turn) for turn in conversation.turns)
+    if len(counts) < len(conversation.turns):
+        twice = next(place for place, count in counts.items() if count > 1)
+        raise InputError(conversation.name, twice, "two turns have this id", "give each turn an id of its own, or none")
+    turns = tuple(_storable_turn(turn) for turn in conversation.turns)
     own_id = None if conversation.own_id is None else encodable(conversation.own_id)
-    return replace(conversation, name=encodable(conversation.name), own_id=own_id, turns=turns)
+    derived = tuple(
+        replace(unit, text=encodable(unit.text), speaker=encodable(unit.speaker)) for unit in conversation.derived
+    )
+    return replace(conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived)
 
 
-def resolve_name(connection: Connection, conversation: Conversation, *, by_name: bool) -> tuple[str, bool]:
+def _storable_turn(turn: Turn) -> Turn:
+    texts = (turn.text, turn.speaker, turn.own_id or "")
+    if all(text.isascii() or encodable(text) == text for text in texts):
+        return turn
+    return replace(
+        turn, text=encodable(turn.text), speaker=encodable(turn.speaker),
+        own_id=None if turn.own_id is None else encodable(turn.own_id),
+    )  # fmt: skip
+
+
+def _under(name: str, turn: Turn) -> Turn:
+    return turn if turn.conversation == name else replace(turn, conversation=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store holds that a transcript could be.
+
+    `names` are those taken; `by_own_id` maps format and own id to the name; `keys` maps a name to ordinal -> content
+    key of its turns, for the conversations without own id that share a turn's content with what is to be resolved.
+    """
+
+    names: set[str]
+    by_own_id: Mapping[tuple[str, str], str]
+    keys: Mapping[tuple[str, str], Mapping[str, int]]
+
+    @classmethod
+    def from_store(cls, connection: Connection, conversations: Sequence[Conversation]) -> Known:
+        """Look up what matters for these conversations."""
+        nameless = [conversation for conversation in conversations if conversation.own_id is None]
+        ends = [turn.content_key for conversation in nameless for turn in _ends(conversation.turns)]
+        return cls(
+            set(tables.conversation_names(connection)),
+            tables.names_of_own_ids(connection),
+            tables.content_keys(connection, ends),
+        )
+
+
+def _ends(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    return (turns[0], turns[-1]) if turns else ()
+
+
+def resolve_name(known: Known, conversation: Conversation, *, by_name: bool) -> tuple[str, bool]:
     """Return the name the conversation has in the store, or will have, and whether it is new there.
 
-    With `by_name` the name alone decides; else its own id does, or what it says.
+    With `by_name` the name alone decides; else its own id does, or what it says. What comes from an exported store
+    takes its old name where that is free.
     """
-    taken = set(tables.conversation_names(connection))
-    if by_name:
-        return conversation.name, conversation.name not in taken
+    if by_name or (conversation.is_exported and conversation.name not in known.names):
+        return conversation.name, conversation.name not in known.names
     if conversation.own_id is not None:
-        name = tables.name_of_own_id(connection, conversation.format, conversation.own_id)
+        name = known.by_own_id.get((conversation.format, conversation.own_id))
     else:
-        keys = [turn.content_key for turn in conversation.turns]
-        name = _best_match(keys, tables.content_keys(connection, conversation.format, keys[0]))
+        name = _best_match(known, conversation)
     if name is not None:
         return name, False
-    wanted = conversation.own_id if conversation.own_id is not None else conversation.name
-    names = (wanted if count == 1 else f"{wanted}-{count}" for count in range(1, len(taken) + 2))
-    return next(name for name in names if name not in taken), True
+    wanted = conversation.name if conversation.own_id is None or conversation.is_exported else conversation.own_id
+    names = (wanted if count == 1 else f"{wanted}-{count}" for count in range(1, len(known.names) + 2))
+    return next(name for name in names if name not in known.names), True
 
 
-def _best_match(keys: Sequence[str], stored: Mapping[str, Sequence[str]]) -> str | None:
-    """Return the conversation that the transcript equals, else extends the furthest, else is the beginning of."""
-    extended = {name: len(theirs) for name, theirs in stored.items() if list(theirs) == list(keys[: len(theirs)])}
-    if extended:
-        return max(sorted(extended), key=lambda name: extended[name])
-    longer = (name for name, theirs in stored.items() if list(theirs[: len(keys)]) == list(keys))
-    return min(longer, default=None)
+def _best_match(known: Known, conversation: Conversation) -> str | None:
+    """Return the conversation that the transcript holds all of, the longest of them, else one that holds all of it.
+
+    Of a stored conversation only the turns up to the transcript's last ordinal count: the transcript may be the first
+    stretch of a longer one. What was forgotten of either is no difference.
+    """
+    keys = {turn.content_key for turn in conversation.turns}
+    last = conversation.turns[-1].ordinal
+    within: dict[str, int] = {}
+    around: list[str] = []
+    for (form, name), stored in known.keys.items():
+        if form != conversation.format:
+            continue
+        begun = {key for key, ordinal in stored.items() if ordinal <= last}
+        if begun and begun <= keys:
+            within[name] = len(begun)
+        elif keys <= begun:
+            around.append(name)
+    if conversation.name in (within if conversation.is_exported else ()):
+        return conversation.name
+    return max(sorted(within), key=lambda name: within[name]) if within else min(around, default=None)
+
+
+def plan_changes(
+    connection: Connection | None, named: Sequence[tuple[str, bool]], conversations: Sequence[Conversation]
+) -> list[Change]:
+    """Return what each conversation changes under its name, which is new or not; without a store all are new."""
+    turns = [
+        tuple(_under(name, turn) for turn in conversation.turns)
+        for (name, _), conversation in zip(named, conversations, strict=True)
+    ]
+    old = [turn.id for (_, is_new), group in zip(named, turns, strict=True) if not is_new for turn in group]
+    stored = tables.places_of_turns(connection, old) if connection is not None and old else {}
+    return [
+        plan_change(name, True, {}, group)
+        if is_new or connection is None
+        else _plan_more(connection, name, group, stored)
+        for (name, is_new), group in zip(named, turns, strict=True)
+    ]
+
+
+def _plan_more(
+    connection: Connection, name: str, turns: Sequence[Turn], stored: Mapping[str, tuple[int, int]]
+) -> Change:
+    """Return what the turns change in a stored conversation, of which no more is read than is needed to tell.
+
+    Most transcripts are what is stored, or go on where it ends; for any other the whole conversation is compared.
+    """
+    fresh = [turn for turn in turns if stored.get(turn.id) != (turn.session, turn.ordinal)]
+    if not fresh:
+        return Change(name, False, 0, (), (), (), (), (), ())
+    session, ordinal = tables.end_of_conversation(connection, name)
+    goes_on = (
+        [turn.ordinal for turn in fresh] == list(range(ordinal + 1, ordinal + 1 + len(fresh)))
+        and fresh[0].session >= session
+        and not tables.has_own_ids(connection, name, [turn.own_id for turn in fresh if turn.own_id is not None])
+    )
+    if not goes_on:
+        return plan_change(name, False, tables.load_turns(connection, [name]), turns)
+    tail = tables.load_turns(connection, [name], first=ordinal + 1 - 2 * NEIGHBOURS)
+    return plan_change(name, False, tail, [*tail.values(), *fresh])
 
 
 def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequence[Turn]) -> Change:
@@ -83,33 +188,34 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
 
     Turns are the same where their own id is, or their ordinal where they have none; text that differs there replaces
     the stored one. Nothing is deleted because a transcript lacks it: an earlier copy of a chat is not a wish to forget.
-
-    Raises:
-        InputError: two turns of the transcript have one own id.
     """
-    incoming = {place_of(turn): replace(turn, conversation=name) for turn in turns}
-    if len(incoming) < len(turns):
-        places = [place_of(turn) for turn in turns]
-        twice = next(place for place in places if places.count(place) > 1)
-        raise InputError(name, twice, "two turns have this id", "give each turn an id of its own, or none")
+    incoming = {place_of(turn): _under(name, turn) for turn in turns}
     before = list(stored.values())
     known = {place_of(turn): turn for turn in before}
     after = _merged(before, incoming)
     replaced = [turn for place, turn in incoming.items() if place in known and known[place].id != turn.id]
     after_ids = {turn.id for turn in after}
     unchanged = set(before)
-    old_entries = {entry.unit.id: entry for entry in entries_from_units(units_from_turns(before))}
+    old_units = units_from_turns(before)
+    old_entries = {entry.unit.id: entry for entry in entries_from_units(old_units)}
     new_units = units_from_turns(after)
     new_ids = {unit.id for unit in new_units}
+    written = tuple(turn for turn in after if turn not in unchanged)
+    written_ids = {turn.id for turn in written}
+    old_ids = {unit.id for unit in old_units}
+    units = tuple(unit for unit in new_units if unit.turns[0] in written_ids)
     return Change(
         name=name,
         is_new=is_new,
         new_turns=sum(place not in known for place in incoming),
         replaced=tuple(turn.label for turn in replaced),
         gone_turns=tuple(turn.id for turn in before if turn.id not in after_ids),
-        gone_units=tuple(unit.id for unit in units_from_turns(before) if unit.id not in new_ids),
-        turns=tuple(turn for turn in after if turn not in unchanged),
+        gone_units=tuple(unit.id for unit in old_units if unit.id not in new_ids),
+        turns=written,
+        units=units,
         entries=tuple(entry for entry in entries_from_units(new_units) if not _is_same(entry, old_entries)),
+        moved_turns=tuple(id_ for id_ in written_ids if id_ in stored),
+        moved_units=tuple(unit.id for unit in units if unit.id in old_ids),
     )
 
 

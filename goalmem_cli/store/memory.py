@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
-from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.ports import Embedder
-from goalmem_cli.records import Conversation, Hit, Query, Turn
-from goalmem_cli.store import consistency, summaries, tables
-from goalmem_cli.store.database import Connection, Database
-from goalmem_cli.store.fingerprint import Fingerprint
-from goalmem_cli.store.identity import Change, plan_change, resolve_name, storable
-from goalmem_cli.store.reader import Filters, Reader, check_embedder, is_embedded_with
-from goalmem_cli.store.tables import Meta, VectorPair
-from goalmem_cli.store.text_index import TextIndex
-from goalmem_cli.store.units import FLAT, Entry
-from goalmem_cli.store.values import Added, ConversationSummary, Ranking, Scored, Stats
-from goalmem_cli.store.vector_index import VectorIndex
+from goalmem_cli.records import Conversation, Hit, Query, Turn, Unit
+from goalmem_cli.store import answers, consistency, summaries, tables
+from goalmem_cli.store.adding import Adding
+from goalmem_cli.store.database import Connection
+from goalmem_cli.store.exporting import CONTENT_TABLES, documents, write_lines
+from goalmem_cli.store.files import Written, unwatched
+from goalmem_cli.store.forgetting import Forgetting, catch_up
+from goalmem_cli.store.identity import storable
+from goalmem_cli.store.parts import Parts
+from goalmem_cli.store.reader import Filters, Reader, check_embedder
+from goalmem_cli.store.reembedding import Reembedding
+from goalmem_cli.store.removal import remove_store
+from goalmem_cli.store.units import FLAT
+from goalmem_cli.store.values import Added, ConversationSummary, Forgotten, Ranking, Scored, Selection, Stats
 from goalmem_cli.store.verification import verify
-from goalmem_cli.store.writing import write_change
-
-DATABASE, TEXT, VECTORS = "memory.duckdb", "text", "vectors"
-
-_EMBED_BATCH = 1024
-_MAX_PLANS = 8
 
 
 class Store:
     """One memory, a folder. Nothing is created before the first write, and nothing stays open between calls.
 
     `announce` gets a line whenever the user has to wait or something was repaired; `patience` is how many seconds to
-    wait for another process's lock.
+    wait for another process's lock; `written` hears of every single write.
     """
 
     def __init__(
-        self, path: Path, embedder: Embedder, *, announce: Callable[[str], None], patience: float = 30.0
+        self,
+        path: Path,
+        embedder: Embedder,
+        *,
+        announce: Callable[[str], None],
+        patience: float = 30.0,
+        written: Written = unwatched,
     ) -> None:
         self.path = path
-        self._embedder = embedder
-        self._fingerprint = Fingerprint(embedder)
-        self._announce = announce
-        self._database = Database(path / DATABASE, announce, patience)
-        self._text = TextIndex(path / TEXT, announce, patience)
-        self._vectors = VectorIndex(path / VECTORS, embedder.dimension)
+        self._parts = Parts.of_folder(path, embedder, announce, patience, written)
+        self._database = self._parts.database
         self._filters = Filters()
 
     @property
@@ -67,25 +63,25 @@ class Store:
         by_name: bool = False,
         report: Callable[[Added], None] = lambda _: None,
     ) -> list[Added]:
-        """Store what is new of the conversations, each in a transaction of its own, and report each when it is safe.
+        """Store what is new of the conversations, and report each when it is safe.
 
         A conversation is the stored one with its own id, else the one that it equals, extends or is the beginning of,
-        else a new one named after it; with `by_name` it is the one of its name. The indexes follow at the end, also
-        when a later conversation fails.
+        else a new one named after it; with `by_name` it is the one of its name. One that `continues` goes on with the
+        one before it. They are written a batch at a time, each batch in one transaction.
 
         Raises:
             InputError: two turns of a conversation have one own id.
             EmbedderMismatch: the store's vectors come from another embedder, or from another model of its name.
+            ModelError: the embedder makes nothing of a text.
             StoreError: the store cannot be used.
         """
         done: list[Added] = []
-        try:
-            for conversation in conversations:
-                done.append(self._add(storable(conversation), by_name=by_name))
-                report(done[-1])
-        finally:
-            if any(added.units or added.new_turns or added.replaced for added in done):
-                self.catch_up()
+
+        def take(added: Added) -> None:
+            done.append(added)
+            report(added)
+
+        Adding(self._parts, by_name=by_name).add(conversations, take)
         return done
 
     def add_turns(self, turns: Iterable[Turn]) -> list[Added]:
@@ -100,16 +96,99 @@ class Store:
         named = (Conversation(name, "turns", tuple(members), own_id=name) for name, members in grouped.items())
         return self.add_all(named, by_name=True)
 
+    def add_answer(self, text: str, question: Turn, cited: Sequence[str], attributes: Mapping[str, object]) -> Unit:
+        """Store one of goalmem's own answers, sourced to the turns of the cited units and to the question's turn.
+
+        It is no turn: no ranking of another backbone finds it, and it goes when one of its turns is forgotten.
+
+        Raises:
+            StoreError: the question or something cited is not stored any more, or the store cannot be used.
+            ModelError: the embedder cannot be used.
+        """
+        return answers.add_answer(self._parts, text, question, cited, attributes)
+
     def preview(self, conversation: Conversation) -> Added:
-        """Return what `add` would do, without doing it.
+        """Return what `add` would do, without doing it."""
+        return self.preview_all([conversation])[0]
+
+    def preview_all(
+        self, conversations: Iterable[Conversation], *, report: Callable[[Added], None] = lambda _: None
+    ) -> list[Added]:
+        """Report what `add_all` would do with each conversation by itself, without doing it.
 
         Raises:
             As `add_all`.
         """
-        conversation = storable(conversation)
-        if not conversation.turns:
-            return Added(conversation.name, 0)
-        return _added(conversation, self._planned(conversation, by_name=False)[0])
+        done: list[Added] = []
+        adding = Adding(self._parts)
+        for conversation in conversations:
+            done += adding.preview([storable(conversation)])
+            report(done[-1])
+        return done
+
+    def forgettable(self, selection: Selection) -> Forgotten:
+        """Return what `forget` would delete.
+
+        Raises:
+            StoreError: there is no store, or it cannot be used.
+        """
+        return Forgetting(self._parts).counts(selection)
+
+    def forget(self, selection: Selection) -> Forgotten:
+        """Delete the turns and all that came from them, so that no file of the store holds their text any more.
+
+        Raises:
+            StoreError: there is no store, or it cannot be used.
+        """
+        return Forgetting(self._parts).forget(selection)
+
+    def reembed(self, embedder: Embedder, progress: Callable[[int, int], None]) -> int:
+        """Embed everything again with another embedder, and return how many units that were.
+
+        `progress` hears how many are done and how many there are. Interrupted, the store stays as it was, and the next
+        call with this embedder goes on where it stopped.
+
+        Raises:
+            ModelError: the embedder cannot be used.
+            StoreError: there is no store, or it cannot be used.
+        """
+        return Reembedding(self._parts, embedder).run(progress)
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Yield the store as JSON documents that the format ``goalmem`` reads back.
+
+        Raises:
+            StoreError: there is no store, or it cannot be used.
+        """
+        return documents(self._parts)
+
+    def export_file(self, file: Path) -> int:
+        """Write the documents of `export` into a file, a line each, and return how many.
+
+        The file gets its name only when it is whole.
+
+        Raises:
+            StoreError: there is no store, or the file cannot be written.
+        """
+        return write_lines(documents(self._parts), file)
+
+    def export_tables(self, folder: Path) -> list[Path]:
+        """Write every table of content into the folder as a Parquet file, and return the files.
+
+        Raises:
+            StoreError: there is no store, or a file cannot be written.
+        """
+        self._parts.require()
+        return self._database.export(folder, CONTENT_TABLES)
+
+    def remove(self) -> None:
+        """Delete the store: its database, indexes and traces, and its folder where nothing else is in it.
+
+        Raises:
+            StoreLocked: another process uses it.
+            StoreError: there is no store, or the system refuses.
+        """
+        remove_store(self._parts)
 
     def rebuild(self) -> None:
         """Write both indexes anew from the database.
@@ -117,59 +196,16 @@ class Store:
         Raises:
             StoreError: the store cannot be used.
         """
-        self._require()
-        with self._database.writing() as connection:
-            consistency.rebuild(connection, (self._text, self._vectors))
+        self._parts.require()
+        self._parts.rebuild()
 
     def catch_up(self) -> None:
-        """Bring both indexes to the database's generation: replay what they lack, rebuild what cannot be replayed.
+        """Bring both indexes to the database's generation, and finish a forgetting that was interrupted.
 
         Raises:
             StoreError: the store cannot be used.
         """
-        with self._database.writing() as connection:
-            consistency.catch_up(connection, self._indexes(connection), self._announce)
-
-    def _add(self, conversation: Conversation, *, by_name: bool) -> Added:
-        """Plan and embed without a lock, then write if the store is still the one planned for, else plan again."""
-        if not conversation.turns:
-            return Added(conversation.name, 0)
-        for _ in range(_MAX_PLANS):
-            change, meta = self._planned(conversation, by_name=by_name)
-            if change.is_empty:
-                return _added(conversation, change)
-            if change.entries:
-                self._fingerprint.check(meta)
-            vectors = self._embedded(change.entries)
-            with self._database.writing() as connection:
-                if tables.load_meta(connection).generation == meta.generation:
-                    self._record_embedder(connection)
-                    write_change(connection, conversation, change, vectors, (self._text, self._vectors))
-                    return _added(conversation, change)
-        raise StoreLocked(f"{self.path} keeps being changed by another process", "try again when it is done")
-
-    def _planned(self, conversation: Conversation, *, by_name: bool) -> tuple[Change, Meta]:
-        """Return what the conversation changes, and the state of the store for which that is so."""
-        if not self.exists:
-            name = conversation.own_id if conversation.own_id is not None else conversation.name
-            return plan_change(name, True, {}, conversation.turns), Meta("")
-        with self._database.reading() as connection:
-            meta = tables.load_meta(connection)
-            check_embedder(meta, self._embedder)
-            name, is_new = resolve_name(connection, conversation, by_name=by_name)
-            stored = {} if is_new else tables.load_turns(connection, [name])
-            return plan_change(name, is_new, stored, conversation.turns), meta
-
-    def _embedded(self, entries: Sequence[Entry]) -> dict[str, VectorPair]:
-        """Return unit id -> vectors of the entries, embedded a batch at a time."""
-        vectors: dict[str, VectorPair] = {}
-        for start in range(0, len(entries), _EMBED_BATCH):
-            batch = entries[start : start + _EMBED_BATCH]
-            matrix = self._embedder.embed([*(entry.text for entry in batch), *(entry.context for entry in batch)])
-            rows = np.ascontiguousarray(matrix, dtype="<f4")
-            for place, entry in enumerate(batch):
-                vectors[entry.unit.id] = VectorPair(rows[place].tobytes(), rows[len(batch) + place].tobytes())
-        return vectors
+        catch_up(self._parts)
 
     # Reading
 
@@ -183,13 +219,13 @@ class Store:
         Raises:
             StoreError: there is no store, or it cannot be used.
         """
-        self._require()
+        self._parts.require()
         with self._database.reading() as connection:
-            is_current = consistency.is_current(connection, self._indexes(connection))
+            is_current = consistency.is_current(connection, self._parts.indexes(connection))
             if is_current:
                 yield self._reader(connection)
         if not is_current:
-            self._announce(f"the indexes of {self.path} are behind memory.duckdb: bringing them up to date")
+            self._parts.announce(f"the indexes of {self.path} are behind memory.duckdb: bringing them up to date")
             self.catch_up()
             with self._database.reading() as connection:
                 yield self._reader(connection)
@@ -212,9 +248,21 @@ class Store:
         Raises:
             StoreError: there is no store, or it cannot be used.
         """
-        self._require()
+        self._parts.require()
         with self._database.reading() as connection:
             return list(tables.load_turns(connection, conversations).values())
+
+    def last_turn(self, conversation: str) -> Turn | None:
+        """Return the last turn of a conversation; None where it is not stored.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        if not self.exists:
+            return None
+        with self._database.reading() as connection:
+            _, ordinal = tables.end_of_conversation(connection, conversation)
+            return next(iter(tables.load_turns(connection, [conversation], ordinal, ordinal).values()), None)
 
     def count_without_time(self, query: Query) -> int:
         """Return how many turns only the query's time filter hides because nobody knows when they were said.
@@ -222,7 +270,7 @@ class Store:
         Raises:
             StoreError: there is no store, or it cannot be used.
         """
-        self._require()
+        self._parts.require()
         if query.since is None and query.until is None:
             return 0
         with self._database.reading() as connection:
@@ -234,7 +282,7 @@ class Store:
         Raises:
             StoreError: there is no store, or it cannot be used.
         """
-        self._require()
+        self._parts.require()
         with self._database.reading() as connection:
             return summaries.load_conversations(connection)
 
@@ -244,7 +292,7 @@ class Store:
         Raises:
             StoreError: there is no store, or it cannot be used.
         """
-        self._require()
+        self._parts.require()
         with self._database.reading() as connection:
             return summaries.load_stats(connection, self.path)
 
@@ -254,33 +302,11 @@ class Store:
         Raises:
             StoreError: there is no store, or it cannot be opened at all.
         """
-        self._require()
+        self._parts.require()
         with self._database.reading() as connection:
-            check_embedder(tables.load_meta(connection), self._embedder)
-            return verify(connection, self._text, self._vectors)
+            check_embedder(tables.load_meta(connection), self._parts.embedder)
+            return verify(connection, self._parts.text, self._parts.vectors)
 
     def _reader(self, connection: Connection) -> Reader:
-        return Reader(connection, self._text, self._vectors, self._embedder, self._fingerprint, self._filters)
-
-    def _indexes(self, connection: Connection) -> tuple[TextIndex | VectorIndex, ...]:
-        """Return the indexes that this embedder's store can use: words need none, vectors need their own."""
-        is_ours = is_embedded_with(tables.load_meta(connection), self._embedder)
-        return (self._text, self._vectors) if is_ours else (self._text,)
-
-    def _require(self) -> None:
-        if not self.exists:
-            raise StoreError(f"there is no memory in {self.path} yet", f"goalmem ingest PATH --store {self.path}")
-
-    def _record_embedder(self, connection: Connection) -> None:
-        meta = tables.load_meta(connection)
-        if meta.embedder is not None and meta.fingerprint is not None:
-            return
-        with connection.transaction():
-            tables.update_meta(
-                connection, embedder=self._embedder.name, dimension=self._embedder.dimension,
-                fingerprint=self._fingerprint.text(),
-            )  # fmt: skip
-
-
-def _added(conversation: Conversation, change: Change) -> Added:
-    return Added(change.name, len(conversation.turns), change.new_turns, change.replaced, len(change.entries))
+        parts = self._parts
+        return Reader(connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters)

@@ -6,12 +6,19 @@ hashes that the writing code computes and `Store.verify` checks, and DuckDB's ke
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 
 from goalmem_cli.errors import StoreDamaged, StoreNewer
+from goalmem_cli.logic.annotations import time_attributes
 
-Run = Callable[[str], Sequence[tuple[Any, ...]]]
+
+class Run(Protocol):
+    """Runs one statement, with its parameters, and returns the rows."""
+
+    def __call__(self, sql: str, parameters: Sequence[object] = (), /) -> Sequence[tuple[Any, ...]]: ...
 
 
 def m001_initial(run: Run) -> None:
@@ -39,7 +46,31 @@ def m001_initial(run: Run) -> None:
     run("INSERT INTO meta VALUES ('store', uuid()::VARCHAR)")
 
 
-MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (("m001_initial", m001_initial),)
+def m002_times_and_lifecycle(run: Run) -> None:
+    """What relative expressions mean becomes an attribute of turns' units; re-embedding and forgetting get tables.
+
+    `vectors_next` fills up while a store changes its embedder; `forgetting` lists units that are deleted, as long as
+    their texts may still be in some file.
+    """
+    run("CREATE TABLE vectors_next (unit VARCHAR, text_vector BLOB, context_vector BLOB)")
+    run("CREATE TABLE forgetting (unit VARCHAR)")
+    run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
+    for (conversation,) in run("SELECT name FROM conversations"):
+        rows = run("SELECT id, text, said, attributes FROM units WHERE conversation = ?", [conversation])
+        found = {
+            unit: json.dumps(json.loads(attributes) | times, sort_keys=True)
+            for unit, text, said, attributes in rows
+            if (times := time_attributes(text, None if said is None else datetime.fromisoformat(said)))
+        }
+        run("INSERT INTO annotated SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[])", [list(found), [*found.values()]])
+    run("UPDATE units SET attributes = annotated.attributes FROM annotated WHERE id = unit")
+    run("DROP TABLE annotated")
+
+
+MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
+    ("m001_initial", m001_initial),
+    ("m002_times_and_lifecycle", m002_times_and_lifecycle),
+)
 
 
 def pending_migrations(run: Run) -> list[str]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 MAX_TOKENS = 256
 
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
-UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")  # scripts written without spaces, or nearly so
+"""Scripts written without spaces, or nearly so, as ranges inside a regular expression's brackets."""
 
-_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
+_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
 _LETTERS_PER_TOKEN = 6
 _PARAGRAPH_END = re.compile(r"(?<=\n)(?=\s*\n)|(?<=\n\n)")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])(?=\s)|(?<=[。！？])|(?<=\n)")
@@ -31,6 +31,8 @@ def split_into_passages(text: str, limit: int = MAX_TOKENS) -> list[str]:
     They end where a paragraph ends if that can be had, else where a sentence does, else a word, else anywhere;
     together they hold every character of the text except the blanks between them.
     """
+    if len(text) <= limit:  # no token is shorter than a character
+        return [text.strip()] if text.strip() else []
     passages: list[str] = []
     size = 0
     for piece in _pieces(text, limit, (_PARAGRAPH_END, _SENTENCE_END, _WORD_END)):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from goalmem_cli.errors import EmbedderMismatch
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.store import summaries, tables
+from goalmem_cli.store import summaries, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.fingerprint import Fingerprint
 from goalmem_cli.store.tables import Meta
@@ -43,7 +43,10 @@ class Filters:
         key = (manifest.data, manifest.generation, backbone, *scope)
         rows = self._rows.get(key)
         if rows is None:
-            rows = snapshot.rows_of(tables.passing_units(connection, query, backbone))
+            units, are_hidden = unit_rows.fewer_units(connection, query, backbone)
+            rows = snapshot.rows_of(units)
+            if are_hidden:
+                rows = snapshot.living & ~rows
             self._rows[key] = rows
             if len(self._rows) > _KEPT_FILTERS:
                 self._rows.popitem(last=False)

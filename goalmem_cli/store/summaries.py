@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.records import Hit, Unit
-from goalmem_cli.store import tables
+from goalmem_cli.store import tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.units import FLAT, NEIGHBOURS, part_of, retrievable
@@ -20,8 +20,8 @@ def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
     Neighbours are the two retrievable units before and after in the session: turns, or the nearest passages of long
     ones, so that they stay short. They are known for the units that come straight from turns.
     """
-    near_ids = tables.units_near(connection, ids, FLAT, NEIGHBOURS)
-    units = {unit.id: unit for unit in tables.load_units(connection, ids=sorted({*ids, *near_ids}))}
+    near_ids = unit_rows.units_near(connection, ids, FLAT, NEIGHBOURS)
+    units = {unit.id: unit for unit in unit_rows.load_units(connection, ids=sorted({*ids, *near_ids}))}
     sessions: dict[tuple[str, int], list[Unit]] = {}
     for unit in sorted(retrievable([units[near] for near in near_ids if near in units]), key=_order):
         sessions.setdefault((unit.conversation, unit.session), []).append(unit)

@@ -1,29 +1,16 @@
-"""The statements over goalmem's tables: rows to values and back. All SQL of the store's content is here."""
+"""The statements over conversations, turns and what the store says of itself; units have theirs in `unit_rows`."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
-from goalmem_cli.logic.moments import Moment, Span
-from goalmem_cli.records import Query, Turn, Unit, encodable
+from goalmem_cli.records import Query, Turn, content_hash
+from goalmem_cli.store.columns import conditions_of, iso_of, moment_columns, time_of
 from goalmem_cli.store.database import Connection, Row
 
-_UNIT_COLUMNS = (
-    "id, kind, text, conversation, speaker, said, backbone, session, ordinal, event_from, event_to, attributes"
-)
+_LAST = 2**31 - 1
 _TURN_COLUMNS = "id, conversation, session, ordinal, speaker, text, said, own_id, role"
-
-
-@dataclass(frozen=True, slots=True)
-class VectorPair:
-    """A unit's two vectors as the database keeps them: little-endian float32, of its text and of its context."""
-
-    text: bytes
-    context: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,42 +57,86 @@ def conversation_names(connection: Connection) -> list[str]:
     return [str(name) for (name,) in connection.rows("SELECT name FROM conversations ORDER BY name")]
 
 
-def name_of_own_id(connection: Connection, form: str, own_id: str) -> str | None:
-    """Return the name of the conversation that has this own id in this format."""
-    rows = connection.rows("SELECT name FROM conversations WHERE format = ? AND own_id = ?", [form, own_id])
-    return str(rows[0][0]) if rows else None
+def conversation_rows(connection: Connection) -> dict[str, tuple[str, str | None]]:
+    """Return name -> format and own id, of all conversations."""
+    rows = connection.rows("SELECT name, format, own_id FROM conversations")
+    return {str(name): (form, own_id) for name, form, own_id in rows}
 
 
-def content_keys(connection: Connection, form: str, first: str) -> dict[str, list[str]]:
-    """Return name -> content keys in order, of the conversations without own id that begin with the key `first`."""
+def names_of_own_ids(connection: Connection) -> dict[tuple[str, str], str]:
+    """Return format and own id -> name, of the conversations that have an own id."""
+    rows = connection.rows("SELECT format, own_id, name FROM conversations WHERE own_id IS NOT NULL")
+    return {(str(form), str(own_id)): str(name) for form, own_id, name in rows}
+
+
+def content_keys(connection: Connection, shared: Sequence[str]) -> dict[tuple[str, str], dict[str, int]]:
+    """Return format and name -> content key -> ordinal, of the conversations without own id that have a shared key."""
+    if not shared:
+        return {}
     rows = connection.rows(
-        """SELECT conversation, list(content_key ORDER BY session, ordinal, id) AS keys FROM turns
-        WHERE conversation IN (SELECT name FROM conversations WHERE format = $form AND own_id IS NULL)
-          AND conversation IN (SELECT conversation FROM turns WHERE content_key = $first)
-        GROUP BY conversation HAVING keys[1] = $first ORDER BY conversation""",
-        {"form": form, "first": first},
+        """SELECT format, name, content_key, ordinal FROM turns JOIN conversations ON conversation = name
+        WHERE conversations.own_id IS NULL AND name IN (
+            SELECT conversation FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[])))""",
+        [list(shared)],
     )
-    return {str(name): list(keys) for name, keys in rows}
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for form, name, key, ordinal in rows:
+        found.setdefault((str(form), str(name)), {})[str(key)] = int(ordinal)
+    return found
 
 
-def load_turns(connection: Connection, conversations: Sequence[str] | None = None) -> dict[str, Turn]:
-    """Return stored id -> turn, in the order of the conversations; None means all of them."""
-    where = "" if conversations is None else "WHERE conversation IN (SELECT unnest(?::VARCHAR[]))"
+def places_of_turns(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return id -> session and ordinal, of these turns that are stored."""
     rows = connection.rows(
-        f"SELECT {_TURN_COLUMNS} FROM turns {where} ORDER BY conversation, session, ordinal, id",
-        [] if conversations is None else [list(conversations)],
+        "SELECT id, session, ordinal FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
+    )
+    return {str(id_): (int(session), int(ordinal)) for id_, session, ordinal in rows}
+
+
+def end_of_conversation(connection: Connection, name: str) -> tuple[int, int]:
+    """Return the last session and the last ordinal of a conversation; -1 for both where it has no turns."""
+    ((session, ordinal),) = connection.rows(
+        "SELECT coalesce(max(session), -1), coalesce(max(ordinal), -1) FROM turns WHERE conversation = ?", [name]
+    )
+    return int(session), int(ordinal)
+
+
+def has_own_ids(connection: Connection, name: str, own_ids: Sequence[str]) -> bool:
+    """Return whether the conversation has a turn with one of these own ids."""
+    sql = "SELECT count(*) FROM turns WHERE conversation = ? AND own_id IN (SELECT unnest(?::VARCHAR[]))"
+    return bool(own_ids) and bool(connection.value(sql, [name, list(own_ids)]))
+
+
+def load_turns(
+    connection: Connection, conversations: Sequence[str] | None = None, first: int = 0, last: int = _LAST
+) -> dict[str, Turn]:
+    """Return stored id -> turn, in the order of the conversations (None: all), from ordinal `first` to `last`."""
+    where = "" if conversations is None else "AND conversation IN (SELECT unnest(?::VARCHAR[]))"
+    rows = connection.rows(
+        f"""SELECT {_TURN_COLUMNS} FROM turns WHERE ordinal BETWEEN ? AND ? {where}
+        ORDER BY conversation, session, ordinal, id""",
+        [first, last] if conversations is None else [first, last, list(conversations)],
     )
     return {str(row[0]): _turn(row) for row in rows}
 
 
 def _turn(row: Row) -> Turn:
     _, conversation, session, ordinal, speaker, text, said, own_id, role = row
-    return Turn(conversation, session, ordinal, speaker, text, _time(said), own_id, role)
+    return Turn(conversation, session, ordinal, speaker, text, time_of(said), own_id, role)
+
+
+def insert_conversations(connection: Connection, rows: Sequence[tuple[str, str, str | None]]) -> None:
+    """Add conversations by name, format and own id."""
+    connection.insert("conversations", {
+        "name": ("VARCHAR", [name for name, _, _ in rows]),
+        "format": ("VARCHAR", [form for _, form, _ in rows]),
+        "own_id": ("VARCHAR", [own_id for _, _, own_id in rows]),
+    })  # fmt: skip
 
 
 def insert_turns(connection: Connection, turns: Sequence[Turn]) -> None:
     """Add rows for the turns."""
-    moments = [_moment(turn.said) for turn in turns]
+    moments = [moment_columns(turn.said) for turn in turns]
     connection.insert("turns", {
         "id": ("VARCHAR", [turn.id for turn in turns]),
         "conversation": ("VARCHAR", [turn.conversation for turn in turns]),
@@ -114,7 +145,7 @@ def insert_turns(connection: Connection, turns: Sequence[Turn]) -> None:
         "own_id": ("VARCHAR", [turn.own_id for turn in turns]),
         "speaker": ("VARCHAR", [turn.speaker for turn in turns]),
         "role": ("VARCHAR", [turn.role for turn in turns]),
-        "said": ("VARCHAR", [_iso(turn.said) for turn in turns]),
+        "said": ("VARCHAR", [iso_of(turn.said) for turn in turns]),
         "clock": ("BIGINT", [clock for clock, _ in moments]),
         "instant": ("BIGINT", [instant for _, instant in moments]),
         "text": ("VARCHAR", [turn.text for turn in turns]),
@@ -122,182 +153,70 @@ def insert_turns(connection: Connection, turns: Sequence[Turn]) -> None:
     })  # fmt: skip
 
 
-def rewrite_sessions(connection: Connection, conversation: str) -> None:
-    """Derive the conversation's sessions from its turns again."""
-    connection.delete("sessions", "conversation", [conversation])
+def rewrite_sessions(connection: Connection, conversations: Sequence[str]) -> None:
+    """Derive the conversations' sessions from their turns again."""
+    connection.delete("sessions", "conversation", conversations)
     connection.rows(
         """INSERT INTO sessions SELECT conversation, session, count(*), arg_min(said, clock), arg_max(said, clock)
-        FROM turns WHERE conversation = ? GROUP BY conversation, session""",
-        [conversation],
+        FROM turns WHERE conversation IN (SELECT unnest(?::VARCHAR[])) GROUP BY conversation, session""",
+        [list(conversations)],
     )
-
-
-# Units and vectors
-
-
-def load_units(
-    connection: Connection, ids: Sequence[str] | None = None, conversations: Sequence[str] | None = None
-) -> list[Unit]:
-    """Return the units with these ids, or of these conversations, or all; each with its turns."""
-    conditions, parameters = [], []
-    for column, values in (("id", ids), ("conversation", conversations)):
-        if values is not None:
-            conditions.append(f"{column} IN (SELECT unnest(?::VARCHAR[]))")
-            parameters.append(list(values))
-    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    rows = connection.rows(
-        f"""WITH wanted AS (SELECT {_UNIT_COLUMNS} FROM units {where}),
-        sources AS (SELECT unit, list(turn ORDER BY place) AS turns, list(label ORDER BY place) AS labels
-            FROM unit_sources WHERE unit IN (SELECT id FROM wanted) GROUP BY unit)
-        SELECT wanted.*, turns, labels FROM wanted LEFT JOIN sources ON unit = id
-        ORDER BY conversation, session, ordinal, id""",
-        parameters,
-    )
-    return [_unit(row) for row in rows]
-
-
-def _unit(row: Row) -> Unit:
-    id_, kind, text, conversation, speaker, said, backbone, session, ordinal, start, end, attributes, turns, labels = (
-        row
-    )
-    return Unit(
-        id_, kind, text, conversation, speaker, _time(said), tuple(turns or ()), tuple(labels or ()), backbone,
-        session, ordinal, _time(start), _time(end), json.loads(attributes),
-    )  # fmt: skip
-
-
-def insert_units(connection: Connection, units: Sequence[Unit]) -> None:
-    """Add rows for the units and for the turns they came from."""
-    moments = [_moment(unit.said) for unit in units]
-    connection.insert("units", {
-        "id": ("VARCHAR", [unit.id for unit in units]),
-        "backbone": ("VARCHAR", [unit.backbone for unit in units]),
-        "kind": ("VARCHAR", [unit.kind for unit in units]),
-        "conversation": ("VARCHAR", [unit.conversation for unit in units]),
-        "session": ("INTEGER", [unit.session for unit in units]),
-        "ordinal": ("INTEGER", [unit.ordinal for unit in units]),
-        "speaker": ("VARCHAR", [unit.speaker for unit in units]),
-        "said": ("VARCHAR", [_iso(unit.said) for unit in units]),
-        "clock": ("BIGINT", [clock for clock, _ in moments]),
-        "instant": ("BIGINT", [instant for _, instant in moments]),
-        "event_from": ("VARCHAR", [_iso(unit.event_from) for unit in units]),
-        "event_to": ("VARCHAR", [_iso(unit.event_to) for unit in units]),
-        "attributes": ("VARCHAR", [json.dumps(dict(unit.attributes), sort_keys=True) for unit in units]),
-        "text": ("VARCHAR", [unit.text for unit in units]),
-    })  # fmt: skip
-    sources = [
-        (unit.id, place, turn, label)
-        for unit in units
-        for place, (turn, label) in enumerate(zip(unit.turns, unit.labels, strict=True))
-    ]
-    connection.insert("unit_sources", {
-        "unit": ("VARCHAR", [unit for unit, _, _, _ in sources]),
-        "place": ("INTEGER", [place for _, place, _, _ in sources]),
-        "turn": ("VARCHAR", [turn for _, _, turn, _ in sources]),
-        "label": ("VARCHAR", [label for _, _, _, label in sources]),
-    })  # fmt: skip
-
-
-def delete_units(connection: Connection, ids: Sequence[str]) -> None:
-    """Delete the units' rows, with those of the turns they came from; edges and vectors stay."""
-    connection.delete("units", "id", ids)
-    connection.delete("unit_sources", "unit", ids)
-
-
-def units_from(connection: Connection, turns: Sequence[str]) -> list[str]:
-    """Return the ids of every unit that one of these turns contributed to."""
-    rows = connection.rows(
-        "SELECT DISTINCT unit FROM unit_sources WHERE turn IN (SELECT unnest(?::VARCHAR[])) ORDER BY unit",
-        [list(turns)],
-    )
-    return [str(unit) for (unit,) in rows]
-
-
-def units_near(connection: Connection, ids: Sequence[str], backbone: str, distance: int) -> list[str]:
-    """Return the ids of the backbone's units whose turn is within `distance` turns of one of these, in its session."""
-    rows = connection.rows(
-        """SELECT DISTINCT near.id FROM units AS near JOIN units AS here
-            ON near.conversation = here.conversation AND near.session = here.session
-            AND near.ordinal BETWEEN here.ordinal - $distance AND here.ordinal + $distance
-        WHERE near.backbone = $backbone AND here.id IN (SELECT unnest($ids::VARCHAR[]))""",
-        {"ids": list(ids), "backbone": backbone, "distance": distance},
-    )
-    return [str(unit) for (unit,) in rows]
-
-
-def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair]) -> None:
-    """Store the units' vectors in place of earlier ones."""
-    connection.delete("vectors", "unit", list(vectors))
-    connection.insert("vectors", {
-        "unit": ("VARCHAR", list(vectors)),
-        "text_vector": ("BLOB", [pair.text for pair in vectors.values()]),
-        "context_vector": ("BLOB", [pair.context for pair in vectors.values()]),
-    })  # fmt: skip
-
-
-def load_vectors(connection: Connection, ids: Sequence[str] | None = None) -> dict[str, VectorPair]:
-    """Return unit id -> vectors; None means all."""
-    where = "" if ids is None else "WHERE unit IN (SELECT unnest(?::VARCHAR[]))"
-    rows = connection.rows(
-        f"SELECT unit, text_vector, context_vector FROM vectors {where}", [] if ids is None else [list(ids)]
-    )
-    return {str(unit): VectorPair(bytes(text), bytes(context)) for unit, text, context in rows}
-
-
-# Filters
-
-
-def passing_units(connection: Connection, query: Query, backbone: str) -> list[str]:
-    """Return the ids of the backbone's units that the query's filters let through."""
-    conditions, parameters = _conditions(query)
-    rows = connection.rows(
-        f"SELECT id FROM units WHERE {' AND '.join(['backbone = ?', *conditions])}", [backbone, *parameters]
-    )
-    return [str(unit) for (unit,) in rows]
 
 
 def count_turns_without_time(connection: Connection, query: Query) -> int:
     """Return how many turns the query's conversations and speakers let through that have no time."""
-    conditions, parameters = _conditions(Query(query.text, query.conversations, query.speakers))
+    conditions, parameters = conditions_of(Query(query.text, query.conversations, query.speakers))
     where = " AND ".join(["clock IS NULL", *conditions])
     return int(connection.value(f"SELECT count(*) FROM turns WHERE {where}", parameters))
-
-
-def _conditions(query: Query) -> tuple[list[str], list[object]]:
-    conditions: list[str] = []
-    parameters: list[object] = []
-    for column, values in (("conversation", query.conversations), ("speaker", query.speakers)):
-        if values is not None:
-            conditions.append(f"{column} IN (SELECT unnest(?::VARCHAR[]))")
-            parameters.append([encodable(value) for value in values])
-    span = Span.between(query.since, query.until)
-    for moment, comparison in ((span.since, ">="), (span.until, "<=")):
-        if moment is None:
-            continue
-        if moment.instant is None:
-            conditions.append(f"clock {comparison} ?")
-            parameters.append(moment.clock)
-        else:
-            conditions.append(f"CASE WHEN instant IS NULL THEN clock {comparison} ? ELSE instant {comparison} ? END")
-            parameters.extend((moment.clock, moment.instant))
-    return conditions, parameters
-
-
-def _moment(time: datetime | None) -> tuple[int | None, int | None]:
-    if time is None:
-        return None, None
-    moment = Moment.from_datetime(time)
-    return moment.clock, moment.instant
-
-
-def _iso(time: datetime | None) -> str | None:
-    return None if time is None else time.isoformat()
-
-
-def _time(text: Any) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
 
 
 def count_rows(connection: Connection, tables: Iterable[str]) -> list[int]:
     """Return how many rows each of the tables has."""
     return [int(connection.value(f"SELECT count(*) FROM {table}")) for table in tables]
+
+
+def outbox_units(connection: Connection, first: int, last: int) -> list[str]:
+    """Return the ids of the units that changed in the generations from `first` to `last`."""
+    rows = connection.rows(
+        "SELECT DISTINCT unit FROM outbox WHERE generation BETWEEN ? AND ? ORDER BY unit", [first, last]
+    )
+    return [str(unit) for (unit,) in rows]
+
+
+def forgotten_keys(connection: Connection, table: str = "forgetting") -> list[str]:
+    """Return what stands for deleted units and texts, as long as they may still be in some file of the store."""
+    return [str(key) for (key,) in connection.rows(f"SELECT unit FROM {table}")]
+
+
+def keys_of(connection: Connection, turns: Sequence[str], units: Sequence[str]) -> list[str]:
+    """Return what stands for these turns and units and for their texts: their ids, and hashes of the texts."""
+    rows = connection.rows(
+        """SELECT text FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))
+        UNION SELECT text FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))""",
+        [list(turns), list(units)],
+    )
+    return [*units, *(content_hash(text) for (text,) in rows)]
+
+
+def passing_turns(connection: Connection, query: Query) -> list[str]:
+    """Return the ids of the turns that the query's filters let through."""
+    conditions, parameters = conditions_of(query)
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    return [str(turn) for (turn,) in connection.rows(f"SELECT id FROM turns {where}", parameters)]
+
+
+def conversations_without(connection: Connection, turns: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return which conversations have one of these turns, and which of them have no other."""
+    rows = connection.rows(
+        """SELECT conversation, count(*) = count(*) FILTER (WHERE id IN (SELECT unnest($turns::VARCHAR[])))
+        FROM turns WHERE conversation IN (
+            SELECT conversation FROM turns WHERE id IN (SELECT unnest($turns::VARCHAR[]))) GROUP BY ALL""",
+        {"turns": list(turns)},
+    )
+    return {str(name) for name, _ in rows}, {str(name) for name, is_whole in rows if is_whole}
+
+
+def next_embedder(connection: Connection) -> tuple[str, str, str]:
+    """Return the name, dimension and fingerprint of the embedder that the store is changing to; empty for none."""
+    found = {str(key): str(value) for key, value in connection.rows("SELECT key, value FROM meta")}
+    return found.get("next_embedder", ""), found.get("next_dimension", ""), found.get("next_fingerprint", "")

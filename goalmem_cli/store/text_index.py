@@ -1,34 +1,40 @@
 """The only module that knows tantivy: BM25 over the units' texts.
 
-Words are lower-cased, stripped of accents and stemmed as English, which leaves other languages usable because
-queries pass the same steps. Scripts without spaces get fields of their own, of single characters and pairs. Queries
-are built from terms, never parsed: no text is an operator.
+Words are folded (`folding.py`) and stemmed as English, which leaves other languages usable because queries pass the
+same steps. Scripts without spaces, and emoji, get fields of their own, of single characters and pairs. Queries are
+built from terms, never parsed: no text is an operator.
 """
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import tantivy
 
-from goalmem_cli.errors import StoreDamaged, StoreLocked
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
 from goalmem_cli.logic.moments import Moment, Span
 from goalmem_cli.records import Query, encodable
-from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, unused_name
-from goalmem_cli.store.files import reporting
-from goalmem_cli.store.passages import UNSPACED_RUN
+from goalmem_cli.store import folding
+from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
+from goalmem_cli.store.files import HINT_REFUSED, Written, content_of, reporting, unwatched
 from goalmem_cli.store.values import Scored
 
-SCHEMA = 1
+SCHEMA = 2
 
 _WORDS, _GRAMS = "goalmem_words", "goalmem_grams"
 _LONGEST_WORD = 200
 _WRITER_BYTES = 64_000_000
 _POLL_SECONDS = 0.05
+_LISTS = ("meta.json", ".managed.json")  # what tantivy replaces at each commit: its lists of the other files
+_PANIC = "PanicException"  # raised where tantivy gives up on bytes it cannot read; its class cannot be imported
+_REFUSED = ("PermissionDenied", "ReadOnlyFilesystem", "os error 13", "os error 30")
+_FULL = ("os error 28", "StorageFull", "os error 122", "QuotaExceeded", "os error 27", "FileTooLarge")
+_STOPPED = ("writer was killed", "io::Error most likely")  # what is heard of a thread that met one of these
 
 
 def _schema() -> tantivy.Schema:
@@ -54,17 +60,19 @@ def _grams_analyzer() -> tantivy.TextAnalyzer:
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.ngram(1, 2)).build()
 
 
-def _grams_text(text: str) -> str:
-    return " ".join(UNSPACED_RUN.findall(text))
-
-
 class TextIndex:
-    """The folder `text/`: one tantivy index in a subfolder that the manifest names."""
+    """The folder `text/`: one tantivy index in a subfolder that the manifest names.
 
-    def __init__(self, folder: Path, announce: Callable[[str], None], patience: float) -> None:
+    `written` is called after every single write.
+    """
+
+    def __init__(
+        self, folder: Path, announce: Callable[[str], None], patience: float, written: Written = unwatched
+    ) -> None:
         self._folder = folder
         self._announce = announce
         self._patience = patience
+        self._written = written
         self._schema = _schema()
         self._words = _words_analyzer()
         self._grams = _grams_analyzer()
@@ -75,27 +83,55 @@ class TextIndex:
         return self._folder
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None where it has to be rebuilt."""
+        """Return the store's generation that the index holds; None where it has to be rebuilt.
+
+        Raises:
+            StoreError: the system refuses to read it.
+        """
         manifest = Manifest.from_file(self._folder)
         if manifest is None or (manifest.schema, manifest.store) != (SCHEMA, store):
             return None
-        try:
-            self._open(manifest).searcher()
-        except ValueError:
+        if not manifest.is_changing:
+            return manifest.generation if self._is_whole(manifest) else None
+        try:  # a writer was killed: what it added or took away is there or not, and is applied again
+            self._searcher()
+        except StoreDamaged:
             return None
         return manifest.generation
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with the files of the generation that the index holds, a line each; reads all of them.
+
+        Raises:
+            StoreDamaged: there is no manifest.
+            StoreError: the system refuses to read them.
+        """
+        manifest = self._manifest()
+        stale = leftovers(self._folder, [manifest.data])
+        changed = [
+            name for name, known in manifest.files.items() if content_of(self._folder / manifest.data / name) != known
+        ]
+        return [
+            *(f"{manifest.data}/{name} is not what was written" for name in changed),
+            *(f"{path.name} was left by an interrupted command" for path in stale),
+        ]
 
     def apply(self, gone: Sequence[str], put: Sequence[Indexed], store: str, generation: int) -> None:
         """Delete the units `gone` and those in `put`, add `put`, then record the generation. Safe to repeat.
 
         Raises:
             StoreLocked: another writer kept the index for longer than the patience.
-            StoreDamaged: the index cannot be written.
+            StoreDamaged: the index cannot be read.
+            StoreError: it cannot be written.
         """
         manifest = self._manifest()
         if gone or put:
-            self._write(self._open(manifest), gone, put)
-        Manifest(SCHEMA, store, generation, manifest.data).write(self._folder)
+            with self._translating():
+                writer = self._writer(self._open(self._folder / manifest.data))
+                # tantivy changes files before we can say which, so until then the manifest vouches for none
+                replace(manifest, is_changing=True).write(self._folder, self._written)
+                self._write(writer, [*gone, *(indexed.entry.unit.id for indexed in put)], put)
+        self._record(store, generation, manifest.data, manifest)
 
     def rebuild(self, everything: Iterable[Indexed], store: str, generation: int) -> None:
         """Write the index anew beside the old one, then change over by one rename.
@@ -103,23 +139,31 @@ class TextIndex:
         Raises:
             As `apply`.
         """
+        data = new_data(self._folder, self._kept(), self._written)
         with reporting(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            earlier = [path for path in self._folder.iterdir() if path.is_dir()]
-            data = unused_name(path.name for path in earlier)
             (self._folder / data).mkdir()
-        index = tantivy.Index(self._schema, str(self._folder / data))
-        self._write(self._registered(index), (), everything)
-        Manifest(SCHEMA, store, generation, data).write(self._folder)
-        with reporting(self._folder):
-            for path in earlier:
-                shutil.rmtree(path, ignore_errors=True)
+            self._written(f"{self._folder.name}/{data}")
+        with self._translating():
+            index = self._registered(tantivy.Index(self._schema, str(self._folder / data)))
+            self._written(f"{self._folder.name}/{data}, empty")
+            self._write(self._writer(index), (), everything)
+        self._record(store, generation, data, None)
+
+    def tidy(self) -> None:
+        """Remove what an interrupted command left beside the generation that the index holds.
+
+        Raises:
+            StoreDamaged: there is no manifest.
+            StoreError: the system refuses.
+        """
+        remove_all(self._folder, leftovers(self._folder, [self._manifest().data]), self._written)
 
     def search(self, query: Query, *, in_context: bool, backbone: str, depth: int) -> list[Scored]:
         """Return at most `depth` units of the backbone that share a word with the query and pass its filters.
 
         Raises:
             StoreDamaged: the index is missing or cannot be read.
+            StoreError: the system refuses to read it.
         """
         terms = self._terms_query(encodable(query.text), "context" if in_context else "text")
         filters = self._filters(query, backbone)
@@ -127,8 +171,8 @@ class TextIndex:
             return []
         scoreless = tantivy.Query.const_score_query(tantivy.Query.boolean_query(filters), 0.0)
         both = tantivy.Query.boolean_query([(tantivy.Occur.Must, terms), (tantivy.Occur.Must, scoreless)])
+        searcher = self._searcher()
         with self._translating():
-            searcher = self._searcher()
             if not searcher.num_docs:
                 return []
             # tantivy sets memory aside for the whole depth, and ends the process where there is none
@@ -141,20 +185,26 @@ class TextIndex:
 
         Raises:
             StoreDamaged: the index is missing or cannot be read.
+            StoreError: the system refuses to read it.
         """
+        searcher = self._searcher()
         with self._translating():
-            searcher = self._searcher()
             if not searcher.num_docs:
                 return []
             found = searcher.search(tantivy.Query.all_query(), searcher.num_docs, count=False).hits
             return sorted(str(searcher.doc(address)["unit"][0]) for _, address in found)
 
     def _terms_query(self, text: str, field: str) -> tantivy.Query | None:
-        """Return the query for any of the text's words, or for any of its pairs of unspaced characters."""
-        terms = [(field, word) for word in self._words.analyze(text)]
-        for run in UNSPACED_RUN.findall(text):
+        """Return the query for any of the text's words, any of its pairs of unspaced letters, any of its emoji."""
+        folded = folding.fold(text)
+        terms = [(field, word) for word in self._words.analyze(folding.spaced(folded))]
+        for run in folding.runs(folded):
             grams = self._grams.analyze(run)
-            terms += [(f"{field}_grams", gram) for gram in grams if len(gram) > 1 or len(run) == 1]
+            terms += [
+                (f"{field}_grams", gram)
+                for gram in grams
+                if len(gram) > 1 or len(run) == 1 or folding.is_sign(gram)
+            ]  # fmt: skip
         should = [
             (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, name, term, "freq"))
             for name, term in dict.fromkeys(terms)
@@ -194,10 +244,24 @@ class TextIndex:
         while True:
             manifest = self._manifest()
             try:
-                return self._open(manifest).searcher()
-            except ValueError:
+                with self._translating():
+                    return self._read(self._folder / manifest.data)
+            except StoreError:
                 if Manifest.from_file(self._folder) == manifest:
                     raise
+
+    def _read(self, data: Path) -> tantivy.Searcher:
+        try:
+            return self._open(data).searcher()
+        except ValueError as error:
+            if "Lockfile" not in str(error) or not any(mark in str(error) for mark in (*_REFUSED, *_FULL)):
+                raise
+        # tantivy locks a folder against writers before it reads: where it may not, it gets one with links to the files
+        with reporting(data), TemporaryDirectory(prefix="goalmem-") as folder:
+            for path in data.iterdir():
+                if path.suffix != ".lock":
+                    (Path(folder) / path.name).symlink_to(path.absolute())
+            return self._open(Path(folder)).searcher()
 
     def _manifest(self) -> Manifest:
         manifest = Manifest.from_file(self._folder)
@@ -205,8 +269,17 @@ class TextIndex:
             raise StoreDamaged(f"{self._folder} has no readable manifest", HINT_DERIVED)
         return manifest
 
-    def _open(self, manifest: Manifest) -> tantivy.Index:
-        return self._registered(tantivy.Index.open(str(self._folder / manifest.data)))
+    def _is_whole(self, manifest: Manifest) -> bool:
+        """Return whether each file is there in its size; tantivy's own lists, which are small, are read."""
+        data = self._folder / manifest.data
+        with reporting(data):
+            sizes = {path.name: path.stat().st_size for path in data.iterdir()} if data.is_dir() else {}
+        return all(sizes.get(name) == size for name, (size, _) in manifest.files.items()) and all(
+            content_of(data / name) == manifest.files.get(name) for name in _LISTS
+        )
+
+    def _open(self, data: Path) -> tantivy.Index:
+        return self._registered(tantivy.Index.open(str(data)))
 
     def _registered(self, index: tantivy.Index) -> tantivy.Index:
         """Return the index with our analyzers, which tantivy does not keep on disk."""
@@ -214,23 +287,46 @@ class TextIndex:
         index.register_tokenizer(_GRAMS, self._grams)
         return index
 
-    def _write(self, index: tantivy.Index, gone: Sequence[str], put: Iterable[Indexed]) -> None:
-        with self._translating():
-            writer = self._writer(index)
+    def _write(self, writer: tantivy.IndexWriter, gone: Sequence[str], put: Iterable[Indexed]) -> None:
+        """Delete, add, commit, and wait until tantivy is done with merging what is there."""
+        try:
             for unit in gone:
                 writer.delete_documents_by_term("unit", unit)
             for indexed in put:
-                writer.delete_documents_by_term("unit", indexed.entry.unit.id)
                 writer.add_document(self._document(indexed))
             writer.commit()
-            writer.wait_merging_threads()
+        except BaseException:
+            with suppress(ValueError):  # waiting gives the lock back; the error that matters is on its way
+                writer.wait_merging_threads()
+            raise
+        self._written(f"{self._folder.name}, committed")
+        writer.wait_merging_threads()
+        self._written(f"{self._folder.name}, merged")
+
+    def _record(self, store: str, generation: int, data: str, earlier: Manifest | None) -> None:
+        """Write the manifest for what is there now, then remove what it no longer names."""
+        known = {} if earlier is None else {name: of for name, of in earlier.files.items() if name not in _LISTS}
+        files = {}
+        with reporting(self._folder):
+            for path in sorted((self._folder / data).iterdir()):
+                # but for the lists, a file is written once, so that what was known of it holds
+                content = known.get(path.name) or content_of(path)
+                if content is not None and path.suffix != ".lock":
+                    files[path.name] = content
+        Manifest(SCHEMA, store, generation, data, files=files).write(self._folder, self._written)
+        remove_all(self._folder, leftovers(self._folder, [data]), self._written)
+
+    def _kept(self) -> list[str]:
+        manifest = Manifest.from_file(self._folder)
+        return [] if manifest is None else [manifest.data]
 
     def _document(self, indexed: Indexed) -> tantivy.Document:
         entry, unit = indexed.entry, indexed.entry.unit
+        text, context = folding.fold(entry.text), folding.fold(entry.context)
         document = tantivy.Document(
             unit=unit.id, backbone=unit.backbone, conversation=unit.conversation, speaker=unit.speaker,
-            text=entry.text, context=entry.context,
-            text_grams=_grams_text(entry.text), context_grams=_grams_text(entry.context),
+            text=folding.spaced(text), context=folding.spaced(context),
+            text_grams=" ".join(folding.runs(text)), context_grams=" ".join(folding.runs(context)),
         )  # fmt: skip
         if unit.said is not None:
             moment = Moment.from_datetime(unit.said)
@@ -259,9 +355,18 @@ class TextIndex:
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
+        """Turn tantivy's errors, and its panics, into the store's.
+
+        Raises:
+            StoreDamaged: what is there cannot be read.
+            StoreError: the system refuses.
+        """
         try:
             yield
-        except ValueError as error:
-            raise StoreDamaged(
-                f"{self._folder} cannot be used: {' '.join(str(error).split())[:200]}", HINT_DERIVED
-            ) from error
+        except BaseException as error:
+            if not isinstance(error, ValueError) and type(error).__name__ != _PANIC:
+                raise
+            reason = " ".join(str(error).split())
+            if any(mark in reason for mark in (*_REFUSED, *_FULL, *_STOPPED)):
+                raise StoreError(f"{self._folder}: {reason[:200]}", HINT_REFUSED) from error
+            raise StoreDamaged(f"{self._folder} cannot be used: {reason[:200]}", HINT_DERIVED) from error

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from datetime import UTC, datetime
 from pathlib import Path
 
 from goalmem_cli.errors import StoreDamaged, UsageError
 from goalmem_cli.records import content_hash
-from goalmem_cli.store.files import replace_file, reporting
+from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
 from goalmem_cli.trace import Trace, as_document, from_document
 
 _ID = re.compile(r"\d{8}-\d{6}-\d{6}-[0-9a-f]{6}")
@@ -24,9 +24,10 @@ def _utc_now() -> datetime:
 class TraceFolder:
     """Saved traces under ids that sort by the time of saving: date, time (UTC), microseconds, and a hash."""
 
-    def __init__(self, path: Path, now: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(self, path: Path, now: Callable[[], datetime] = _utc_now, written: Written = unwatched) -> None:
         self.path = path
         self._now = now
+        self._written = written
 
     def save(self, trace: Trace) -> str:
         """Write the trace and return its id.
@@ -37,7 +38,7 @@ class TraceFolder:
         content = json.dumps(as_document(trace), ensure_ascii=False, indent=1).encode("utf-8", "replace")
         moment = self._now().astimezone(UTC)
         id_ = f"{moment:%Y%m%d-%H%M%S-%f}-{content_hash(content.decode())[:6]}"
-        replace_file(self._file(id_), content)
+        replace_file(self._file(id_), content, self._written)
         return id_
 
     def ids(self) -> list[str]:
@@ -72,6 +73,47 @@ class TraceFolder:
             raise StoreDamaged(
                 f"{path}: {error}", "delete that file, or read it with the goalmem that wrote it"
             ) from error
+
+    def about(self, keys: Set[str]) -> list[str]:
+        """Return the ids of the traces that show a unit, or ask or show a text, whose id or hash is among the keys.
+
+        A trace that cannot be read is among them: nobody can say what it holds.
+
+        Raises:
+            StoreError: the folder cannot be read.
+        """
+        return [id_ for id_ in self.ids() if keys and self._is_about(id_, keys)]
+
+    def remove(self, id_: str) -> None:
+        """Delete a trace.
+
+        Raises:
+            StoreError: the system refuses.
+        """
+        with reporting(self.path):
+            self._file(id_).unlink(missing_ok=True)
+        self._written(f"trace {id_}, removed")
+
+    def remove_leftovers(self) -> None:
+        """Delete what a process left that was stopped while it wrote a trace.
+
+        Raises:
+            StoreError: the system refuses.
+        """
+        with reporting(self.path):
+            for leftover in self.path.glob(".*"):
+                leftover.unlink(missing_ok=True)
+
+    def _is_about(self, id_: str, keys: Set[str]) -> bool:
+        try:
+            trace = self.load(id_)
+        except StoreDamaged:
+            return True
+        texts = [trace.question]
+        for fact in trace.facts.values():
+            texts += [fact.text, *(text for _, text in (*fact.before, *fact.after))]
+        units = {fact.unit for fact in trace.facts.values()}
+        return not keys.isdisjoint(units) or any(content_hash(text) in keys for text in texts)
 
     def _file(self, id_: str) -> Path:
         return self.path / f"{id_}.json"

@@ -6,9 +6,10 @@ Everything here is a pure function of a conversation's turns, so that the same t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
+from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.passages import split_into_passages
 
@@ -34,7 +35,7 @@ def units_from_turns(turns: Iterable[Turn]) -> list[Unit]:
         whole = Unit(
             id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
             said=turn.said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
-            ordinal=turn.ordinal,
+            ordinal=turn.ordinal, attributes=time_attributes(turn.text, turn.said),
         )  # fmt: skip
         units.append(whole)
         passages = split_into_passages(turn.text)
@@ -44,10 +45,9 @@ def units_from_turns(turns: Iterable[Turn]) -> list[Unit]:
 
 
 def _passage(whole: Unit, part: int, text: str, parts: int) -> Unit:
-    return Unit(
-        id=content_hash(whole.id, "passage", str(part)), kind="passage", text=text, conversation=whole.conversation,
-        speaker=whole.speaker, said=whole.said, turns=whole.turns, labels=whole.labels, backbone=FLAT,
-        session=whole.session, ordinal=whole.ordinal, attributes={"part": part, "parts": parts},
+    return replace(
+        whole, id=content_hash(whole.id, "passage", str(part)), kind="passage", text=text,
+        attributes={"part": part, "parts": parts, **time_attributes(text, whole.said)},
     )  # fmt: skip
 
 
@@ -67,13 +67,25 @@ def entries_from_units(units: Sequence[Unit]) -> list[Entry]:
     """Return the retrievable units with the texts to index, in the order of the conversation.
 
     The speaker's name is part of the text: questions name people, and what someone says of themselves seldom does.
+    What stands for turns is read with its neighbours: those next to it, and near it in the transcript as well, so that
+    a forgotten stretch brings nobody together. What a backbone derived is read alone.
     """
-    ordered = sorted(retrievable(units), key=lambda unit: (unit.session, unit.ordinal, part_of(unit), unit.id))
+    ordered = sorted(retrievable(units), key=order_of)
     entries: list[Entry] = []
-    for _, group in groupby(ordered, key=lambda unit: unit.session):
+    for _, group in groupby(ordered, key=lambda unit: (unit.backbone != FLAT, unit.conversation, unit.session)):
         session = list(group)
-        texts = [f"{unit.speaker}: {unit.text}" for unit in session]
+        texts = [f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text for unit in session]
         for place, unit in enumerate(session):
-            context = "\n".join(texts[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1])
-            entries.append(Entry(unit, texts[place], context))
+            near = range(max(0, place - NEIGHBOURS), min(len(session), place + NEIGHBOURS + 1))
+            around = [texts[at] for at in near if at == place or _are_near(session[at], unit)]
+            entries.append(Entry(unit, texts[place], "\n".join(around)))
     return entries
+
+
+def order_of(unit: Unit) -> tuple[bool, str, int, int, int, str]:
+    """Return what sorts units as their conversations have them, the derived ones last."""
+    return (unit.backbone != FLAT, unit.conversation, unit.session, unit.ordinal, part_of(unit), unit.id)
+
+
+def _are_near(one: Unit, other: Unit) -> bool:
+    return one.backbone == other.backbone == FLAT and abs(one.ordinal - other.ordinal) <= NEIGHBOURS

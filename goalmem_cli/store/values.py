@@ -86,3 +86,28 @@ class Stats:
     embedder: str = ""
     dimension: int = 0
     bytes_on_disk: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which turns to forget: those that every given part lets through. `before` hides what was said then or later."""
+
+    conversations: tuple[str, ...] | None = None
+    speakers: tuple[str, ...] | None = None
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What forgetting deletes, or would.
+
+    `conversations` are those of which nothing is left; `units` counts by kind what was remembered of the turns;
+    `without_time` counts the turns that stay only because nobody knows when they were said.
+    """
+
+    conversations: tuple[str, ...] = ()
+    turns: int = 0
+    units: Mapping[str, int] = field(default_factory=dict)
+    edges: int = 0
+    traces: int = 0
+    without_time: int = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,17 +20,20 @@ from numpy.typing import NDArray
 
 from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.ports import Vectors
-from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, unused_name
-from goalmem_cli.store.files import reporting
+from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
+from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.values import Scored
 
-SCHEMA = 1
+SCHEMA = 2
 
 _ID_BYTES = 32
 _BATCH = 4096
 _DEAD_ROWS_KEPT = 1000
 _MAX_DEAD_SHARE = 0.25
 _TEXT, _CONTEXT, _IDS = "text", "context", "ids"
+_GATHER_COST = 4  # how many rows are multiplied in place in the time that one is fetched out of order
+_KEY_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_Columns = tuple[bytes, bytes, bytes]  # the rows of a batch in each of the three files
 _KINDS = (_TEXT, _CONTEXT, _IDS)
 
 
@@ -50,35 +54,65 @@ class VectorSnapshot:
         return flags
 
     def rows_of(self, units: Sequence[str]) -> NDArray[np.bool_]:
-        """Return one flag per row: True where the row counts and its unit is among these."""
-        return self.living & np.isin(self.ids, _as_ids(units))
+        """Return one flag per row: True where the row counts and its unit is among these.
+
+        Raises:
+            StoreError: an id is not a content hash.
+        """
+        if not units or not len(self.ids):
+            return np.zeros(len(self.ids), dtype=bool)
+        wanted = _as_ids(units)
+        keys = _keys(wanted)
+        order = np.argsort(keys)
+        wanted, keys = wanted[order], keys[order]
+        if ((keys[1:] == keys[:-1]) & (wanted[1:] != wanted[:-1])).any():
+            return self.living & np.isin(self.ids, wanted)  # two ids of one key: slow, and next to never
+        own = _keys(self.ids)
+        places = np.searchsorted(keys, own)
+        places[places == len(keys)] = 0
+        flags = self.living
+        flags &= keys[places] == own
+        flags[flags] = self.ids[flags] == wanted[places[flags]]
+        return flags
 
     def search(self, vector: Vectors, *, in_context: bool, allowed: NDArray[np.bool_], depth: int) -> list[Scored]:
         """Return at most `depth` units of the allowed rows, nearest first, with a cosine above zero.
 
-        `vector` is of unit length and shape (dimension,); `allowed` is what `rows_of` gave.
+        `vector` is of unit length and shape (dimension,); `allowed` is what `rows_of` gave. Of equal ones the earlier
+        row comes first. No more of the matrix is copied than a batch of rows.
         """
-        matrix = self.contexts if in_context else self.texts
-        rows = np.flatnonzero(allowed)
-        is_selective = 2 * len(rows) < len(matrix)
-        scores = matrix[rows] @ vector if is_selective else (matrix @ vector)[rows]
-        best = np.argsort(-scores, kind="stable")[:depth]
-        return [Scored(self.ids[rows[at]].decode(), float(scores[at])) for at in best if scores[at] > 0]
+        matrix = np.asarray(self.contexts if in_context else self.texts)
+        if np.count_nonzero(allowed) * _GATHER_COST < len(matrix):
+            rows = np.flatnonzero(allowed)
+            scores = np.empty(len(rows), dtype=np.float32)
+            for start in range(0, len(rows), _BATCH):
+                scores[start : start + _BATCH] = matrix[rows[start : start + _BATCH]] @ vector
+            places = _best(scores, np.ones(len(rows), dtype=bool), depth)
+            best = zip(rows[places], scores[places], strict=True)
+        else:
+            scores = matrix @ vector
+            places = _best(scores, allowed, depth)
+            best = zip(places, scores[places], strict=True)
+        return [Scored(self.ids[row].decode(errors="replace"), float(score)) for row, score in best]
 
     def rows(self) -> list[tuple[str, bytes, bytes]]:
         """Return unit id, text vector and context vector of every living row, a unit as often as it is there."""
         return [
-            (self.ids[row].decode(), self.texts[row].tobytes(), self.contexts[row].tobytes())
+            (self.ids[row].decode(errors="replace"), self.texts[row].tobytes(), self.contexts[row].tobytes())
             for row in np.flatnonzero(self.living)
         ]
 
 
 class VectorIndex:
-    """The folder `vectors/`: the files `N.text`, `N.context` and `N.ids`, N being what the manifest names."""
+    """The folder `vectors/`: the files `N.text`, `N.context` and `N.ids`, N being what the manifest names.
 
-    def __init__(self, folder: Path, dimension: int) -> None:
+    `written` is called after every single write.
+    """
+
+    def __init__(self, folder: Path, dimension: int, written: Written = unwatched) -> None:
         self._folder = folder
         self._dimension = dimension
+        self._written = written
 
     @property
     def folder(self) -> Path:
@@ -86,16 +120,30 @@ class VectorIndex:
         return self._folder
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None where it has to be rebuilt."""
+        """Return the store's generation that the index holds; None where it has to be rebuilt.
+
+        Raises:
+            StoreError: the system refuses to read it.
+        """
         manifest = Manifest.from_file(self._folder)
         ours = (SCHEMA, store, self._dimension)
         if manifest is None or (manifest.schema, manifest.store, manifest.dimension) != ours:
             return None
-        for kind in _KINDS:
-            path = self._path(manifest, kind)
-            if not path.is_file() or path.stat().st_size < manifest.rows * self._row_bytes(kind):
-                return None
+        with reporting(self._folder):
+            for kind in _KINDS:
+                path = self._path(manifest, kind)
+                if not path.is_file() or path.stat().st_size < manifest.rows * self._row_bytes(kind):
+                    return None
         return manifest.generation
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with its files, a line each; `rows` is what its content is compared by.
+
+        Raises:
+            StoreDamaged: there is no manifest.
+            StoreError: the system refuses to read the folder.
+        """
+        return [f"{path.name} was left by an interrupted command" for path in self._leftovers(self._read_manifest())]
 
     def apply(self, gone: Sequence[str], put: Sequence[Indexed], store: str, generation: int) -> None:
         """Mark the rows of the units `gone` and `put` dead, append `put`, then record the generation. Safe to repeat.
@@ -109,7 +157,7 @@ class VectorIndex:
         dead = {*snapshot.manifest.dead, *np.flatnonzero(leaving).tolist()}
         data, rows = snapshot.manifest.data, snapshot.manifest.rows
         self._append(data, rows, put)
-        self._manifest(store, generation, data, rows + len(put), sorted(dead)).write(self._folder)
+        self._change_over(self._manifest(store, generation, data, rows + len(put), sorted(dead)))
         if len(dead) > max(_DEAD_ROWS_KEPT, _MAX_DEAD_SHARE * (rows + len(put))):
             self.compact()
 
@@ -119,15 +167,19 @@ class VectorIndex:
         Raises:
             StoreError: its files cannot be written.
         """
-        data, earlier = self._new_data()
-        source, rows = iter(everything), 0
-        while batch := list(islice(source, _BATCH)):
-            self._append(data, rows, batch)
-            rows += len(batch)
-        if not rows:
-            self._append(data, 0, ())
-        self._manifest(store, generation, data, rows, ()).write(self._folder)
-        self._remove(earlier)
+        source = iter(everything)
+        self._write_anew(
+            store, generation, (self._columns(batch) for batch in iter(lambda: list(islice(source, _BATCH)), []))
+        )
+
+    def tidy(self) -> None:
+        """Remove what an interrupted command left beside the rows that count.
+
+        Raises:
+            StoreDamaged: there is no manifest.
+            StoreError: the system refuses.
+        """
+        remove_all(self._folder, self._leftovers(self._read_manifest()), self._written)
 
     def compact(self) -> None:
         """Move the living rows to new files, so that what was deleted is no longer on disk here.
@@ -136,66 +188,90 @@ class VectorIndex:
             As `apply`.
         """
         snapshot = self.snapshot()
-        data, earlier = self._new_data()
         living = np.flatnonzero(snapshot.living)
-        with reporting(self._folder):
-            for kind, source in zip(_KINDS, (snapshot.texts, snapshot.contexts, snapshot.ids), strict=True):
-                with (self._folder / f"{data}.{kind}").open("wb") as file:
-                    for start in range(0, len(living), _BATCH):
-                        file.write(source[living[start : start + _BATCH]].tobytes())
-                    _sync(file)
-        old = snapshot.manifest
-        self._manifest(old.store, old.generation, data, len(living), ()).write(self._folder)
-        self._remove(earlier)
+        batches = (living[start : start + _BATCH] for start in range(0, len(living), _BATCH))
+        columns = (
+            (snapshot.texts[rows].tobytes(), snapshot.contexts[rows].tobytes(), snapshot.ids[rows].tobytes())
+            for rows in batches
+        )
+        self._write_anew(snapshot.manifest.store, snapshot.manifest.generation, columns)
 
     def snapshot(self) -> VectorSnapshot:
         """Return the current generation, mapped into memory.
 
         Raises:
             StoreDamaged: the index is missing or unreadable.
+            StoreError: the system refuses to read it.
         """
+        manifest = self._read_manifest()
+        with reporting(self._folder):
+            while True:
+                try:
+                    return VectorSnapshot(
+                        manifest, self._matrix(manifest, _TEXT), self._matrix(manifest, _CONTEXT), self._ids(manifest)
+                    )
+                except (FileNotFoundError, ValueError) as error:
+                    latest = self._read_manifest()
+                    if latest == manifest:
+                        raise StoreDamaged(f"{self._folder} cannot be read: {error}", HINT_DERIVED) from error
+                    manifest = latest
+
+    def _write_anew(self, store: str, generation: int, batches: Iterable[_Columns]) -> None:
+        """Write all rows to new files beside the old ones, change over, and remove the old."""
         manifest = Manifest.from_file(self._folder)
-        while manifest is not None:
-            try:
-                return VectorSnapshot(
-                    manifest, self._matrix(manifest, _TEXT), self._matrix(manifest, _CONTEXT), self._ids(manifest)
-                )
-            except (OSError, ValueError) as error:
-                latest = Manifest.from_file(self._folder)
-                if latest == manifest:
-                    raise StoreDamaged(f"{self._folder} cannot be read: {error}", HINT_DERIVED) from error
-                manifest = latest
-        raise StoreDamaged(f"{self._folder} has no readable manifest", HINT_DERIVED)
+        data = new_data(self._folder, () if manifest is None else self._names(manifest), self._written)
+        rows = 0
+        with reporting(self._folder), ExitStack() as stack:
+            files = [stack.enter_context((self._folder / f"{data}.{kind}").open("wb")) for kind in _KINDS]
+            for batch in batches:
+                for file, content in zip(files, batch, strict=True):
+                    file.write(content)
+                rows += len(batch[-1]) // _ID_BYTES
+            for kind, file in zip(_KINDS, files, strict=True):
+                _sync(file)
+                self._written(f"{self._folder.name}/{data}.{kind}")
+        self._change_over(self._manifest(store, generation, data, rows, ()))
 
     def _append(self, data: str, rows: int, put: Sequence[Indexed]) -> None:
         """Write rows after the first `rows`, over whatever an interrupted run left there."""
-        columns = (
-            b"".join(indexed.vectors.text for indexed in put),
-            b"".join(indexed.vectors.context for indexed in put),
-            _as_ids([indexed.entry.unit.id for indexed in put]).tobytes(),
-        )
         with reporting(self._folder):
-            for kind, content in zip(_KINDS, columns, strict=True):
-                with (self._folder / f"{data}.{kind}").open("r+b" if rows else "wb") as file:
+            for kind, content in zip(_KINDS, self._columns(put), strict=True):
+                with (self._folder / f"{data}.{kind}").open("r+b") as file:
                     file.truncate(rows * self._row_bytes(kind))
                     file.seek(0, os.SEEK_END)
                     file.write(content)
                     _sync(file)
+                self._written(f"{self._folder.name}/{data}.{kind}")
+
+    def _columns(self, batch: Sequence[Indexed]) -> _Columns:
+        pairs = [indexed.vectors for indexed in batch]
+        if any(len(vector) != 4 * self._dimension for pair in pairs for vector in (pair.text, pair.context)):
+            raise StoreDamaged(
+                f"{self._folder}: memory.duckdb holds vectors that have not {self._dimension} numbers",
+                "restore the folder from a copy, or ingest into a new one",
+            )
+        ids = _as_ids([indexed.entry.unit.id for indexed in batch])
+        return b"".join(pair.text for pair in pairs), b"".join(pair.context for pair in pairs), ids.tobytes()
 
     def _manifest(self, store: str, generation: int, data: str, rows: int, dead: Sequence[int]) -> Manifest:
         return Manifest(SCHEMA, store, generation, data, self._dimension, rows, tuple(dead))
 
-    def _new_data(self) -> tuple[str, list[Path]]:
-        """Return an unused name for new files, and the files that they will replace."""
-        with reporting(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            earlier = [path for path in self._folder.iterdir() if path.suffix.lstrip(".") in _KINDS]
-        return unused_name(path.stem for path in earlier), earlier
+    def _read_manifest(self) -> Manifest:
+        manifest = Manifest.from_file(self._folder)
+        if manifest is None:
+            raise StoreDamaged(f"{self._folder} has no readable manifest", HINT_DERIVED)
+        return manifest
 
-    def _remove(self, paths: Sequence[Path]) -> None:
-        with reporting(self._folder):
-            for path in paths:
-                path.unlink(missing_ok=True)
+    def _change_over(self, manifest: Manifest) -> None:
+        """Write the manifest, then remove the files that it no longer names."""
+        manifest.write(self._folder, self._written)
+        remove_all(self._folder, self._leftovers(manifest), self._written)
+
+    def _leftovers(self, manifest: Manifest) -> list[Path]:
+        return leftovers(self._folder, self._names(manifest))
+
+    def _names(self, manifest: Manifest) -> list[str]:
+        return [self._path(manifest, kind).name for kind in _KINDS]
 
     def _row_bytes(self, kind: str) -> int:
         return _ID_BYTES if kind == _IDS else 4 * self._dimension
@@ -216,16 +292,36 @@ class VectorIndex:
         return np.memmap(self._path(manifest, _IDS), dtype, "r", shape=(manifest.rows,))
 
 
+def _best(scores: Vectors, allowed: NDArray[np.bool_], depth: int) -> NDArray[np.intp]:
+    """Return the places of the highest scores above zero, highest first, and of equal ones the earlier first."""
+    places = np.flatnonzero((scores > 0) & allowed)  # where a damaged row gave no number it is not above zero
+    if 0 < depth < len(places):
+        least = np.partition(scores[places], -depth)[-depth]
+        places = places[scores[places] >= least]
+    return places[np.argsort(-scores[places], kind="stable")][:depth]
+
+
 def _as_ids(units: Sequence[str]) -> NDArray[np.bytes_]:
     """Return the ids as fixed-width bytes.
 
     Raises:
         StoreError: one is not a content hash.
     """
-    too_long = next((unit for unit in units if len(unit.encode()) > _ID_BYTES), None)
-    if too_long is not None:
-        raise StoreError(f"unit id {too_long!r} is longer than {_ID_BYTES} bytes", "make unit ids with content_hash")
-    return np.array([unit.encode() for unit in units], dtype=f"S{_ID_BYTES}")
+    if max(map(len, units), default=0) > _ID_BYTES or not "".join(units).isascii():
+        odd = next(unit for unit in units if len(unit) > _ID_BYTES or not unit.isascii())
+        raise StoreError(f"unit id {odd!r} is longer than {_ID_BYTES} bytes", "make unit ids with content_hash")
+    return np.array(units, dtype=f"S{_ID_BYTES}")
+
+
+def _keys(ids: NDArray[np.bytes_]) -> NDArray[np.uint64]:
+    """Return a number per id, faster to sort and compare: equal ids have equal ones, and others hardly ever do."""
+    words = np.asarray(ids).view(np.uint64).reshape(len(ids), -1)
+    keys = words[:, 0].copy()
+    for place in range(1, words.shape[1]):
+        keys ^= keys >> np.uint64(29)
+        keys *= _KEY_FACTOR
+        keys ^= words[:, place]
+    return keys
 
 
 def _sync(file: BinaryIO) -> None:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from goalmem_cli.errors import StoreDamaged
-from goalmem_cli.store import tables
+from goalmem_cli.store import tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.derived import DerivedIndex
-from goalmem_cli.store.tables import VectorPair
 from goalmem_cli.store.text_index import TextIndex
+from goalmem_cli.store.unit_rows import VectorPair
 from goalmem_cli.store.units import FLAT, entries_from_units, units_from_turns
 from goalmem_cli.store.vector_index import VectorIndex
 
@@ -35,7 +35,7 @@ def verify(connection: Connection, text: TextIndex, vectors: VectorIndex) -> lis
     """Return what is wrong, a line each; an empty list means that all parts agree."""
     problems = _check_rows(connection)
     expected = _retrievable(connection)
-    stored = tables.load_vectors(connection)
+    stored = unit_rows.load_vectors(connection)
     problems += _compare("memory.duckdb vectors", stored, expected)
     problems += _check_index(connection, text, lambda: _compare("text index", text.units(), expected))
     problems += _check_index(connection, vectors, lambda: _check_vectors(vectors, stored, expected))
@@ -52,7 +52,7 @@ def _check_rows(connection: Connection) -> list[str]:
         "memory.duckdb", "turns that are not what their id says", [i for i, t in turns.items() if t.id != i]
     )
     expected = {unit.id: unit for unit in units_from_turns(turns.values())}
-    present = {unit.id: unit for unit in tables.load_units(connection) if unit.backbone == FLAT}
+    present = {unit.id: unit for unit in unit_rows.load_units(connection) if unit.backbone == FLAT}
     problems += _compare("memory.duckdb units", present, expected)
     differing = [i for i in expected if i in present and present[i] != expected[i]]
     problems += _line("memory.duckdb", "units that differ from their turn", differing)
@@ -61,7 +61,7 @@ def _check_rows(connection: Connection) -> list[str]:
 
 def _retrievable(connection: Connection) -> list[str]:
     names = tables.conversation_names(connection)
-    entries = (entries_from_units(tables.load_units(connection, conversations=[name])) for name in names)
+    entries = (entries_from_units(unit_rows.load_units(connection, conversations=[name])) for name in names)
     return [entry.unit.id for group in entries for entry in group]
 
 
@@ -74,7 +74,7 @@ def _check_index(connection: Connection, index: DerivedIndex, check: Callable[[]
     if reached != meta.generation:
         return [f"{index.folder.name} index: at change {reached} of {meta.generation}; the next command catches it up"]
     try:
-        return check()
+        return _line(f"{index.folder.name} index", "faults", index.faults()) or check()
     except StoreDamaged as error:
         return [f"{index.folder.name} index: {error.message}"]
 

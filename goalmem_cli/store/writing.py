@@ -1,22 +1,20 @@
-"""One change of one conversation, as one transaction."""
+"""What several conversations change, as one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.store import consistency, tables
+from goalmem_cli.store import consistency, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.derived import DerivedIndex
 from goalmem_cli.store.identity import Change
-from goalmem_cli.store.tables import VectorPair
-from goalmem_cli.store.units import units_from_turns
+from goalmem_cli.store.unit_rows import VectorPair
 
 
-def write_change(
+def write_changes(
     connection: Connection,
-    conversation: Conversation,
-    change: Change,
+    changes: Sequence[tuple[Conversation, Change]],
     vectors: Mapping[str, VectorPair],
     indexes: Sequence[DerivedIndex],
 ) -> None:
@@ -24,21 +22,37 @@ def write_change(
 
     Units that another backbone derived from a turn that leaves go with it: they would state what nobody said.
     """
+    each = [change for _, change in changes]
+    gone_turns = [id_ for change in each for id_ in change.gone_turns]
     with connection.transaction():
         consistency.prune_outbox(connection, indexes)
-        if change.is_new:
-            connection.rows(
-                "INSERT INTO conversations VALUES (?, ?, ?)", [change.name, conversation.format, conversation.own_id]
-            )
-        gone = sorted({*change.gone_units, *tables.units_from(connection, change.gone_turns)})
-        tables.delete_units(connection, gone)
-        for table, column in (("vectors", "unit"), ("edges", "source"), ("edges", "target")):
-            connection.delete(table, column, gone)
-        units = units_from_turns(change.turns)
-        tables.delete_units(connection, [unit.id for unit in units])
-        tables.insert_units(connection, units)
-        connection.delete("turns", "id", [*change.gone_turns, *(turn.id for turn in change.turns)])
-        tables.insert_turns(connection, change.turns)
-        tables.rewrite_sessions(connection, change.name)
-        tables.replace_vectors(connection, vectors)
-        consistency.record_change(connection, [*gone, *vectors])
+        tables.insert_conversations(
+            connection, [(change.name, said.format, said.own_id) for said, change in changes if change.is_new]
+        )
+        gone_units = {id_ for change in each for id_ in change.gone_units}
+        gone = sorted(gone_units.union(unit_rows.units_from(connection, gone_turns)))
+        remove_units(connection, gone)
+        unit_rows.delete_units(connection, [id_ for change in each for id_ in change.moved_units])
+        connection.delete("turns", "id", [*gone_turns, *(id_ for change in each for id_ in change.moved_turns)])
+        tables.insert_turns(connection, [turn for change in each for turn in change.turns])
+        unit_rows.insert_units(connection, [unit for change in each for unit in change.units])
+        tables.rewrite_sessions(connection, [change.name for change in each])
+        derived = write_derived(connection, [said for said, _ in changes])
+        unit_rows.replace_vectors(connection, vectors)
+        consistency.record_change(connection, [*gone, *vectors, *derived])
+
+
+def write_derived(connection: Connection, conversations: Sequence[Conversation]) -> list[str]:
+    """Write the derived units and edges that came with the conversations, in place of those of the same id."""
+    units = [unit for conversation in conversations for unit in conversation.derived]
+    unit_rows.delete_units(connection, [unit.id for unit in units])
+    unit_rows.insert_units(connection, units)
+    unit_rows.replace_edges(connection, [edge for conversation in conversations for edge in conversation.edges])
+    return [unit.id for unit in units]
+
+
+def remove_units(connection: Connection, ids: Sequence[str]) -> None:
+    """Delete the units with their vectors, and the edges from and to them."""
+    unit_rows.delete_units(connection, ids)
+    for table, column in (("vectors", "unit"), ("vectors_next", "unit"), ("edges", "source"), ("edges", "target")):
+        connection.delete(table, column, ids)

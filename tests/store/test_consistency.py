@@ -61,7 +61,7 @@ def claim_the_future(folder: Path) -> None:
 
 def claim_another_schema(folder: Path) -> None:
     manifest = folder / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"schema": 1', '"schema": 0'))
+    manifest.write_text(manifest.read_text().replace('"schema": ', '"schema": 9'))
 
 
 def truncate_data(folder: Path) -> None:

@@ -62,7 +62,8 @@ def say_day(moment: datetime) -> str:
 def fact_line(fact: Fact) -> str:
     """Return the fact as one line of a prompt; whatever breaks lines in it does not."""
     said = f"said {say_time(fact.said)}" if fact.said is not None else say_time(None)
-    return f"{fact.number}. {' '.join(fact.speaker.split())}: {' '.join(fact.text.split())} [{said}]"
+    about = "; ".join((said, *(" ".join(time.split()) for time in fact.times)))
+    return f"{fact.number}. {' '.join(fact.speaker.split())}: {' '.join(fact.text.split())} [{about}]"
 
 
 def say_bindings(bindings: Mapping[str, Sequence[str]]) -> str:

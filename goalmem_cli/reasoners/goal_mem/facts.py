@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from goalmem_cli.logic.annotations import annotations_of
+from goalmem_cli.logic.dates import say
 from goalmem_cli.ports import Backbone
 from goalmem_cli.reasoners.goal_mem.plans import Limits
-from goalmem_cli.records import Hit, Query, Question
+from goalmem_cli.records import Hit, Query, Question, Unit
 from goalmem_cli.trace import Fact
 
 _LETTERS_PER_TOKEN = 3.2  # of English
@@ -63,7 +65,7 @@ class FactBook:
         for hit in _round_robin([[hit for hit in hits if hit.unit.id not in known][:share] for hits in lists]):
             if len(new) >= room or hit.unit.id in new:
                 continue
-            cost = _cost(hit.unit.speaker, hit.unit.text)
+            cost = _cost(hit.unit.speaker, hit.unit.text, said_times(hit.unit))
             if cost > tokens and (pool or new or cost > self._limits.max_fact_tokens):
                 skipped.add(hit.unit.id)
                 continue
@@ -82,7 +84,7 @@ class FactBook:
         return room <= 0 or tokens <= 0
 
     def _room(self, pool: Sequence[Fact], is_first: bool) -> tuple[int, int]:
-        used = sum(_cost(fact.speaker, fact.text) for fact in pool)
+        used = sum(_cost(fact.speaker, fact.text, fact.times) for fact in pool)
         units, tokens = self._limits.budget - len(pool), self._limits.max_fact_tokens - used
         if is_first:
             return max(1, units // 2), tokens // 2
@@ -105,13 +107,19 @@ class FactBook:
                 text=unit.text,
                 before=hit.before,
                 after=hit.after,
+                times=said_times(unit),
             )
         return self._facts[unit.id]
 
 
-def _cost(speaker: str, text: str) -> int:
+def said_times(unit: Unit) -> tuple[str, ...]:
+    """Return what the relative expressions in the unit's text mean, as facts say it (DESIGN section 7)."""
+    return tuple(say(annotation) for annotation in annotations_of(unit.attributes))
+
+
+def _cost(speaker: str, text: str, times: Sequence[str]) -> int:
     """Return about how many tokens a fact's line has, rather too many than too few."""
-    data = f"{speaker} {text}".encode()
+    data = " ".join((speaker, text, *times)).encode()
     letters = sum(byte < 128 for byte in data)
     return int(letters / _LETTERS_PER_TOKEN + (len(data) - letters) * _TOKENS_PER_BYTE) + _TOKENS_PER_LINE
 

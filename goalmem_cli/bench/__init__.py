@@ -1,0 +1,1 @@
+"""What goalmem costs, measured: each module measures and returns frozen values; `goalmem bench` prints them."""

@@ -1,0 +1,183 @@
+"""`goalmem chat`: one question after another, with what is said remembered for the next."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.ask import EXIT_CODES, Asking, Terms, hidden_after, one_line, show
+from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin
+from goalmem_cli.errors import GoalmemError, InputError
+from goalmem_cli.logic.questions import is_question
+
+if TYPE_CHECKING:
+    from goalmem_cli.render.prompt import PipedLines, TypedLines
+    from goalmem_cli.trace import Trace
+
+COMMANDS = {
+    "/trace": "draw the proof of the last question",
+    "/help": "show this",
+    "/quit": "leave, as the end of input does",
+}
+GREETING = "ask a question, or say what to remember; /help lists the commands, /quit leaves"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command(
+        "chat",
+        context_settings=CONTEXT,
+        epilog=examples(
+            "goalmem chat --asker Alice",
+            "printf 'I moved to Leeds in May.\\nWhere do I live?\\n' | goalmem chat",
+        ),
+    )(chat)
+
+
+def chat(
+    context: typer.Context,
+    trace: options.Trace = False,
+    remember: Annotated[
+        bool,
+        typer.Option("--remember/--no-remember", help="Remember what is said, and the answers, for later questions."),
+    ] = True,
+    model: options.Model = None,
+    backbone: options.Backbone = None,
+    max_breadth: options.MaxBreadth = None,
+    max_depth: options.MaxDepth = None,
+    budget: options.Budget = None,
+    strict: options.Strict = None,
+    conversation: options.Conversations = None,
+    asker: options.Asker = None,
+    as_of: options.AsOf = None,
+    seed: options.Seed = None,
+    context_length: options.Context = None,
+    threads: options.Threads = None,
+    prompts: options.Prompts = None,
+    store: options.Store = None,
+    embedder: options.Embedder = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Answer questions from memory, line by line, and remember what is said.
+
+    A line that asks something is answered; any other is remembered, in the conversation goalmem. /trace draws the last
+    proof, /help lists the commands, /quit or the end of input leaves. Ctrl-C interrupts a question; at the prompt it
+    leaves with 130.
+
+    Piped in, every question gives one line on stdout, an empty one where there is no answer; the exit code is that of
+    the last error, 0 if there was none.
+    """
+    from goalmem_cli.reasoners.remembering import CONVERSATION
+
+    besides = (CONVERSATION,) if remember else ()
+    terms = Terms(conversation, asker, hidden_after(as_of), besides, is_traced=trace, is_remembered=remember)
+    run = begin(
+        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, backbone=backbone,
+        max_breadth=max_breadth, max_depth=max_depth, budget=budget, strict=strict, seed=seed, threads=threads,
+        context=context_length, prompts=prompts,
+    )  # fmt: skip
+    lines = _lines(run)
+    with closing(Asking(run, terms)) as asking:
+        asking.statement("")  # a wrong name is said before anything was typed
+        return _Chat(run, terms, asking, lines).loop()
+
+
+def _lines(run: Invocation) -> TypedLines | PipedLines:
+    """Return what reads standard input.
+
+    Raises:
+        InputError: it is closed.
+    """
+    from goalmem_cli.render.prompt import PipedLines, TypedLines
+
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError(STANDARD_INPUT, "", "standard input is closed", "type or pipe something in")
+    return TypedLines(run.screen) if sys.stdin.isatty() else PipedLines(sys.stdin.buffer)
+
+
+class _Chat:
+    """One session. An error costs its line and no more."""
+
+    def __init__(self, run: Invocation, terms: Terms, asking: Asking, lines: TypedLines | PipedLines) -> None:
+        self._run = run
+        self._terms = terms
+        self._asking = asking
+        self._lines = lines
+        self._last: Trace | None = None
+        self._code = 0
+
+    def loop(self) -> int:
+        """Take lines until there are none, and return the exit code."""
+        if self._lines.is_typed:
+            self._run.screen.note(GREETING)
+        while True:
+            try:
+                line = self._lines.next()
+                if line is None or line.split()[:1] == ["/quit"]:
+                    return 0 if self._lines.is_typed else self._code
+                self._take(one_line(line))
+            except GoalmemError as error:
+                self._run.screen.error(error.message, error.hint)
+                self._code = error.exit_code
+
+    def _take(self, line: str) -> None:
+        try:
+            if line.startswith("/"):
+                self._command(line.split()[0])
+            elif is_question(line):
+                self._question(line)
+            elif line:
+                self._statement(line)
+        except KeyboardInterrupt:
+            if not self._lines.is_typed:
+                raise
+            self._run.screen.warn("interrupted")
+
+    def _command(self, word: str) -> None:
+        from goalmem_cli.render.tables import pairs
+        from goalmem_cli.render.tree import BRIEF, FULL, proof_tree
+
+        screen = self._run.screen
+        if word == "/help":
+            screen.draw(pairs(COMMANDS))
+        elif word != "/trace":
+            screen.warn(f"there is no command {word}: /help lists those there are")
+        elif self._last is None:
+            screen.warn("no question was answered in this chat yet")
+        else:
+            screen.draw(proof_tree(self._last, FULL if screen.is_verbose else BRIEF))
+
+    def _question(self, line: str) -> None:
+        try:
+            asked = self._asking.question(line)
+            trace = self._asking.answer(asked)
+        except GoalmemError:
+            self._leave_blank()
+            raise
+        self._last = trace
+        kept = self._asking.keep(trace)
+        show(self._run, trace, is_traced=self._terms.is_traced)
+        if EXIT_CODES[trace.status]:
+            self._leave_blank()
+        if trace.status == "failed":
+            self._code = EXIT_CODES[trace.status]
+        if self._terms.is_remembered:
+            self._asking.remember(asked, trace, kept)
+
+    def _statement(self, line: str) -> None:
+        if not self._terms.is_remembered:
+            self._run.screen.warn("that asks nothing, and with --no-remember nothing is remembered")
+            return
+        self._asking.remember(self._asking.statement(line))
+        self._run.screen.note("remembered")
+
+    def _leave_blank(self) -> None:
+        """Where lines are piped in, give the question its line: the answers stay beside the questions."""
+        if not self._lines.is_typed:
+            self._run.screen.answer("")

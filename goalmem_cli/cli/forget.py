@@ -1,0 +1,113 @@
+"""`goalmem forget`: deletes what was said, and everything that came from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.invocation import begin, confirm
+from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers
+from goalmem_cli.cli.times import earliest
+from goalmem_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.store import Forgotten
+
+SCHEMA_VERSION = 1
+NOTHING_FOUND = 1
+_SHOWN = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command(
+        "forget",
+        context_settings=CONTEXT,
+        epilog=examples(
+            "goalmem forget lisbon-trip",
+            "goalmem forget --speaker Ben --before 2023-06 --yes",
+        ),
+    )(forget)
+
+
+def forget(
+    context: typer.Context,
+    conversation: Annotated[
+        list[str] | None, typer.Argument(metavar="[CONVERSATION]...", help="Which conversations, by name.")
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Only what was said before then: 2023, 2023-05 or 2023-05-21."),
+    ] = None,
+    speaker: options.Speakers = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")] = False,
+    yes: options.Yes = False,
+    store: options.Store = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Delete turns and all that came from them, so that no file of the store holds their text.
+
+    Shows first what will go and asks. What is given together narrows: a speaker's turns before a time. Exits with 1
+    when there is nothing of the kind.
+    """
+    if not (conversation or before or speaker):
+        raise UsageError("nothing says what to forget", "name a conversation, or give --before or --speaker")
+    from goalmem_cli.store import Selection
+    from goalmem_cli.wiring import open_store
+
+    run = begin(context, quiet=quiet, store=store)
+    memory = open_store(run.settings, run.factories, run.screen.note)
+    stored = memory.conversations()
+    scope = chosen_conversations(conversation, stored)
+    selection = Selection(
+        scope, chosen_speakers(speaker, stored, scope), None if before is None else earliest(before, "--before")
+    )
+    counts = memory.forgettable(selection)
+    if counts.without_time:
+        run.screen.note(f"{counts.without_time} turns without a time stay: nobody knows whether they were before")
+    if counts.turns and not dry_run:
+        if not json or not yes:
+            run.screen.note(f"{run.settings.store}: {_words(counts)}")
+        confirm("Delete this for good?", is_given=yes)
+        counts = memory.forget(selection)
+    if json:
+        run.screen.document(_document(counts, is_done=not dry_run))
+    elif not counts.turns:
+        run.screen.note("there is nothing of the kind")
+    else:
+        run.screen.report(f"{'would forget' if dry_run else 'forgot'} {_words(counts)}")
+    return 0 if counts.turns else NOTHING_FOUND
+
+
+def _words(counts: Forgotten) -> str:
+    from goalmem_cli.render.text import counted
+
+    more = " ..." if len(counts.conversations) > _SHOWN else ""
+    names = f" ({', '.join(counts.conversations[:_SHOWN])}{more})" if counts.conversations else ""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.units.items())
+    return ", ".join(
+        (
+            counted(counts.turns, "turn"),
+            f"{counted(len(counts.conversations), 'whole conversation')}{names}",
+            f"{counted(sum(counts.units.values()), 'unit')} ({kinds})",
+            counted(counts.edges, "edge"),
+            counted(counts.traces, "trace"),
+        )
+    )
+
+
+def _document(counts: Forgotten, *, is_done: bool) -> dict[str, object]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "is_done": is_done and counts.turns > 0,
+        "turns": counts.turns,
+        "conversations": list(counts.conversations),
+        "units": dict(counts.units),
+        "edges": counts.edges,
+        "traces": counts.traces,
+        "without_time": counts.without_time,
+    }

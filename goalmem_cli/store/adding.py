@@ -1,0 +1,187 @@
+"""Conversations on their way into the store: a batch is planned and embedded without a lock, then written at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from goalmem_cli.errors import InputError, StoreLocked
+from goalmem_cli.records import Conversation
+from goalmem_cli.store import tables
+from goalmem_cli.store.forgetting import catch_up
+from goalmem_cli.store.identity import Change, Known, plan_changes, resolve_name, storable
+from goalmem_cli.store.parts import Parts
+from goalmem_cli.store.reader import check_embedder
+from goalmem_cli.store.tables import Meta
+from goalmem_cli.store.units import Entry, entries_from_units
+from goalmem_cli.store.values import Added
+from goalmem_cli.store.writing import write_changes
+
+_BATCH_CONVERSATIONS = 1_000
+_BATCH_TURNS = 8_000
+_BATCH_CHARACTERS = 2**22
+_CATCH_UP_UNITS = 20_000
+_MAX_PLANS = 8
+
+Report = Callable[[Added], None]
+
+
+class Adding:
+    """Adds conversations batch by batch; what was reported is safe, whatever happens to the next batch.
+
+    With `by_name` a conversation is the one of its name, else the one that its own id or what it says tells.
+    """
+
+    def __init__(self, parts: Parts, *, by_name: bool = False) -> None:
+        self._parts = parts
+        self._by_name = by_name
+        self._stretched = ""
+        self._waiting = 0
+
+    def add(self, conversations: Iterable[Conversation], report: Report) -> None:
+        """Store what is new, reporting each conversation or stretch of one when it is safe; the indexes follow.
+
+        They also do when a later conversation fails, but not when the user interrupts: the next command does it then.
+
+        Raises:
+            InputError, EmbedderMismatch, StoreError: as `Store.add_all`.
+        """
+        try:
+            for batch in _batches(map(storable, conversations), by_name=self._by_name):
+                for added in [_nothing(batch[0])] if _is_empty(batch[0]) else self._add(batch):
+                    report(added)
+                    self._waiting += added.units + len(added.replaced) + added.new_turns
+                if self._waiting >= _CATCH_UP_UNITS:
+                    self._catch_up()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            self._catch_up()
+            raise
+        self._catch_up()
+
+    def preview(self, batch: Sequence[Conversation]) -> list[Added]:
+        """Return what `add` would report of a batch, without doing it."""
+        if _is_empty(batch[0]):
+            return [_nothing(batch[0])]
+        changes, _ = self._planned(batch)
+        return self._done(batch, changes)
+
+    def _catch_up(self) -> None:
+        if self._waiting:
+            catch_up(self._parts)
+        self._waiting = 0
+
+    def _add(self, batch: Sequence[Conversation]) -> list[Added]:
+        """Write if the store is still the one planned for, else plan again."""
+        parts = self._parts
+        for _ in range(_MAX_PLANS):
+            changes, meta = self._planned(batch)
+            changing = [
+                (conversation, change)
+                for conversation, change in zip(batch, changes, strict=True)
+                if not change.is_empty or conversation.derived
+            ]
+            if not changing:
+                return self._done(batch, changes)
+            entries = [entry for conversation, change in changing for entry in _entries(conversation, change)]
+            if entries:
+                parts.fingerprint.check(meta)
+            vectors = parts.embed(entries)
+            with parts.database.writing() as connection:
+                if tables.load_meta(connection).generation == meta.generation:
+                    with connection.transaction():
+                        parts.record_embedder(connection)
+                    write_changes(connection, changing, vectors, (parts.text, parts.vectors))
+                    return self._done(batch, changes)
+        raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+
+    def _done(self, batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
+        self._stretched = changes[-1].name
+        return _reports(batch, changes)
+
+    def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], Meta]:
+        """Return what the conversations change, and the state of the store for which that is so."""
+        parts = self._parts
+        if not parts.database.exists:
+            named = self._named(Known(set(), {}, {}), batch)
+            return plan_changes(None, named, batch), Meta("")
+        with parts.database.reading() as connection:
+            meta = tables.load_meta(connection)
+            check_embedder(meta, parts.embedder)
+            named = self._named(Known.from_store(connection, batch), batch)
+            return plan_changes(connection, named, batch), meta
+
+    def _named(self, known: Known, batch: Sequence[Conversation]) -> list[tuple[str, bool]]:
+        named: list[tuple[str, bool]] = []
+        for conversation in batch:
+            if conversation.continues:
+                conversation = replace(conversation, name=self._stretched)
+            by_name = self._by_name or conversation.continues
+            named.append(resolve_name(known, conversation, by_name=by_name))
+            known.names.add(named[-1][0])
+        return named
+
+
+def _entries(conversation: Conversation, change: Change) -> list[Entry]:
+    return [*change.entries, *entries_from_units(conversation.derived)]
+
+
+def _reports(batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
+    return [
+        Added(change.name, len(conversation.turns), change.new_turns, change.replaced, len(change.entries))
+        for conversation, change in zip(batch, changes, strict=True)
+    ]
+
+
+def _nothing(conversation: Conversation) -> Added:
+    return Added(conversation.name, 0)
+
+
+def _is_empty(conversation: Conversation) -> bool:
+    return not (conversation.turns or conversation.derived or conversation.edges)
+
+
+def _batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator[list[Conversation]]:
+    """Yield conversations that can be planned together: no two can be one, and none goes on with another.
+
+    A conversation that holds nothing comes alone. Where reading fails, what was read before it comes first.
+    """
+    batch: list[Conversation] = []
+    seen: set[tuple[str, ...]] = set()
+    turns = characters = 0
+    for conversation in _until_failure(conversations):
+        if isinstance(conversation, InputError):
+            if batch:
+                yield batch
+            raise conversation
+        keys = _keys(conversation, by_name=by_name)
+        is_full = turns >= _BATCH_TURNS or characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_CONVERSATIONS
+        stands_alone = conversation.continues or _is_empty(conversation) or (batch and _is_empty(batch[0]))
+        if batch and (is_full or stands_alone or keys & seen):
+            yield batch
+            batch, seen, turns, characters = [], set(), 0, 0
+        batch.append(conversation)
+        seen |= keys
+        turns += len(conversation.turns)
+        characters += sum(len(turn.text) for turn in conversation.turns)
+    if batch:
+        yield batch
+
+
+def _until_failure(conversations: Iterable[Conversation]) -> Iterator[Conversation | InputError]:
+    """Yield the conversations, and then what is wrong with the next one, if anything is."""
+    try:
+        yield from conversations
+    except InputError as error:
+        yield error
+
+
+def _keys(conversation: Conversation, *, by_name: bool) -> set[tuple[str, ...]]:
+    """Return what another transcript of the same conversation would have in common with this one."""
+    if by_name:
+        return {("name", conversation.name)}
+    if conversation.own_id is not None:
+        return {("id", conversation.format, conversation.own_id)}
+    ends = (*conversation.turns[:1], *conversation.turns[-1:])
+    return {("text", conversation.format, turn.content_key) for turn in ends}

@@ -1,0 +1,64 @@
+"""goalmem's own answers, remembered as units of a backbone of their own, so that no ranking of turns sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from goalmem_cli.errors import StoreError
+from goalmem_cli.records import Conversation, Turn, Unit, content_hash, encodable
+from goalmem_cli.store import consistency, tables, unit_rows
+from goalmem_cli.store.database import Connection
+from goalmem_cli.store.forgetting import catch_up
+from goalmem_cli.store.parts import Parts
+from goalmem_cli.store.reader import check_embedder
+from goalmem_cli.store.units import entries_from_units
+from goalmem_cli.store.writing import write_derived
+
+BACKBONE, KIND, SPEAKER = "answers", "answer", "goalmem"
+
+_HINT = "ask again"
+
+
+def add_answer(parts: Parts, text: str, question: Turn, cited: Sequence[str], attributes: Mapping[str, object]) -> Unit:
+    """Store an answer beside the turn that asked for it, sourced to the turns of the cited units and to that turn.
+
+    The answer is embedded without a lock; whether its sources are still there is looked up in the transaction that
+    writes it, so that no answer outlives what it was made of.
+
+    Raises:
+        StoreError: the question or something cited is not stored any more, or the store cannot be used.
+        ModelError: the embedder cannot be used.
+    """
+    parts.require()
+    told = encodable(text)
+    bare = Unit(
+        id=content_hash(question.id, KIND, told), kind=KIND, text=told, conversation=question.conversation,
+        speaker=SPEAKER, said=question.said, turns=(), labels=(), backbone=BACKBONE, attributes=attributes,
+    )  # fmt: skip
+    vectors = parts.embed(entries_from_units([bare]))
+    with parts.database.writing() as connection:
+        meta = tables.load_meta(connection)
+        check_embedder(meta, parts.embedder)
+        parts.fingerprint.check(meta)
+        unit = _sourced(connection, bare, question, cited)
+        with connection.transaction():
+            consistency.prune_outbox(connection, (parts.text, parts.vectors))
+            write_derived(connection, [Conversation(unit.conversation, "", (), derived=(unit,))])
+            unit_rows.replace_vectors(connection, vectors)
+            consistency.record_change(connection, [unit.id])
+    catch_up(parts)
+    return unit
+
+
+def _sourced(connection: Connection, unit: Unit, question: Turn, cited: Sequence[str]) -> Unit:
+    """Return the unit in its question's place, with the turns it came from: those cited first, in order."""
+    places = tables.places_of_turns(connection, [question.id])
+    known = {each.id: each for each in unit_rows.load_units(connection, ids=list(cited))}
+    if not places or not known.keys() >= set(cited):
+        raise StoreError("what the answer came from was forgotten or replaced meanwhile, so it was not kept", _HINT)
+    session, ordinal = places[question.id]
+    sources = {
+        turn: label for id_ in cited for turn, label in zip(known[id_].turns, known[id_].labels, strict=True)
+    } | {question.id: question.label}
+    return replace(unit, turns=tuple(sources), labels=tuple(sources.values()), session=session, ordinal=ordinal)

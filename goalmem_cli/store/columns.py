@@ -1,0 +1,48 @@
+"""How values stand in columns: times and their moments, and filters as conditions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from goalmem_cli.logic.moments import Moment, Span
+from goalmem_cli.records import Query, encodable
+
+
+def conditions_of(query: Query) -> tuple[list[str], list[object]]:
+    """Return what a row of a turn or unit has to fulfil to pass the query's filters, and the parameters of that."""
+    conditions: list[str] = []
+    parameters: list[object] = []
+    for column, values in (("conversation", query.conversations), ("speaker", query.speakers)):
+        if values is not None:
+            conditions.append(f"{column} IN (SELECT unnest(?::VARCHAR[]))")
+            parameters.append([encodable(value) for value in values])
+    span = Span.between(query.since, query.until)
+    for moment, comparison in ((span.since, ">="), (span.until, "<=")):
+        if moment is None:
+            continue
+        if moment.instant is None:
+            conditions.append(f"clock {comparison} ?")
+            parameters.append(moment.clock)
+        else:
+            conditions.append(f"CASE WHEN instant IS NULL THEN clock {comparison} ? ELSE instant {comparison} ? END")
+            parameters.extend((moment.clock, moment.instant))
+    return conditions, parameters
+
+
+def moment_columns(time: datetime | None) -> tuple[int | None, int | None]:
+    """Return the columns `clock` and `instant` of a time."""
+    if time is None:
+        return None, None
+    moment = Moment.from_datetime(time)
+    return moment.clock, moment.instant
+
+
+def iso_of(time: datetime | None) -> str | None:
+    """Return a time as it is stored."""
+    return None if time is None else time.isoformat()
+
+
+def time_of(text: Any) -> datetime | None:
+    """Return a time from how it is stored."""
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,88 @@
+"""A store as JSON documents that the format ``goalmem`` reads back: first what it is, then each conversation's rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from goalmem_cli.records import Turn, Unit
+from goalmem_cli.store import tables, unit_rows
+from goalmem_cli.store.database import Connection
+from goalmem_cli.store.files import reporting, sync_file
+from goalmem_cli.store.parts import Parts
+from goalmem_cli.store.spans import Span, pages
+from goalmem_cli.store.units import FLAT
+
+SCHEMA_VERSION = 1
+CONTENT_TABLES = ("conversations", "sessions", "turns", "units", "unit_sources", "edges", "vectors")
+
+
+def documents(parts: Parts) -> Iterator[dict[str, object]]:
+    """Yield the documents; units that come straight from turns, vectors and indexes are derived again when read.
+
+    Raises:
+        StoreError: there is no store, or it cannot be used.
+    """
+    parts.require()
+    with parts.database.reading() as connection:
+        yield {"goalmem": SCHEMA_VERSION}
+        current = ""
+        named = tables.conversation_rows(connection)
+        for span in (span for page in pages(connection) for span in page):
+            if span.conversation != current:
+                if current:
+                    yield from _derived(connection, current)
+                current = span.conversation
+                form, own_id = named[current]
+                yield {"conversation": current, "format": form, "own_id": own_id}
+            yield from _turns(connection, span)
+        if current:
+            yield from _derived(connection, current)
+
+
+def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
+    """Write the documents a line each and return how many; the file gets its name only when it is whole.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    count = 0
+    part = file.with_name(f".{file.name}.part")
+    with reporting(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("w", encoding="utf-8") as lines:
+                for document in found:
+                    lines.write(json.dumps(document, ensure_ascii=False) + "\n")
+                    count += 1
+            sync_file(part)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+    return count
+
+
+def _turns(connection: Connection, span: Span) -> Iterator[dict[str, object]]:
+    for turn in tables.load_turns(connection, [span.conversation], span.first, span.last).values():
+        yield {"turn": _turn(turn)}
+
+
+def _derived(connection: Connection, conversation: str) -> Iterator[dict[str, object]]:
+    for unit in unit_rows.load_units(connection, conversations=[conversation], not_of=FLAT):
+        yield {"unit": _unit(unit)}
+    for edge in unit_rows.load_edges(connection, conversation):
+        yield {"edge": asdict(edge)}
+
+
+def _turn(turn: Turn) -> dict[str, object]:
+    said = None if turn.said is None else turn.said.isoformat()
+    return {key: value for key, value in (asdict(turn) | {"said": said}).items() if key != "conversation"}
+
+
+def _unit(unit: Unit) -> dict[str, object]:
+    times = {key: getattr(unit, key) for key in ("said", "event_from", "event_to")}
+    written = {key: None if time is None else time.isoformat() for key, time in times.items()}
+    shown = asdict(unit) | written | {"turns": list(unit.turns), "labels": list(unit.labels)}
+    return {key: value for key, value in shown.items() if key != "conversation"}

@@ -1,0 +1,81 @@
+"""A text as the text index sees it, so that what is asked and what was said meet however each was typed.
+
+Only the index is made of this; what is stored and shown stays as it was said.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from goalmem_cli.store.passages import UNSPACED
+
+_LETTERS = f"{UNSPACED}\u3005-\u3007\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\U0001f1e6-\U0001f1ff"
+_SIGNS = "\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
+_LETTER = re.compile(f"[{_LETTERS}]")
+_LETTER_RUN = re.compile(f"[{_LETTERS}]+")
+_RUN = re.compile(f"[{_LETTERS}{_SIGNS}]+")
+_SIGN = re.compile(f"[{_SIGNS}]")
+
+# A joiner that Persian writes inside a word, where others write a space.
+_ARABIC_JOINT = re.compile("(?<=[\u0600-\u06ff])\u200c")
+_ZERO_WIDTH_SPACE = 0x200B
+# Combining classes of marks that may be left out: nukta, virama, the points of Hebrew, Arabic and Syriac, accents.
+_OPTIONAL_MARKS = frozenset({1, 7, 9, *range(10, 37), *range(200, 241)})
+_SAME_LETTER = {
+    "\u0671": "\u0627", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643",
+    "\u0629": "\u0647", "\u06c1": "\u0647", "\u06be": "\u0647", "\u06d5": "\u0647",
+}  # fmt: skip
+_LEFT_OUT = re.compile("[\u0640\ufe00-\ufe0f\U000e0100-\U000e01ef\U0001f3fb-\U0001f3ff]")  # tatweel, variants, tones
+
+
+class _Folding(dict[int, str]):
+    """Code point -> what stands for it; worked out when first met, as there are too many to list."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _folded(chr(code))
+        return self[code]
+
+
+def _folded(character: str) -> str:
+    if _LEFT_OUT.match(character):
+        return ""
+    category = unicodedata.category(character)
+    if category == "Cf":
+        return " " if ord(character) == _ZERO_WIDTH_SPACE else ""
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
+    if unicodedata.combining(character) in _OPTIONAL_MARKS and not _LETTER.match(character):
+        return ""
+    return _SAME_LETTER.get(character, character)
+
+
+_FOLDING = _Folding()
+
+
+def fold(text: str) -> str:
+    """Return the text without what people type differently: compatibility forms, case, accents, vowel points, tones.
+
+    Arabic letters that are exchanged for one another become one, digits of every script become 0 to 9.
+    """
+    if text.isascii():
+        return text
+    if "\u200c" in text:
+        text = _ARABIC_JOINT.sub(" ", text)
+    # casefold before the accents go, since it makes some, and compose last, since Korean was taken apart
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).casefold().translate(_FOLDING))
+
+
+def spaced(folded: str) -> str:
+    """Return the part of a folded text that is written with spaces between its words."""
+    return folded if folded.isascii() else _LETTER_RUN.sub(" ", folded)
+
+
+def runs(folded: str) -> list[str]:
+    """Return the stretches of a folded text that have no spaces to find words by: such scripts, and emoji."""
+    return [] if folded.isascii() else _RUN.findall(folded)
+
+
+def is_sign(gram: str) -> bool:
+    """True for an emoji or the like, which means something by itself, as a letter of a run does not."""
+    return len(gram) == 1 and _SIGN.match(gram) is not None

@@ -1,0 +1,236 @@
+"""The statements over units, what links them, and their vectors: rows to values and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.records import Edge, Query, Unit
+from goalmem_cli.store.columns import conditions_of, iso_of, moment_columns, time_of
+from goalmem_cli.store.database import Connection, Row
+
+_UNIT_COLUMNS = (
+    "id, kind, text, conversation, speaker, said, backbone, session, ordinal, event_from, event_to, attributes"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorPair:
+    """A unit's two vectors as the database keeps them: little-endian float32, of its text and of its context."""
+
+    text: bytes
+    context: bytes
+
+
+def load_units(
+    connection: Connection,
+    ids: Sequence[str] | None = None,
+    conversations: Sequence[str] | None = None,
+    not_of: str | None = None,
+) -> list[Unit]:
+    """Return the units with these ids, or of these conversations, or of other backbones than `not_of`, or all.
+
+    Each has its turns.
+    """
+    conditions: list[str] = []
+    parameters: list[object] = []
+    if not_of is not None:
+        conditions.append("backbone <> ?")
+        parameters.append(not_of)
+    for column, values in (("id", ids), ("conversation", conversations)):
+        if values is not None:
+            conditions.append(f"{column} IN (SELECT unnest(?::VARCHAR[]))")
+            parameters.append(list(values))
+    return _load_units(connection, f"WHERE {' AND '.join(conditions)}" if conditions else "", parameters)
+
+
+def load_units_within(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> list[Unit]:
+    """Return the units whose turns are in one of the spans: a conversation, its first and its last ordinal there."""
+    where = """SEMI JOIN (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::INTEGER[]) AS lower,
+        unnest(?::INTEGER[]) AS upper) ON conversation = name AND ordinal BETWEEN lower AND upper"""
+    return _load_units(connection, where, [list(column) for column in zip(*spans, strict=True)] if spans else [[]] * 3)
+
+
+def _load_units(connection: Connection, which: str, parameters: Sequence[object]) -> list[Unit]:
+    rows = connection.rows(
+        f"""WITH wanted AS (SELECT {_UNIT_COLUMNS} FROM units {which}),
+        sources AS (SELECT unit, list(turn ORDER BY place) AS turns, list(label ORDER BY place) AS labels
+            FROM unit_sources WHERE unit IN (SELECT id FROM wanted) GROUP BY unit)
+        SELECT wanted.*, turns, labels FROM wanted LEFT JOIN sources ON unit = id
+        ORDER BY conversation, session, ordinal, id""",
+        parameters,
+    )
+    return [_unit(row) for row in rows]
+
+
+def _unit(row: Row) -> Unit:
+    id_, kind, text, conversation, speaker, said, backbone, session, ordinal, start, end, attributes, turns, labels = (
+        row
+    )
+    return Unit(
+        id_, kind, text, conversation, speaker, time_of(said), tuple(turns or ()), tuple(labels or ()), backbone,
+        session, ordinal, time_of(start), time_of(end), json.loads(attributes),
+    )  # fmt: skip
+
+
+def insert_units(connection: Connection, units: Sequence[Unit]) -> None:
+    """Add rows for the units and for the turns they came from."""
+    moments = [moment_columns(unit.said) for unit in units]
+    connection.insert("units", {
+        "id": ("VARCHAR", [unit.id for unit in units]),
+        "backbone": ("VARCHAR", [unit.backbone for unit in units]),
+        "kind": ("VARCHAR", [unit.kind for unit in units]),
+        "conversation": ("VARCHAR", [unit.conversation for unit in units]),
+        "session": ("INTEGER", [unit.session for unit in units]),
+        "ordinal": ("INTEGER", [unit.ordinal for unit in units]),
+        "speaker": ("VARCHAR", [unit.speaker for unit in units]),
+        "said": ("VARCHAR", [iso_of(unit.said) for unit in units]),
+        "clock": ("BIGINT", [clock for clock, _ in moments]),
+        "instant": ("BIGINT", [instant for _, instant in moments]),
+        "event_from": ("VARCHAR", [iso_of(unit.event_from) for unit in units]),
+        "event_to": ("VARCHAR", [iso_of(unit.event_to) for unit in units]),
+        "attributes": ("VARCHAR", [json.dumps(dict(unit.attributes), sort_keys=True) for unit in units]),
+        "text": ("VARCHAR", [unit.text for unit in units]),
+    })  # fmt: skip
+    sources = [
+        (unit.id, place, turn, label)
+        for unit in units
+        for place, (turn, label) in enumerate(zip(unit.turns, unit.labels, strict=True))
+    ]
+    connection.insert("unit_sources", {
+        "unit": ("VARCHAR", [unit for unit, _, _, _ in sources]),
+        "place": ("INTEGER", [place for _, place, _, _ in sources]),
+        "turn": ("VARCHAR", [turn for _, _, turn, _ in sources]),
+        "label": ("VARCHAR", [label for _, _, _, label in sources]),
+    })  # fmt: skip
+
+
+def delete_units(connection: Connection, ids: Sequence[str]) -> None:
+    """Delete the units' rows, with those of the turns they came from; edges and vectors stay."""
+    connection.delete("units", "id", ids)
+    connection.delete("unit_sources", "unit", ids)
+
+
+def units_from(connection: Connection, turns: Sequence[str]) -> list[str]:
+    """Return the ids of every unit that one of these turns contributed to."""
+    rows = connection.rows(
+        "SELECT DISTINCT unit FROM unit_sources WHERE turn IN (SELECT unnest(?::VARCHAR[])) ORDER BY unit",
+        [list(turns)],
+    )
+    return [str(unit) for (unit,) in rows]
+
+
+def places_of(connection: Connection, ids: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the conversation and ordinal of each of these units that is stored."""
+    rows = connection.rows(
+        "SELECT DISTINCT conversation, ordinal FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
+    )
+    return [(str(conversation), int(ordinal)) for conversation, ordinal in rows]
+
+
+def units_near(connection: Connection, ids: Sequence[str], backbone: str, distance: int) -> list[str]:
+    """Return the ids of the backbone's units whose turn is within `distance` turns of one of these."""
+    places = {
+        (conversation, ordinal + shift)
+        for conversation, ordinal in places_of(connection, ids)
+        for shift in range(-distance, distance + 1)
+    }
+    rows = connection.rows(
+        """SELECT id FROM units SEMI JOIN (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::INTEGER[]) AS place)
+        ON conversation = name AND ordinal = place WHERE backbone = ?""",
+        [[name for name, _ in places], [place for _, place in places], backbone],
+    )
+    return [str(unit) for (unit,) in rows]
+
+
+def load_edges(connection: Connection, conversation: str) -> list[Edge]:
+    """Return the edges that lead from a unit of the conversation."""
+    rows = connection.rows(
+        """SELECT source, target, kind, weight FROM edges
+        WHERE source IN (SELECT id FROM units WHERE conversation = ?) ORDER BY ALL""",
+        [conversation],
+    )
+    return [Edge(source, target, kind, weight) for source, target, kind, weight in rows]
+
+
+def replace_edges(connection: Connection, edges: Sequence[Edge]) -> None:
+    """Store the edges, each in place of an earlier one of its kind between its units."""
+    columns = (
+        ("VARCHAR", [edge.source for edge in edges]),
+        ("VARCHAR", [edge.target for edge in edges]),
+        ("VARCHAR", [edge.kind for edge in edges]),
+    )
+    if edges:
+        connection.rows(
+            """DELETE FROM edges WHERE (source, target, kind) IN
+            (SELECT (unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])))""",
+            [values for _, values in columns],
+        )
+    weights = ("DOUBLE", [edge.weight for edge in edges])
+    connection.insert("edges", {**dict(zip(("source", "target", "kind"), columns, strict=True)), "weight": weights})
+
+
+def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair], table: str = "vectors") -> None:
+    """Store the units' vectors in place of earlier ones; those of a re-embedding under way no longer hold."""
+    for stale in {table, "vectors_next"}:
+        connection.delete(stale, "unit", list(vectors))
+    connection.insert(table, {
+        "unit": ("VARCHAR", list(vectors)),
+        "text_vector": ("BLOB", [pair.text for pair in vectors.values()]),
+        "context_vector": ("BLOB", [pair.context for pair in vectors.values()]),
+    })  # fmt: skip
+
+
+def load_vectors(connection: Connection, ids: Sequence[str] | None = None) -> dict[str, VectorPair]:
+    """Return unit id -> vectors; None means all."""
+    where = "" if ids is None else "WHERE unit IN (SELECT unnest(?::VARCHAR[]))"
+    rows = connection.rows(
+        f"SELECT unit, text_vector, context_vector FROM vectors {where}", [] if ids is None else [list(ids)]
+    )
+    return {str(unit): VectorPair(bytes(text), bytes(context)) for unit, text, context in rows}
+
+
+def units_with_next_vectors(connection: Connection, ids: Sequence[str]) -> set[str]:
+    """Return which of these units have a vector of the embedder that the store is changing to."""
+    rows = connection.rows("SELECT unit FROM vectors_next WHERE unit IN (SELECT unnest(?::VARCHAR[]))", [list(ids)])
+    return {str(unit) for (unit,) in rows}
+
+
+def are_next_vectors_complete(connection: Connection) -> bool:
+    """Return whether every unit that has a vector has one of the next embedder."""
+    return not connection.value("SELECT count(*) FROM vectors WHERE unit NOT IN (SELECT unit FROM vectors_next)")
+
+
+def count_kinds(connection: Connection, units: Sequence[str]) -> dict[str, int]:
+    """Return how many of these units there are of each kind."""
+    rows = connection.rows(
+        "SELECT kind, count(*) FROM units WHERE id IN (SELECT unnest(?::VARCHAR[])) GROUP BY ALL ORDER BY ALL",
+        [list(units)],
+    )
+    return {str(kind): int(count) for kind, count in rows}
+
+
+def count_edges_of(connection: Connection, units: Sequence[str]) -> int:
+    """Return how many edges lead from or to one of these units."""
+    return int(
+        connection.value(
+            """SELECT count(*) FROM edges WHERE source IN (SELECT unnest($units::VARCHAR[]))
+            OR target IN (SELECT unnest($units::VARCHAR[]))""",
+            {"units": list(units)},
+        )
+    )
+
+
+def fewer_units(connection: Connection, query: Query, backbone: str) -> tuple[list[str], bool]:
+    """Return the ids of the units that the query's filters let through, or of those that they hide.
+
+    Whichever are fewer, so that a filter that hides nothing loads nothing; True where they are the hidden ones.
+    """
+    conditions, parameters = conditions_of(query)
+    passes = f"({' AND '.join(['backbone = ?', *conditions])})"
+    values = [backbone, *parameters]
+    ((every, passing),) = connection.rows(f"SELECT count(*), count(*) FILTER (WHERE {passes}) FROM units", values)
+    are_hidden = 2 * passing > every
+    chosen = f"{passes} IS NOT TRUE" if are_hidden else passes
+    return [str(unit) for (unit,) in connection.rows(f"SELECT id FROM units WHERE {chosen}", values)], are_hidden

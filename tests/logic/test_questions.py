@@ -1,0 +1,40 @@
+"""What a typed line asks, if anything."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goalmem_cli.logic.questions import is_question
+
+QUESTIONS = (
+    "Where do I live?", "where do I live", "did Alice order tea", "is there a cafe nearby", "Will Anna come",
+    "Is it true? I doubt it.", 'He asked "why?" and left', "in which city do I live", "tell me where I live.",
+    "list all drinks.", "could you tell me who Ben is", "which Italian place did we visit", "我住在哪里？谢谢",
+    "¿Dónde vivo", "أين أسكن؟", "Really?!", "I moved to Leeds?", "?",
+)  # fmt: skip
+STATEMENTS = (
+    "I moved to Leeds in May.", "I moved to Leeds in May", "When I was ten I moved to Leeds", "What a day",
+    "What Alice ordered was green.", "May came by", "had a great day at Momoco", "see https://example.org/?q=tea for it",
+    "If it rains we stay", "My sister's name is Ana", "...", "", "   ", "Nobody knows why.", "/", "[bold]", "\x00",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", QUESTIONS)
+def test_what_asks_something_is_a_question(line: str) -> None:
+    """By its mark, by opening with a request, or by its first words where it ends in no mark."""
+    assert is_question(line)
+
+
+@pytest.mark.parametrize("line", STATEMENTS)
+def test_what_asks_nothing_is_none(line: str) -> None:
+    """A statement stays one though it opens with a question word or an auxiliary, or holds an address."""
+    assert not is_question(line)
+
+
+@given(st.text())
+def test_any_text_is_the_one_or_the_other(line: str) -> None:
+    """No text makes it fail, and a question mark at the end always asks."""
+    is_question(line)
+    assert is_question(f"{line}?")

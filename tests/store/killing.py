@@ -1,0 +1,208 @@
+"""A program that dies: it performs an operation on copies of a store, killed after the first write, the second ...
+
+    python -m tests.store.killing OPERATION BASE_STORE OUT_FOLDER [kill|cut|full SIZE ...]
+
+Everything is imported once; each copy gets a forked process of its own, and for the copy `OUT_FOLDER/N` a line `N` is
+printed when that process has ended. The first that nobody killed leaves the names of all writes, and is the last. With
+``cut`` no file may grow beyond so many bytes, and the process is killed in the middle of the write that would make it
+so; with ``full`` that write fails, as on a full disk, and the error is left instead of the names.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+
+from goalmem_cli.errors import StoreError
+from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.traces import TraceFolder
+from goalmem_cli.store.values import Selection
+from goalmem_cli.trace import Fact, Status, Trace
+from tests.fakes import HashEmbedder
+from tests.store.samples import CAFE, START, chat
+
+OLD, NEW = HashEmbedder(8, "old"), HashEmbedder(12, "new")
+AGED = HashEmbedder(256, "static")
+"""Goes for the embedder of the store that an older goalmem wrote: that store's vectors are there already."""
+
+TRIP = ("Lisbon was warm.", "Which tram did you take?", "Number 28, to the Graça.", "I prefer the azulejos.")
+NOTES = ("Call the plumber about the boiler.", "Buy a birthday card.")
+CHANGED = (*TRIP[:2], "Number 12, to the castle.", TRIP[3])
+LONG = tuple(f"Entry {number} of the allotment: {word}." for number, word in enumerate(("peas", "kale", "leek")))
+
+Report = Callable[[str], None]
+Operation = Callable[[Store, Report], None]
+
+
+def stretches(texts: tuple[str, ...], name: str, size: int = 2) -> list[Conversation]:
+    """Return a conversation in stretches of a few turns, as a reader hands on a long one."""
+    whole = chat(texts, name=name)
+    return [
+        replace(whole, turns=whole.turns[start : start + size], continues=start > 0)
+        for start in range(0, len(texts), size)
+    ]
+
+
+def gist(turns: tuple[Turn, ...], text: str) -> Unit:
+    """Return a unit that another backbone made of the turns."""
+    first = turns[0]
+    return Unit(
+        content_hash("gist", text), "gist", text, first.conversation, "", first.said, tuple(turn.id for turn in turns),
+        tuple(turn.label for turn in turns), "remem", first.session, first.ordinal, attributes={"salience": 0.5},
+    )  # fmt: skip
+
+
+def with_gists(conversation: Conversation) -> Conversation:
+    """Return the conversation with what another backbone derived from it: two gists, and an edge between them."""
+    turns = conversation.turns
+    one, two = gist(turns[:2], "They talk of a cafe."), gist(turns[2:3], "Kyoto Latte was ordered.")
+    return replace(conversation, derived=(one, two), edges=(Edge(one.id, two.id, "next", 0.5),))
+
+
+def trace_about(turn: Turn, question: str) -> Trace:
+    """Return a trace that shows one turn."""
+    fact = Fact("F1", turn.id, (turn.label,), turn.conversation, turn.speaker, turn.said, turn.text)
+    return Trace(Status.UNKNOWN, "goal-mem", question, START, facts={"F1": fact})
+
+
+def build(folder: Path) -> None:
+    """Make the store that the operations begin with: three conversations, gists, and a trace about each speaker."""
+    store = Store(folder, OLD, announce=lambda _: None)
+    cafe = with_gists(chat())
+    store.add_all([cafe, chat(TRIP, name="trip", own_id="trip", with_ids=True), chat(NOTES, speakers=("Ben", "Ben"), name="notes")])
+    traces = TraceFolder(folder / "traces")
+    traces.save(trace_about(cafe.turns[1], "Who knows Momoco?"))
+    traces.save(trace_about(cafe.turns[4], "What is in a Kyoto Latte?"))
+
+
+BEGUN = [chat()]
+GROWN = [
+    chat([*CAFE, "Bring her along, then."]),
+    chat(CHANGED, name="trip", own_id="trip", with_ids=True),
+    *stretches(LONG, "allotment"),
+]
+EARLY_BEN = Selection(speakers=("Ben",), before=START + timedelta(hours=4))
+"""Takes a whole conversation, a part of two others with all that was read beside it, a gist, an edge and a trace."""
+FORGOTTEN = (*NOTES, CAFE[1], CAFE[3], TRIP[1], TRIP[3], "They talk of a cafe.", "Who knows Momoco?")
+
+
+def adding(conversations: list[Conversation]) -> Operation:
+    """Return the operation that stores the conversations."""
+
+    def add(store: Store, report: Report) -> None:
+        store.add_all(conversations, report=lambda added: report(added.conversation))
+
+    return add
+
+
+def forget(store: Store, report: Report) -> None:
+    """Forget what Ben said early."""
+    report(str(store.forget(EARLY_BEN).turns))
+
+
+def answer(store: Store, report: Report) -> None:
+    """Remember an answer of goalmem's own."""
+    turns = store.turns(["chat"])
+    report(store.add_answer("Oat milk is in it.", turns[3], [turns[4].id], {"by": "goal-mem"}).id)
+
+
+def reembed(store: Store, report: Report) -> None:
+    """Change the store's embedder."""
+    report(str(store.reembed(NEW, lambda _done, _all: None)))
+
+
+def rebuild(store: Store, report: Report) -> None:
+    """Write the indexes anew."""
+    store.rebuild()
+
+
+def catch_up(store: Store, report: Report) -> None:
+    """Do what any command does first: bring the tables to this version's form, and the indexes up to date."""
+    store.catch_up()
+
+
+OPERATIONS: dict[str, Operation] = {
+    "begin": adding(BEGUN),
+    "grow": adding(GROWN),
+    "forget": forget,
+    "answer": answer,
+    "reembed": reembed,
+    "rebuild": rebuild,
+    "catch-up": catch_up,
+}
+
+
+def perform(operation: str, folder: Path, last: int | None) -> None:
+    """Perform the operation on the folder's store, and die after the write numbered `last`."""
+    names: list[str] = []
+
+    def written(what: str) -> None:
+        names.append(what)
+        if len(names) == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def report(line: str) -> None:
+        os.write(reported, f"{line}\n".encode())
+
+    reported = os.open(folder / "reported", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    embedder = AGED if operation == "catch-up" else OLD
+    try:
+        OPERATIONS[operation](Store(folder / "store", embedder, announce=lambda _: None, written=written), report)
+    except StoreError as error:
+        result = ("error", f"{error.message}\n{error.hint}")
+    else:
+        result = ("names", "\n".join(names))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    (folder / result[0]).write_text(result[1])
+
+
+def in_a_process(operation: str, base: Path, folder: Path, last: int | None = None, limit: int | None = None) -> int:
+    """Perform the operation on a copy of the store in a process of its own, and return that one's exit code."""
+    folder.mkdir(parents=True)
+    if base.exists():
+        shutil.copytree(base, folder / "store")
+    if not (process := os.fork()):
+        code = 1
+        try:
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            perform(operation, folder, last)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+            raise
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def main(operation: str, base: Path, out: Path, how: str = "kill", *sizes: str) -> int:
+    """Kill at every write until there is none left, or let files grow to each of the sizes."""
+    if how == "cut":
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # else Python ignores it
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for number in count(1) if how == "kill" else map(int, sizes):
+        folder = out / str(number)
+        limits = {"last": number} if how == "kill" else {"limit": number}
+        code = in_a_process(operation, base, folder, **limits)
+        if code not in (0, -signal.SIGKILL, -signal.SIGXFSZ):
+            return code
+        sys.stdout.write(f"{number}\n")
+        sys.stdout.flush()
+        if code == 0 and how == "kill":
+            break
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), *sys.argv[4:]))

@@ -1,0 +1,262 @@
+"""Killed after any single write, a store loses nothing that was reported, and the next command goes on from there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from goalmem_cli.records import Conversation, Query
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Ranking
+from tests.store import killing
+from tests.store.contents import Contents, contents, holding
+from tests.store.killing import FORGOTTEN, NEW, OLD, OPERATIONS
+
+ROOT = Path(__file__).parents[2]
+BARE_DATABASE = 3 * 4096
+"""The size of a database file in which nothing was written yet: three headers, with an id at random."""
+
+SIZES = (1, 100, 500, 1_500, 3_000, 6_000, 12_000, 25_000, 50_000, 100_000, 200_000, 400_000, 600_000, 800_000)
+"""How large files may become: below and above what a log, a manifest, an index and a database grow to."""
+
+QUERIES = ("cafe Momoco Kyoto latte matcha", "tram Lisbon azulejos castle", "entry allotment peas kale", "Bring her")
+MENDED = re.compile(
+    r"(text|vectors) index: .*; the next command (rebuilds it|catches it up)"
+    r"|(text|vectors) index: \d+ faults: .* was left by an interrupted command.*"
+    r"|memory\.duckdb: .* still being forgotten; the next command finishes that"
+)
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A store whose process died, how far it came, and what it had reported by then."""
+
+    number: int
+    path: Path
+    reported: tuple[str, ...]
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What the dead process left behind, to know what was seen before."""
+        files = sorted(file for file in self.path.rglob("*") if file.is_file())
+        return (*self.reported, *((str(file.relative_to(self.path)), *_known(file)) for file in files))
+
+
+def _known(file: Path) -> tuple[object, ...]:
+    size = file.stat().st_size
+    if file.name == "memory.duckdb" and size == BARE_DATABASE:
+        return (size,)
+    return (size, hashlib.sha256(file.read_bytes()).hexdigest())
+
+
+def killed(operation: str, base: Path, out: Path, *how: str) -> Iterator[Killed]:
+    """Yield each store that differs from those before, as soon as its process is dead."""
+    command = [sys.executable, "-m", "tests.store.killing", operation, str(base), str(out), *how]
+    seen: set[tuple[object, ...]] = set()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        for line in process.stdout or ():
+            folder = out / line.strip()
+            reported = (folder / "reported").read_text().split("\n")[:-1]
+            store = Killed(int(line), folder / "store", tuple(reported))
+            if store.state not in seen:
+                seen.add(store.state)
+                yield store
+            shutil.rmtree(folder)
+        assert process.wait() == 0
+
+
+def opened(path: Path, held: Contents) -> Store:
+    """Return the store, which holds this, with the embedder that it has."""
+    names = {value for key, value in held.get("embedder", ()) if key == "embedder"}
+    return Store(path, NEW if NEW.name in names else OLD, announce=lambda _: None)
+
+
+def found(store: Store) -> list[str]:
+    """Return the texts of every unit that a ranking gives, each of which the database has to hold."""
+    ids: set[str] = set()
+    with store.reading() as reader:
+        for text in QUERIES:
+            ids |= {scored.unit for ranked in reader.rank(Query(text), list(Ranking), 50).values() for scored in ranked}
+        hits = reader.hits(sorted(ids))
+    assert set(hits) == ids
+    return [hit.unit.text for hit in hits.values()]
+
+
+def finished(operation: str, path: Path) -> Contents:
+    """Perform the operation to its end, and return what the store holds then."""
+    OPERATIONS[operation](opened(path, contents(path)), lambda _: None)
+    return contents(path)
+
+
+def left_behind(path: Path) -> tuple[object, ...]:
+    """Return what a store has beside its content: how its files are called, and rows of work that is not done."""
+    names = sorted(re.sub("[0-9a-f]{32}|[0-9]+", "N", str(file.relative_to(path))) for file in path.rglob("*"))
+    with duckdb.connect(str(path / "memory.duckdb"), read_only=True) as connection:
+        tables = ("forgetting", "vectors_next")
+        rows = [connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0] for table in tables]
+    return (*sorted(set(names)), *rows)
+
+
+class Checking:
+    """What every store has to keep whose process died in the operation; `allowed` are the states it may be in."""
+
+    def __init__(self, operation: str, allowed: list[Contents], forgotten: tuple[str, ...] = ()) -> None:
+        self._operation = operation
+        self._allowed = allowed
+        self._forgotten = forgotten
+        self._run_again: set[tuple[object, ...]] = set()
+        self.reached: set[int] = set()
+
+    def check(self, store: Killed) -> None:
+        """Require it of this store: nothing is half there, the next command mends it, and the operation can go on."""
+        before = contents(store.path)
+        assert before in self._allowed, f"after write {store.number} it is neither as before nor as after a batch"
+        state = self._allowed.index(before)
+        self.reached.add(state)
+        if not (store.path / "memory.duckdb").exists():
+            self._finish(store)
+            return
+        memory = opened(store.path, before)
+        said = memory.verify()
+        assert all(MENDED.fullmatch(problem) for problem in said), (store.number, said)
+        texts = found(memory)
+        memory.catch_up()
+        assert memory.verify() == [], store.number
+        assert contents(store.path) == before
+        if before == self._allowed[-1]:
+            assert not set(texts) & set(self._forgotten)
+            assert holding(store.path, self._forgotten) == []
+        like = (state, *left_behind(store.path))
+        if like not in self._run_again:  # what is mended is like any store in that state: one of them goes on
+            self._run_again.add(like)
+            self._finish(store)
+
+    def _finish(self, store: Killed) -> None:
+        assert finished(self._operation, store.path) == self._allowed[-1]
+        memory = opened(store.path, self._allowed[-1])
+        assert memory.verify() == []
+        assert not set(found(memory)) & set(self._forgotten)
+        assert holding(store.path, self._forgotten) == []
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of two conversations, with gists and traces."""
+    folder = tmp_path_factory.mktemp("killing") / "base"
+    killing.build(folder)
+    return folder
+
+
+def after(operation: str, base: Path, tmp_path: Path) -> Contents:
+    """Return what the store holds where the operation was not interrupted."""
+    folder = tmp_path / "whole"
+    if base.exists():
+        shutil.copytree(base, folder)
+    return finished(operation, folder)
+
+
+def batches(conversations: list[Conversation], ends: tuple[int, ...], base: Path, tmp_path: Path) -> list[Contents]:
+    """Return what the store holds after each batch of conversations."""
+    states = [contents(base)]
+    for number, end in enumerate(ends):
+        folder = tmp_path / f"batch{number}"
+        if base.exists():
+            shutil.copytree(base, folder)
+        opened(folder, {}).add_all(conversations[:end])
+        states.append(contents(folder))
+    return states
+
+
+def require_reported(store: Killed, conversations: list[Conversation]) -> None:
+    """Require every turn of what was reported as stored."""
+    ids = {str(row[0]) for row in contents(store.path).get("turns", [])}
+    for name, conversation in zip(store.reported, conversations, strict=False):
+        for turn in conversation.turns:
+            assert replace(turn, conversation=name).id in ids, f"{name} was reported before write {store.number}"
+
+
+@pytest.mark.parametrize(
+    ("operation", "conversations", "ends"),
+    [("begin", killing.BEGUN, (1,)), ("grow", killing.GROWN, (3, 4))],
+)
+def test_a_killed_ingest(
+    base: Path, tmp_path: Path, operation: str, conversations: list[Conversation], ends: tuple[int, ...]
+) -> None:
+    """A new, a grown and a changed conversation are there after a whole batch, or as before, and finish when run again."""
+    start = base if operation == "grow" else tmp_path / "none"
+    checking = Checking(operation, batches(conversations, ends, start, tmp_path))
+    for store in killed(operation, start, tmp_path / "out"):
+        require_reported(store, conversations)
+        checking.check(store)
+    assert checking.reached == set(range(len(ends) + 1))
+
+
+def test_a_killed_forgetting(base: Path, tmp_path: Path) -> None:
+    """All of it is there or nothing; once it is gone from the rows no index returns it, and soon no file has it."""
+    checking = Checking("forget", [contents(base), after("forget", base, tmp_path)], FORGOTTEN)
+    for store in killed("forget", base, tmp_path / "out"):
+        checking.check(store)
+    assert checking.reached == {0, 1}
+
+
+@pytest.mark.parametrize("operation", ["answer", "reembed"])
+def test_a_killed_change(base: Path, tmp_path: Path, operation: str) -> None:
+    """An answer is remembered or not; all vectors are the old embedder's or the new one's."""
+    checking = Checking(operation, [contents(base), after(operation, base, tmp_path)])
+    for store in killed(operation, base, tmp_path / "out"):
+        checking.check(store)
+    assert checking.reached == {0, 1}
+
+
+def test_a_killed_rebuild(base: Path, tmp_path: Path) -> None:
+    """The rows stay as they are."""
+    checking = Checking("rebuild", [contents(base)])
+    for store in killed("rebuild", base, tmp_path / "out"):
+        checking.check(store)
+
+
+@pytest.mark.parametrize("operation", ["grow", "forget", "reembed"])
+def test_killed_in_the_middle_of_a_write(base: Path, tmp_path: Path, operation: str) -> None:
+    """A write that was cut off after any number of bytes is as if it had not been begun."""
+    allowed = {
+        "grow": lambda: batches(killing.GROWN, (3, 4), base, tmp_path),
+        "forget": lambda: [contents(base), after(operation, base, tmp_path)],
+        "reembed": lambda: [contents(base), after(operation, base, tmp_path)],
+    }[operation]()
+    checking = Checking(operation, allowed, FORGOTTEN if operation == "forget" else ())
+    for store in killed(operation, base, tmp_path / "out", "cut", *map(str, SIZES)):
+        checking.check(store)
+    assert 0 in checking.reached
+
+
+def test_every_write_is_heard_of(base: Path, tmp_path: Path) -> None:
+    """Each table, each commit, each file: what nobody hears of, nobody is killed at."""
+    heard: list[str] = []
+    for number, (operation, work) in enumerate(OPERATIONS.items()):
+        folder = tmp_path / str(number)
+        if operation != "begin":
+            shutil.copytree(base, folder)
+        work(Store(folder, OLD, announce=lambda _: None, written=heard.append), lambda _: None)
+    with duckdb.connect(str(base / "memory.duckdb"), read_only=True) as connection:
+        tables = [str(name) for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+    changing = [rf"INSERT INTO {table}" for table in tables] + [r"COMMIT", r"CREATE TABLE migrations", r"DELETE FROM turns"]
+    rewriting = [rf'INSERT INTO fresh\."{table}"' for table in tables if table != "forgetting"] + [
+        r"CHECKPOINT old", r"ATTACH .*", r"CHECKPOINT fresh", r"the rewritten database in its place",
+        r"trace .*, removed",
+    ]  # fmt: skip
+    indexing = [
+        r"text/\d+", r"text/\d+, empty", r"text, committed", r"text, merged", r"text/\d+, removed",
+        r"vectors/\d+\.text", r"vectors/\d+\.context", r"vectors/\d+\.ids", r"vectors/\d+\.text, removed",
+        r"manifest\.json, under another name", r"manifest\.json",
+    ]  # fmt: skip
+    unheard = [each for each in changing + rewriting + indexing if not any(re.fullmatch(each, name) for name in heard)]
+    assert unheard == []
