@@ -121,9 +121,9 @@ def chosen_embedder(settings: Settings, factories: Factories, announce: Callable
 
     bare = Store(settings.store, DeferredEmbedder("", 0, factories.embedder), announce=announce)
     if bare.exists:
-        stats = bare.stats()
-        if stats.embedder and settings.embedder in (None, stats.embedder):
-            return DeferredEmbedder(stats.embedder, stats.dimension, factories.embedder)
+        name, dimension = bare.embedded_with()
+        if name and settings.embedder in (None, name):
+            return DeferredEmbedder(name, dimension, factories.embedder)
     return factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
 
 

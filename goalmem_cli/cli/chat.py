@@ -13,7 +13,6 @@ from goalmem_cli.cli.ask import EXIT_CODES, Asking, Terms, hidden_after, one_lin
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin
 from goalmem_cli.errors import GoalmemError, InputError
-from goalmem_cli.logic.questions import is_question
 
 if TYPE_CHECKING:
     from goalmem_cli.render.prompt import PipedLines, TypedLines
@@ -127,6 +126,8 @@ class _Chat:
                 self._code = error.exit_code
 
     def _take(self, line: str) -> None:
+        from goalmem_cli.logic.questions import is_question
+
         try:
             if line.startswith("/"):
                 self._command(line.split()[0])

@@ -56,7 +56,7 @@ def search(
     ended = latest(until, "--until") if until is not None else None
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, backbone=backbone)
     memory = open_store(run.settings, run.factories, run.screen.note)
-    stored = memory.conversations()
+    stored = memory.conversations() if conversation or speaker else []
     scope = chosen_conversations(conversation, stored)
     speakers = chosen_speakers(speaker, stored, scope)
     wanted = Query(encodable(query), scope, speakers, begun, ended)
@@ -67,5 +67,6 @@ def search(
     elif hits:
         run.screen.show(hits_table(hits, is_explained=explain))
     if not hits:
-        run.screen.note("nothing found" if stored else "nothing found: the store is empty, `goalmem ingest` fills it")
+        is_empty = not memory.stats().turns
+        run.screen.note("nothing found: the store is empty, `goalmem ingest` fills it" if is_empty else "nothing found")
     return 0 if hits else NOTHING_FOUND

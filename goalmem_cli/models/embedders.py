@@ -48,18 +48,28 @@ class StaticEmbedder:
         """
         from model2vec import StaticModel
         from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
 
         try:
-            json.loads((folder / "tokenizer.json").read_bytes())  # the library's own error has no type to catch
-            model = StaticModel.from_pretrained(folder, normalize=True, max_length=MAX_TOKENS)
+            # Put together here, since the library's own loading brings all of the hub's client with it.
+            described = (folder / "tokenizer.json").read_text("utf-8")
+            json.loads(described)  # the library's own error has no type to catch
+            config = json.loads((folder / "config.json").read_bytes())
+            tensors = load_file(folder / "model.safetensors")
+            rows = tensors["embeddings"].astype(np.float32)
+            mapping = tensors.get("mapping")
+            model = StaticModel(
+                rows, Tokenizer.from_str(described), config, normalize=bool(config.get("normalize")),
+                token_mapping=mapping, max_length=MAX_TOKENS,
+            )  # fmt: skip
         except (OSError, ValueError, KeyError, SafetensorError) as error:
             hint = "reinstall goalmem" if folder == STATIC_FOLDER else "make the table again: goalmem embedder distil"
             raise ModelUnreadable(f"the embedding table in {folder} cannot be read: {error}", hint) from error
-        rows = model.embedding.astype(np.float32)
-        if model.token_mapping is not None:
-            rows = rows[model.token_mapping]
-        if model.weights is not None:
-            rows = rows * model.weights[:, None].astype(np.float32)
+        if mapping is not None:
+            rows = rows[mapping]
+        if "weights" in tensors:
+            rows = rows * tensors["weights"][:, None].astype(np.float32)
         return cls(name, model, rows)
 
     def embed(self, texts: Sequence[str]) -> Vectors:

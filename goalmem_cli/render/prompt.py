@@ -36,8 +36,10 @@ class TypedLines:
             shown = ""
         try:
             return input(shown)
-        except EOFError:
-            self._screen.notes.print()
+        except (EOFError, KeyboardInterrupt) as ending:
+            self._screen.notes.print()  # what comes next starts on a line of its own
+            if isinstance(ending, KeyboardInterrupt):
+                raise
             return None
         except UnicodeDecodeError as error:
             raise InputError("-", f"byte {error.start}", "not UTF-8", _HINT) from error

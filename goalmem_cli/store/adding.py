@@ -36,6 +36,7 @@ class Adding:
         self._parts = parts
         self._by_name = by_name
         self._stretched = ""
+        self._restored: dict[str, str] = {}
         self._waiting = 0
 
     def add(self, conversations: Iterable[Conversation], report: Report) -> None:
@@ -50,7 +51,6 @@ class Adding:
             for batch in _batches(map(storable, conversations), by_name=self._by_name):
                 for added in [_nothing(batch[0])] if _is_empty(batch[0]) else self._add(batch):
                     report(added)
-                    self._waiting += added.units + len(added.replaced) + added.new_turns
                 if self._waiting >= _CATCH_UP_UNITS:
                     self._catch_up()
         except KeyboardInterrupt:
@@ -80,11 +80,11 @@ class Adding:
             changing = [
                 (conversation, change)
                 for conversation, change in zip(batch, changes, strict=True)
-                if not change.is_empty or conversation.derived
+                if not change.is_empty
             ]
             if not changing:
                 return self._done(batch, changes)
-            entries = [entry for conversation, change in changing for entry in _entries(conversation, change)]
+            entries = [entry for _, change in changing for entry in _entries(change)]
             if entries:
                 parts.fingerprint.check(meta)
             vectors = parts.embed(entries)
@@ -92,12 +92,15 @@ class Adding:
                 if tables.load_meta(connection).generation == meta.generation:
                     with connection.transaction():
                         parts.record_embedder(connection)
-                    write_changes(connection, changing, vectors, (parts.text, parts.vectors))
+                        write_changes(connection, changing, vectors, (parts.text, parts.vectors))
+                    self._waiting += len(changing) + len(entries)
                     return self._done(batch, changes)
         raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
 
     def _done(self, batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
         self._stretched = changes[-1].name
+        exported = zip(batch, changes, strict=True)
+        self._restored |= {said.name: change.name for said, change in exported if said.is_exported}
         return _reports(batch, changes)
 
     def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], Meta]:
@@ -115,21 +118,23 @@ class Adding:
     def _named(self, known: Known, batch: Sequence[Conversation]) -> list[tuple[str, bool]]:
         named: list[tuple[str, bool]] = []
         for conversation in batch:
+            by_name = self._by_name or conversation.continues or not conversation.turns
             if conversation.continues:
                 conversation = replace(conversation, name=self._stretched)
-            by_name = self._by_name or conversation.continues
+            elif not conversation.turns:  # what an export holds beside the turns of a conversation
+                conversation = replace(conversation, name=self._restored.get(conversation.name, conversation.name))
             named.append(resolve_name(known, conversation, by_name=by_name))
             known.names.add(named[-1][0])
         return named
 
 
-def _entries(conversation: Conversation, change: Change) -> list[Entry]:
-    return [*change.entries, *entries_from_units(conversation.derived)]
+def _entries(change: Change) -> list[Entry]:
+    return [*change.entries, *entries_from_units(change.derived)]
 
 
 def _reports(batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
     return [
-        Added(change.name, len(conversation.turns), change.new_turns, change.replaced, len(change.entries))
+        Added(change.name, len(conversation.turns), change.new_turns, change.replaced, len(_entries(change)))
         for conversation, change in zip(batch, changes, strict=True)
     ]
 
@@ -157,7 +162,7 @@ def _batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterato
             raise conversation
         keys = _keys(conversation, by_name=by_name)
         is_full = turns >= _BATCH_TURNS or characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_CONVERSATIONS
-        stands_alone = conversation.continues or _is_empty(conversation) or (batch and _is_empty(batch[0]))
+        stands_alone = conversation.continues or not conversation.turns or (batch and not batch[-1].turns)
         if batch and (is_full or stands_alone or keys & seen):
             yield batch
             batch, seen, turns, characters = [], set(), 0, 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from goalmem_cli.errors import StoreError
-from goalmem_cli.records import Conversation, Turn, Unit, content_hash, encodable
+from goalmem_cli.records import Turn, Unit, content_hash, encodable
 from goalmem_cli.store import consistency, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.forgetting import catch_up
@@ -44,7 +44,7 @@ def add_answer(parts: Parts, text: str, question: Turn, cited: Sequence[str], at
         unit = _sourced(connection, bare, question, cited)
         with connection.transaction():
             consistency.prune_outbox(connection, (parts.text, parts.vectors))
-            write_derived(connection, [Conversation(unit.conversation, "", (), derived=(unit,))])
+            write_derived(connection, [unit])
             unit_rows.replace_vectors(connection, vectors)
             consistency.record_change(connection, [unit.id])
     catch_up(parts)

@@ -1,4 +1,4 @@
-"""A store as JSON documents that the format ``goalmem`` reads back: first what it is, then each conversation's rows."""
+"""A store as JSON documents that the format ``goalmem`` reads back: all turns, then what was derived from them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,29 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
     parts.require()
     with parts.database.reading() as connection:
         yield {"goalmem": SCHEMA_VERSION}
+        heads: dict[str, dict[str, object]] = {
+            name: {"conversation": name, "format": form, "own_id": own_id}
+            for name, (form, own_id) in tables.conversation_rows(connection).items()
+        }
         current = ""
-        named = tables.conversation_rows(connection)
         for span in (span for page in pages(connection) for span in page):
             if span.conversation != current:
-                if current:
-                    yield from _derived(connection, current)
                 current = span.conversation
-                form, own_id = named[current]
-                yield {"conversation": current, "format": form, "own_id": own_id}
+                yield heads[current]
             yield from _turns(connection, span)
-        if current:
-            yield from _derived(connection, current)
+        # a unit may come from turns of several conversations, and an edge lead from one to another
+        for name in sorted(heads):
+            units = unit_rows.load_units(connection, conversations=[name], not_of=FLAT)
+            if units:
+                yield heads[name]
+            for unit in units:
+                yield {"unit": _unit(unit)}
+        for name in sorted(heads):
+            edges = unit_rows.load_edges(connection, name)
+            if edges:
+                yield heads[name]
+            for edge in edges:
+                yield {"edge": asdict(edge)}
 
 
 def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
@@ -67,13 +78,6 @@ def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
 def _turns(connection: Connection, span: Span) -> Iterator[dict[str, object]]:
     for turn in tables.load_turns(connection, [span.conversation], span.first, span.last).values():
         yield {"turn": _turn(turn)}
-
-
-def _derived(connection: Connection, conversation: str) -> Iterator[dict[str, object]]:
-    for unit in unit_rows.load_units(connection, conversations=[conversation], not_of=FLAT):
-        yield {"unit": _unit(unit)}
-    for edge in unit_rows.load_edges(connection, conversation):
-        yield {"edge": asdict(edge)}
 
 
 def _turn(turn: Turn) -> dict[str, object]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, Turn, Unit, encodable
+from goalmem_cli.records import Conversation, Edge, Turn, Unit, encodable
 from goalmem_cli.store import tables
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.placing import merged_in_part, place_of
+from goalmem_cli.store.restoring import restored
 from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units, units_from_turns
 
 
@@ -20,7 +21,7 @@ class Change:
 
     `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
     `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
-    or differ.
+    or differ; `derived` and `edges` came with the turns from an exported store.
     """
 
     name: str
@@ -34,11 +35,13 @@ class Change:
     entries: tuple[Entry, ...]
     moved_turns: tuple[str, ...] = ()
     moved_units: tuple[str, ...] = ()
+    derived: tuple[Unit, ...] = ()
+    edges: tuple[Edge, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """True where the store already holds all of it."""
-        return not (self.is_new or self.gone_turns or self.turns or self.entries)
+        return not (self.is_new or self.gone_turns or self.turns or self.entries or self.derived or self.edges)
 
 
 def storable(conversation: Conversation) -> Conversation:
@@ -54,9 +57,16 @@ def storable(conversation: Conversation) -> Conversation:
     turns = tuple(_storable_turn(turn) for turn in conversation.turns)
     own_id = None if conversation.own_id is None else encodable(conversation.own_id)
     derived = tuple(
-        replace(unit, text=encodable(unit.text), speaker=encodable(unit.speaker)) for unit in conversation.derived
+        replace(
+            unit, text=encodable(unit.text), speaker=encodable(unit.speaker), kind=encodable(unit.kind),
+            backbone=encodable(unit.backbone), labels=tuple(map(encodable, unit.labels)),
+        )
+        for unit in conversation.derived
+    )  # fmt: skip
+    edges = tuple(replace(edge, kind=encodable(edge.kind)) for edge in conversation.edges)
+    return replace(
+        conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived, edges=edges
     )
-    return replace(conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived)
 
 
 def _storable_turn(turn: Turn) -> Turn:
@@ -107,10 +117,12 @@ def resolve_name(known: Known, conversation: Conversation, *, by_name: bool) -> 
     With `by_name` the name alone decides; else its own id does, or what it says. What comes from an exported store
     takes its old name where that is free.
     """
-    if by_name or (conversation.is_exported and conversation.name not in known.names):
+    if by_name:
         return conversation.name, conversation.name not in known.names
     if conversation.own_id is not None:
         name = known.by_own_id.get((conversation.format, conversation.own_id))
+    elif conversation.is_exported and conversation.name not in known.names:
+        name = None
     else:
         name = _best_match(known, conversation)
     if name is not None:
@@ -153,27 +165,38 @@ def plan_changes(
     ]
     old = [turn.id for (_, is_new), group in zip(named, turns, strict=True) if not is_new for turn in group]
     stored = tables.places_of_turns(connection, old) if connection is not None and old else {}
-    return [
-        plan_change(name, True, {}, group)
-        if is_new or connection is None
-        else _plan_more(connection, name, group, stored)
-        for (name, is_new), group in zip(named, turns, strict=True)
-    ]
+    changes = []
+    for (name, is_new), group, conversation in zip(named, turns, conversations, strict=True):
+        if is_new or connection is None:
+            change = plan_change(name, is_new, {}, group)
+        else:
+            change = _plan_more(connection, name, group, stored, has_gaps=conversation.is_exported)
+        derived, edges = restored(connection, name, conversation)
+        changes.append(replace(change, derived=derived, edges=edges) if derived or edges else change)
+    return changes
 
 
 def _plan_more(
-    connection: Connection, name: str, turns: Sequence[Turn], stored: Mapping[str, tuple[int, int]]
+    connection: Connection,
+    name: str,
+    turns: Sequence[Turn],
+    stored: Mapping[str, tuple[int, int]],
+    *,
+    has_gaps: bool,
 ) -> Change:
     """Return what the turns change in a stored conversation, of which no more is read than is needed to tell.
 
-    Most transcripts are what is stored, or go on where it ends; for any other the whole conversation is compared.
+    Most transcripts are what is stored, or go on where it ends; for any other the whole conversation is compared. In
+    what comes from an exported store, turns may be missing that were forgotten there.
     """
     fresh = [turn for turn in turns if stored.get(turn.id) != (turn.session, turn.ordinal)]
     if not fresh:
         return Change(name, False, 0, (), (), (), (), (), ())
     session, ordinal = tables.end_of_conversation(connection, name)
+    ordinals = [turn.ordinal for turn in fresh]
+    is_behind = ordinals[0] > ordinal and ordinals == sorted(set(ordinals))
     goes_on = (
-        [turn.ordinal for turn in fresh] == list(range(ordinal + 1, ordinal + 1 + len(fresh)))
+        (is_behind if has_gaps else ordinals == list(range(ordinal + 1, ordinal + 1 + len(fresh))))
         and fresh[0].session >= session
         and not tables.has_own_ids(connection, name, [turn.own_id for turn in fresh if turn.own_id is not None])
     )

@@ -286,6 +286,17 @@ class Store:
         with self._database.reading() as connection:
             return summaries.load_conversations(connection)
 
+    def embedded_with(self) -> tuple[str, int]:
+        """Return the name and dimension of the store's embedder; empty and 0 where nothing was embedded yet.
+
+        Raises:
+            StoreError: there is no store, or it cannot be used.
+        """
+        self._parts.require()
+        with self._database.reading() as connection:
+            meta = tables.load_meta(connection)
+            return meta.embedder or "", meta.dimension
+
     def stats(self) -> Stats:
         """Return the store in numbers.
 

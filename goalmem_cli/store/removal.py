@@ -18,10 +18,11 @@ def remove_store(parts: Parts) -> None:
     """
     parts.require()
     with parts.database.alone(), reporting(parts.path):
-        for folder in (parts.traces.path, parts.text.folder, parts.vectors.folder):
-            if folder.is_dir():
-                shutil.rmtree(folder)
-        for file in parts.path.glob(f"{parts.database.path.name}*"):
-            file.unlink()
+        folders = (parts.traces.path, parts.text.folder, parts.vectors.folder)
+        for path in (*folders, *sorted(parts.path.glob(f"{parts.database.path.name}*"), reverse=True)):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
     with suppress(OSError):  # something else is in it
         parts.path.rmdir()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.records import Conversation, Unit
 from goalmem_cli.store import consistency, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.derived import DerivedIndex
@@ -18,37 +18,35 @@ def write_changes(
     vectors: Mapping[str, VectorPair],
     indexes: Sequence[DerivedIndex],
 ) -> None:
-    """Write rows, vectors, generation and outbox together; the indexes follow afterwards (`consistency.catch_up`).
+    """Write rows, vectors, generation and outbox; the caller holds the transaction, and the indexes follow afterwards.
 
     Units that another backbone derived from a turn that leaves go with it: they would state what nobody said.
     """
     each = [change for _, change in changes]
     gone_turns = [id_ for change in each for id_ in change.gone_turns]
-    with connection.transaction():
-        consistency.prune_outbox(connection, indexes)
-        tables.insert_conversations(
-            connection, [(change.name, said.format, said.own_id) for said, change in changes if change.is_new]
-        )
-        gone_units = {id_ for change in each for id_ in change.gone_units}
-        gone = sorted(gone_units.union(unit_rows.units_from(connection, gone_turns)))
-        remove_units(connection, gone)
-        unit_rows.delete_units(connection, [id_ for change in each for id_ in change.moved_units])
-        connection.delete("turns", "id", [*gone_turns, *(id_ for change in each for id_ in change.moved_turns)])
-        tables.insert_turns(connection, [turn for change in each for turn in change.turns])
-        unit_rows.insert_units(connection, [unit for change in each for unit in change.units])
-        tables.rewrite_sessions(connection, [change.name for change in each])
-        derived = write_derived(connection, [said for said, _ in changes])
-        unit_rows.replace_vectors(connection, vectors)
-        consistency.record_change(connection, [*gone, *vectors, *derived])
+    consistency.prune_outbox(connection, indexes)
+    tables.insert_conversations(
+        connection, [(change.name, said.format, said.own_id) for said, change in changes if change.is_new]
+    )
+    gone_units = {id_ for change in each for id_ in change.gone_units}
+    gone = sorted(gone_units.union(unit_rows.units_from(connection, gone_turns)))
+    remove_units(connection, gone)
+    unit_rows.delete_units(connection, [id_ for change in each for id_ in change.moved_units])
+    connection.delete("turns", "id", [*gone_turns, *(id_ for change in each for id_ in change.moved_turns)])
+    tables.insert_turns(connection, [turn for change in each for turn in change.turns])
+    unit_rows.insert_units(connection, [unit for change in each for unit in change.units])
+    tables.rewrite_sessions(connection, [change.name for change in each])
+    derived = [unit for change in each for unit in change.derived]
+    write_derived(connection, derived)
+    unit_rows.replace_edges(connection, [edge for change in each for edge in change.edges])
+    unit_rows.replace_vectors(connection, vectors)
+    consistency.record_change(connection, [*gone, *vectors, *(unit.id for unit in derived)])
 
 
-def write_derived(connection: Connection, conversations: Sequence[Conversation]) -> list[str]:
-    """Write the derived units and edges that came with the conversations, in place of those of the same id."""
-    units = [unit for conversation in conversations for unit in conversation.derived]
+def write_derived(connection: Connection, units: Sequence[Unit]) -> None:
+    """Write units that a backbone derived, each in place of an earlier one of its id."""
     unit_rows.delete_units(connection, [unit.id for unit in units])
     unit_rows.insert_units(connection, units)
-    unit_rows.replace_edges(connection, [edge for conversation in conversations for edge in conversation.edges])
-    return [unit.id for unit in units]
 
 
 def remove_units(connection: Connection, ids: Sequence[str]) -> None:

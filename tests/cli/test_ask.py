@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from goalmem_cli.config import Settings
+from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.ports import Request
-from goalmem_cli.wiring import Factories, LoadedModel
+from goalmem_cli.records import Query, Unit
+from goalmem_cli.store import Ranking, Store
+from goalmem_cli.wiring import Factories, LoadedModel, open_store
 from tests.cli.conftest import Goalmem, scripted, seeing
-from tests.fakes import ScriptedModel
+from tests.fakes import Reply, ScriptedModel
 from tests.reasoners.scripting import STOP, answered, grounds, plan, unified
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
@@ -286,3 +290,104 @@ def test_another_process_may_write_while_the_model_works(momoco: Goalmem, tmp_pa
 
     factories = seeing(lambda _: LoadedModel(ScriptedModel(during), "scripted", "full", 8192))
     assert momoco("ask", QUESTION, "--max-breadth", "1", factories=factories).code == 1
+
+
+def remembered(store: Path) -> list[tuple[str, str, str | None]]:
+    """Return the turns of the conversation `goalmem`: who, what, in which role."""
+    return [(turn.speaker, turn.text, turn.role) for turn in opened(store).turns(["goalmem"])]
+
+
+def opened(store: Path) -> Store:
+    """Return the store that the command used."""
+    return open_store(load_settings({"store": store}, {}), Factories(), lambda _: None)
+
+
+def answer_units(store: Path) -> list[Unit]:
+    """Return the remembered answers, which no search shows."""
+    memory = opened(store)
+    with memory.reading() as reader:
+        found = reader.rank(Query("goalmem"), [Ranking.BM25], 100, backbone="answers")[Ranking.BM25]
+        return [hit.unit for hit in reader.hits([scored.unit for scored in found]).values()]
+
+
+def test_remember_writes_the_question_and_the_answer_back(momoco: Goalmem, tmp_path: Path) -> None:
+    """The question is a turn of `goalmem`; the answer names the turns it cites, its question and its trace."""
+    outcome = momoco("ask", QUESTION, "--remember", "--asker", "alice", factories=proving())
+    assert (outcome.code, outcome.out, outcome.err) == (0, "Kyoto Latte\n", "")
+    assert remembered(tmp_path / "store") == [("Alice", QUESTION, "user")]
+    (unit,) = answer_units(tmp_path / "store")
+    (turn,) = opened(tmp_path / "store").turns(["goalmem"])
+    assert (unit.text, unit.kind, unit.conversation) == ("Kyoto Latte", "answer", "goalmem")
+    assert unit.labels == ("D1:3", "D2:1", turn.own_id)
+    (trace,) = json.loads(momoco("trace", "--json").out)["traces"]
+    assert unit.attributes == {"question": QUESTION, "status": "answered", "trace": trace["id"]}
+    assert momoco("stores", "verify").code == 0
+
+
+def test_without_remember_nothing_is_written_back(momoco: Goalmem, tmp_path: Path) -> None:
+    """An ordinary question leaves the memory as it was."""
+    momoco("ask", QUESTION, factories=proving())
+    assert opened(tmp_path / "store").stats().generation == 1
+
+
+def test_what_was_not_answered_is_remembered_too(momoco: Goalmem, tmp_path: Path) -> None:
+    """Unknown and failed have no answer, and the user asked all the same; one who has no name is `user`."""
+    asking = ("ask", QUESTION, "--remember", "--max-breadth", "1")
+    assert momoco(*asking, factories=failing()).code == 1
+    assert momoco(*asking, "--json", factories=scripted(*["nonsense"] * 6)).code == 4
+    assert remembered(tmp_path / "store") == [("user", QUESTION, "user")] * 2
+    assert answer_units(tmp_path / "store") == []
+
+
+def test_a_question_that_failed_with_an_error_is_not_remembered(momoco: Goalmem, tmp_path: Path) -> None:
+    """Whoever asks again after an error has asked once."""
+
+    def missing(_: Settings) -> LoadedModel:
+        raise ModelMissing("no model", "get one")
+
+    assert momoco("ask", QUESTION, "--remember", factories=seeing(missing)).code == 4
+    assert momoco("ask", QUESTION, "--remember", "--asker", "Zoe", factories=proving()).code == 2
+    assert remembered(tmp_path / "store") == []
+
+
+def test_remembered_as_of_a_time(momoco: Goalmem, tmp_path: Path) -> None:
+    """With --as-of the question was asked then, and is hidden from an earlier one."""
+    momoco("ask", QUESTION, "--remember", "--as-of", "2023-06-01T12:00:00", factories=proving())
+    (turn,) = opened(tmp_path / "store").turns(["goalmem"])
+    assert turn.said == datetime(2023, 6, 1, 12)
+    assert momoco("search", "matcha", "--conversation", "goalmem", "--until", "2023-05").code == 1
+    assert momoco("search", "matcha", "--conversation", "goalmem", "--until", "2023-06-01").code == 0
+
+
+def test_an_earlier_answer_is_never_a_fact(momoco: Goalmem, tmp_path: Path) -> None:
+    """A question that only an earlier answer would match finds other facts or none, and no search shows the answer."""
+    momoco("ask", QUESTION, "--remember", factories=proving())
+    memory = opened(tmp_path / "store")
+    turn = memory.turns(["goalmem"])[0]
+    odd = memory.add_answer("Zanzibar Cooler", turn, [], {})
+    asked = momoco("ask", "Zanzibar Cooler?", "--json", "--max-breadth", "1", factories=failing())
+    facts = json.loads(asked.out)["facts"].values()
+    assert facts
+    assert all("Zanzibar" not in fact["text"] and fact["unit"] != odd.id for fact in facts)
+    assert momoco("search", "Zanzibar", "--backbone", "bm25").code == 1
+    assert "Zanzibar" not in momoco("search", "Zanzibar Cooler", "-k", "50").out
+
+
+def test_remembering_that_fails_costs_no_answer(momoco: Goalmem, tmp_path: Path) -> None:
+    """The answer was given; that it was not remembered is an error of the store."""
+    replies: Iterator[Reply] = iter(
+        [plan(GOAL, ORDERED), unified(grounds(1, "talked me into a Kyoto Latte", x="Kyoto Latte"))]
+    )
+
+    def during(request: Request) -> str:
+        if request.step == "answer":
+            momoco("forget", "momoco-01", "--yes")
+            return answered("Kyoto Latte")
+        reply = next(replies)
+        return reply if isinstance(reply, str) else reply(request)
+
+    factories = seeing(lambda _: LoadedModel(ScriptedModel(during), "scripted", "full", 8192))
+    outcome = momoco("ask", QUESTION, "--remember", factories=factories)
+    assert (outcome.code, outcome.out) == (3, "Kyoto Latte\n")
+    assert "was forgotten or replaced meanwhile" in outcome.err
+    assert answer_units(tmp_path / "store") == []

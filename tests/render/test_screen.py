@@ -64,9 +64,9 @@ def test_a_long_line_is_not_broken(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_progress_is_not_drawn_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
     """A pipe gets no progress bar."""
-    with Screen().progress(3) as begin, Screen().download("model") as reach:
+    with Screen().progress(3) as begin, Screen().bytes_done("model") as reach:
         begin("one")
-        reach(1, None)
+        reach("model", 1, None)
     assert capsys.readouterr().err == ""
 
 

@@ -79,7 +79,8 @@ def build(folder: Path) -> None:
     """Make the store that the operations begin with: three conversations, gists, and a trace about each speaker."""
     store = Store(folder, OLD, announce=lambda _: None)
     cafe = with_gists(chat())
-    store.add_all([cafe, chat(TRIP, name="trip", own_id="trip", with_ids=True), chat(NOTES, speakers=("Ben", "Ben"), name="notes")])
+    trip = chat(TRIP, name="trip", own_id="trip", with_ids=True)
+    store.add_all([cafe, trip, chat(NOTES, name="notes", speakers=("Ben", "Ben"))])
     traces = TraceFolder(folder / "traces")
     traces.save(trace_about(cafe.turns[1], "Who knows Momoco?"))
     traces.save(trace_about(cafe.turns[4], "What is in a Kyoto Latte?"))
@@ -87,7 +88,7 @@ def build(folder: Path) -> None:
 
 BEGUN = [chat()]
 GROWN = [
-    chat([*CAFE, "Bring her along, then."]),
+    with_gists(chat([*CAFE, "Bring her along, then."])),
     chat(CHANGED, name="trip", own_id="trip", with_ids=True),
     *stretches(LONG, "allotment"),
 ]

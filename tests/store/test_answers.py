@@ -226,3 +226,14 @@ def test_conversations_without_answers_stay_as_they_are(tmp_path: Path) -> None:
     add(store, "Kyoto Latte")
     assert seen() == before
     assert store.add(chat(with_ids=True, own_id="chat")).new_turns == 0
+
+
+def test_two_who_write_at_once_lose_no_line(tmp_path: Path) -> None:
+    """Lines of two chats that took the same place in the dialogue are both kept, and both can be answered."""
+    store = filled(tmp_path)
+    other = replace(ASKED, text="Which drink is sweet?", own_id="q2")
+    store.add_turns([other])
+    assert {turn.text for turn in store.turns(["goalmem"])} == {ASKED.text, other.text}
+    places = {store.add_answer(text, asked, [], {}).ordinal for text, asked in (("matcha", ASKED), ("cocoa", other))}
+    assert places == {0, 1}
+    assert store.verify() == []
