@@ -195,11 +195,20 @@ class Asking:
             return build_reasoner(run.settings, self._memory, self._loaded, observer).answer(question)
 
     def keep(self, trace: Trace) -> str | None:
-        """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning."""
+        """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning.
+
+        What was forgotten while the model was at work is not kept either: looked for after saving, since forgetting
+        deletes the traces that it finds after the rows.
+        """
         from goalmem_cli.wiring import open_traces
 
+        traces = open_traces(self._run.settings)
         try:
-            kept = open_traces(self._run.settings).save(trace)
+            kept = traces.save(trace)
+            if not self._memory.are_stored([fact.unit for fact in trace.facts.values()]):
+                traces.remove(kept)
+                self._run.screen.warn("the trace was not kept: something it shows was forgotten meanwhile")
+                return None
         except StoreError as error:
             self._run.screen.warn(f"the trace was not kept: {error.message}")
             return None

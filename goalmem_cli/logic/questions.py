@@ -15,6 +15,7 @@ _SUBJECTS = frozenset(
     "i you he she it we they this that these those there my your his her its our their the anyone anybody anything "
     "someone somebody something everyone everybody everything".split()
 )
+_FIRST_PERSON = frozenset("i me my mine myself we us our ours ourselves".split())
 _REQUESTS = ("tell me", "show me", "give me", "list all", "list the", "list my", "name all", "name the", "name my")
 # An ASCII mark ends a word, as in no address; what other scripts use stands anywhere.
 _QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
@@ -39,6 +40,11 @@ def asks_for_current_state(question: str) -> bool:
     found = words(question)
     phrase = " ".join(found)
     return bool(_CURRENT & set(found)) or any(cue in phrase for cue in _CURRENT_PHRASES)
+
+
+def speaks_of_asker(text: str) -> bool:
+    """Say whether a question is about whoever asks it: only then do they matter to it."""
+    return any(word.partition("'")[0] in _FIRST_PERSON for word in words(text))
 
 
 def asks_for_something(question: str) -> bool:

@@ -25,6 +25,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "enable_external_access": False,
+    "memory_limit": "1GB",  # what is more is read again, or put beside the database for the while
 }
 _READS = ("SELECT", "WITH", "USE", "DETACH", "ROLLBACK")
 _INCOMING = "incoming"
@@ -49,7 +50,8 @@ class Connection:
             StoreError: the database could not carry it out; a wrong statement is a bug and stays DuckDB's error.
         """
         try:
-            rows = self._connection.execute(sql, parameters).fetchall()
+            with _interruptible():
+                rows = self._connection.execute(sql, parameters).fetchall()
         except (duckdb.OperationalError, duckdb.DataError, duckdb.InternalError, duckdb.FatalException) as error:
             raise _translated(error, self._path) from error
         if not sql.lstrip().startswith(_READS):
@@ -266,7 +268,8 @@ class Database:
         while True:
             before = _identity(self.path)
             try:
-                opened = _opened(name, read_only, attached)
+                with _interruptible():
+                    opened = _opened(name, read_only, attached)
                 if _identity(self.path) == before:
                     return opened
                 opened.close()  # rewritten or created meanwhile: this may be the file that was there before
@@ -285,6 +288,17 @@ def _array(values: Sequence[object]) -> NDArray[np.object_]:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Give back the user's interruption as what it is: DuckDB makes an error of its own of it."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "interrupted" not in str(error):
+            raise
+        raise KeyboardInterrupt from error
 
 
 def _opened(name: str, read_only: bool, attached: Path | None) -> duckdb.DuckDBPyConnection:

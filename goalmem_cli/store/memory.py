@@ -8,7 +8,7 @@ from pathlib import Path
 
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Hit, Query, Turn, Unit
-from goalmem_cli.store import answers, consistency, summaries, tables
+from goalmem_cli.store import answers, consistency, summaries, tables, unit_rows
 from goalmem_cli.store.adding import Adding
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.exporting import CONTENT_TABLES, documents, write_lines
@@ -285,6 +285,16 @@ class Store:
         self._parts.require()
         with self._database.reading() as connection:
             return summaries.load_conversations(connection)
+
+    def are_stored(self, units: Sequence[str]) -> bool:
+        """Return whether all of these units are stored.
+
+        Raises:
+            StoreError: there is no store, or it cannot be used.
+        """
+        self._parts.require()
+        with self._database.reading() as connection:
+            return not set(units) - set(unit_rows.known_units(connection, units))
 
     def embedded_with(self) -> tuple[str, int]:
         """Return the name and dimension of the store's embedder; empty and 0 where nothing was embedded yet.

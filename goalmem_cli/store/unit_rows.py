@@ -121,6 +121,12 @@ def units_from(connection: Connection, turns: Sequence[str]) -> list[str]:
     return [str(unit) for (unit,) in rows]
 
 
+def known_units(connection: Connection, ids: Sequence[str]) -> list[str]:
+    """Return which of these units are stored."""
+    rows = connection.rows("SELECT id FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)])
+    return [str(unit) for (unit,) in rows]
+
+
 def places_of(connection: Connection, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Return the conversation and ordinal of each of these units that is stored."""
     rows = connection.rows(

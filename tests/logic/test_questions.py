@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.logic.questions import is_question
+from goalmem_cli.logic.questions import is_question, speaks_of_asker
 
 QUESTIONS = (
     "Where do I live?", "where do I live", "did Alice order tea", "is there a cafe nearby", "Will Anna come",
@@ -38,3 +38,15 @@ def test_any_text_is_the_one_or_the_other(line: str) -> None:
     """No text makes it fail, and a question mark at the end always asks."""
     is_question(line)
     assert is_question(f"{line}?")
+
+
+@pytest.mark.parametrize("question", ["Where do I live?", "What's my dog's name?", "when did we meet", "I've met whom?"])
+def test_a_question_about_whoever_asks_says_so(question: str) -> None:
+    """A first person in any form, also contracted."""
+    assert speaks_of_asker(question)
+
+
+@pytest.mark.parametrize("question", ["What did Alice order?", "Who met Imre?", "Which myth?"])
+def test_a_question_about_others_does_not(question: str) -> None:
+    """Without a first person, whoever asks does not matter."""
+    assert not speaks_of_asker(question)

@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 
 from goalmem_cli.errors import StoreError
@@ -63,10 +63,15 @@ def gist(turns: tuple[Turn, ...], text: str) -> Unit:
 
 
 def with_gists(conversation: Conversation) -> Conversation:
-    """Return the conversation with what another backbone derived from it: two gists, and an edge between them."""
-    turns = conversation.turns
-    one, two = gist(turns[:2], "They talk of a cafe."), gist(turns[2:3], "Kyoto Latte was ordered.")
-    return replace(conversation, derived=(one, two), edges=(Edge(one.id, two.id, "next", 0.5),))
+    """Return the conversation with what another backbone derived from it: gists, and edges from one to the next."""
+    parts = (
+        (slice(0, 2), "They talk of a cafe."),
+        (slice(2, 3), "Kyoto Latte was ordered."),
+        (slice(6, 7), "She comes."),
+    )
+    gists = [gist(conversation.turns[place], text) for place, text in parts if conversation.turns[place]]
+    edges = tuple(Edge(one.id, two.id, "next", 0.5) for one, two in pairwise(gists))
+    return replace(conversation, derived=tuple(gists), edges=edges)
 
 
 def trace_about(turn: Turn, question: str) -> Trace:

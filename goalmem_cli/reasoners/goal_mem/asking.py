@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, NotationError, parse_atom
-from goalmem_cli.logic.questions import asks_for_something
+from goalmem_cli.logic.questions import asks_for_something, speaks_of_asker
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Reply
 from goalmem_cli.records import Question, Usage
@@ -43,6 +43,11 @@ def ask(model: LanguageModel, build: Callable[[str], list[Request]], parse: Call
         except ReplyUnusable as error:
             problem = error.message
     return Reply(None, usage, problem)
+
+
+def asker_in(question: Question) -> str:
+    """Return who asks, where the question speaks of them; empty otherwise, since a small model brings up every name."""
+    return question.asker or "" if speaks_of_asker(question.text) else ""
 
 
 def say_time(moment: datetime | None) -> str:

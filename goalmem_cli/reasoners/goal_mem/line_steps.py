@@ -13,6 +13,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.asking import (
     VERDICTS,
     ask,
+    asker_in,
     fact_line,
     parse_plan,
     parse_reply_atom,
@@ -111,12 +112,12 @@ class LineSteps:
 
 
 def _asked(question: Question) -> dict[str, object]:
-    return {"question": question.text, "asker": question.asker or ""}
+    return {"question": question.text, "asker": asker_in(question)}
 
 
 def _names(question: Question, *others: str) -> list[str]:
     """Return the names that a subgoal may use, each once: the asker's, the question's, and others."""
-    names = (question.asker or "", *names_in(question.text), *others)
+    names = (asker_in(question), *names_in(question.text), *others)
     return list(dict.fromkeys(name for name in names if name and not _NOT_IN_TERMS & set(name)))
 
 

@@ -12,7 +12,15 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.asking import ask, fact_line, parse_plan, parse_reply_atom, say_bindings, say_day
+from goalmem_cli.reasoners.goal_mem.asking import (
+    ask,
+    asker_in,
+    fact_line,
+    parse_plan,
+    parse_reply_atom,
+    say_bindings,
+    say_day,
+)
 from goalmem_cli.reasoners.goal_mem.plans import (
     Antecedent,
     Decomposition,
@@ -113,7 +121,7 @@ class JsonSteps:
 
 
 def _asked(question: Question) -> dict[str, object]:
-    return {"question": question.text, "asker": question.asker or "", "asked": say_day(question.asked)}
+    return {"question": question.text, "asker": asker_in(question), "asked": say_day(question.asked)}
 
 
 def _facing(situation: Situation, facts: Sequence[Fact]) -> dict[str, object]:
