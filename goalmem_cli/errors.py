@@ -101,7 +101,7 @@ class InputError(GoalmemError):
 
     def __init__(self, path: Path | str, place: str, reason: str, hint: str = "") -> None:
         where = f"{path}: {place}" if place else str(path)
-        super().__init__(f"{where}: {reason}", hint)
+        super().__init__(f"{where}: {reason}", hint or "correct the file at that place, or leave it out")
         self.path = str(path)
         self.place = place
         self.reason = reason

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from goalmem_cli.transcripts import Found, Source
 
 SCHEMA_VERSION = 1
+_NAMED = 10
+"""How many turns that were replaced are named."""
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")]
 Format = Annotated[
@@ -40,6 +42,7 @@ class FileReport:
     turns: int = 0
     new_turns: int = 0
     replaced: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def register(app: typer.Typer) -> None:
@@ -96,8 +99,8 @@ class _Reading:
         self._run = run
         self._form = form
         self._reach = reach
-        self._under_way: deque[FileReport] = deque()
-        self._refused: list[FileReport] = []
+        self._under_way: deque[tuple[FileReport, bool]] = deque()
+        self._refused: set[str] = set()
         self.passed_over: set[Path] = set()
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
@@ -112,22 +115,24 @@ class _Reading:
                 take(stream, report=self._take)
                 is_done = True
             except InputError as error:  # of a conversation that was read well and cannot be stored
-                self._refuse(self._under_way.popleft(), error)
+                report, _ = self._under_way.popleft()
+                place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
+                self._refuse(report, InputError(report.path, place, error.reason, error.hint))
 
     def tell(self, *, is_dry: bool, is_said: bool) -> None:
         """Say what each file held, and leave out those of which nothing was taken because of an error."""
-        self.reports = [report for report in self.reports if report.turns or report not in self._refused]
+        self.reports = [report for report in self.reports if report.turns or report.path not in self._refused]
         for report in self.reports:
+            for note in report.notes:
+                self._run.screen.note(f"{report.path}: {note}")
             if report.replaced:
-                self._run.screen.note(
-                    f"{report.path}: changed text replaces what was stored: {', '.join(report.replaced)}"
-                )
+                self._run.screen.note(f"{report.path}: changed text replaces what was stored: {_few(report.replaced)}")
             if is_said:
                 self._run.screen.report(_line(report, is_dry=is_dry))
 
     def _conversations(self, files: list[Found]) -> Iterator[Conversation]:
         """Yield what the files hold, each conversation under the report of its file."""
-        from goalmem_cli.transcripts import conversations_in
+        from goalmem_cli.transcripts import conversations_in, summed
 
         sizes = [one.path.stat().st_size if one.path.is_file() else 0 for one in files]
         for number, one in enumerate(files):
@@ -137,16 +142,14 @@ class _Reading:
                 with self._source(one, sum(sizes[:number]), sum(sizes)) as source:
                     for conversation in conversations_in(source, self._form):
                         report.format = conversation.format
-                        report.conversations += not conversation.continues
-                        for note in conversation.notes:
-                            self._run.screen.note(f"{one.path}: {note}")
-                        self._under_way.append(report)
+                        report.notes = summed((*report.notes, *conversation.notes))
+                        self._under_way.append((report, not conversation.continues))
                         yield conversation
             except UnknownFormat as error:
                 if one.is_named:
                     self._refuse(report, error)
                 else:
-                    self._refused.append(report)
+                    self._refused.add(report.path)
                     self.passed_over.add(one.path)
                     self._run.screen.note(f"{one.path}: passed over, in none of the accepted formats")
             except InputError as error:
@@ -167,13 +170,14 @@ class _Reading:
             yield Source(STANDARD_INPUT, opened, reached)
 
     def _take(self, added: Added) -> None:
-        report = self._under_way.popleft()
+        report, is_another = self._under_way.popleft()
+        report.conversations += is_another
         report.turns += added.turns
         report.new_turns += added.new_turns
         report.replaced += added.replaced
 
     def _refuse(self, report: FileReport, error: InputError) -> None:
-        self._refused.append(report)
+        self._refused.add(report.path)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
 
@@ -203,11 +207,18 @@ def _barren(run: Invocation, files: Iterable[Found], reading: _Reading) -> list[
 
 
 def _line(report: FileReport, *, is_dry: bool) -> str:
+    from goalmem_cli.render.text import counted
+
     would = "would be " if is_dry else ""
     new = f"{report.new_turns} new {would}stored" if report.new_turns else "nothing new"
     replaced = f", {len(report.replaced)} {would}replaced" if report.replaced else ""
-    conversations = f"{report.conversations} conversation{'' if report.conversations == 1 else 's'}"
-    return f"{report.path}: {report.format}, {conversations}, {report.turns} turns, {new}{replaced}"
+    held = f"{counted(report.conversations, 'conversation')}, {counted(report.turns, 'turn')}"
+    return f"{report.path}: {report.format}, {held}, {new}{replaced}"
+
+
+def _few(labels: list[str]) -> str:
+    more = len(labels) - _NAMED
+    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _document(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:

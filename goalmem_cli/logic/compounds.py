@@ -31,7 +31,7 @@ from goalmem_cli.logic.days import (
 )
 from goalmem_cli.logic.readings import DOUBTFUL_MONTHS, amount, nth_within, part_within, unit_of
 from goalmem_cli.logic.relative import ABOUT, COUNT, DAY, FULL_DAY, NTH, PART, SEASON, UNIT, Bound, Expression, matches
-from goalmem_cli.logic.scene import Scene
+from goalmem_cli.logic.scene import Scene, Tense
 
 _REACH = 64  # how many characters before an expression can belong to it
 
@@ -52,7 +52,7 @@ def spoken(scene: Scene) -> list[Expression]:
     for found in sorted(expressions(scene), key=lambda item: (item.start, -item.end)):
         if found.is_certain and (not kept or found.start >= kept[-1].end):
             kept.append(_with_daytime(found, scene))
-    return [_with_bound(found, scene) for found in _joined(kept, scene)]
+    return [_with_bound(found, scene) for found in _joined(kept, scene) if found.is_certain]
 
 
 # Written dates
@@ -272,7 +272,7 @@ def _with_daytime(found: Expression, scene: Scene) -> Expression:
 
 
 def _joined(kept: list[Expression], scene: Scene) -> list[Expression]:
-    """Return the expressions with "from Monday to Friday" as one."""
+    """Return the expressions with "from Monday to Friday" as one, not certain where that is no time but a habit."""
     result: list[Expression] = []
     for found in kept:
         joined = _range(result[-1], found, scene) if result else None
@@ -283,14 +283,17 @@ def _joined(kept: list[Expression], scene: Scene) -> list[Expression]:
 def _range(left: Expression, right: Expression, scene: Scene) -> Expression | None:
     lead = _FROM.search(scene.folded[max(0, left.start - _REACH) : left.start])
     between = scene.folded[left.end : right.start]
-    if lead is None or not _TO.fullmatch(between) or ("and" in between) != (lead["word"] == "between"):
+    has_weekdays = all(scene.folded[day.start : day.end].removeprefix("on ") in WEEKDAY for day in (left, right))
+    is_between = lead is not None and lead["word"] == "between"
+    if not (lead or has_weekdays) or not _TO.fullmatch(between) or ("and" in between) != is_between:
         return None
     pair = _pair(left.readings, right.readings, scene.day)
     if pair is None:
         return None
-    start = left.start - len(lead[0])
+    start = left.start - len(lead[0] if lead else "")
     is_plain = left.is_plain and right.is_plain
-    return Expression(start, right.end, (pair,), is_plain=is_plain)
+    is_certain = not has_weekdays or scene.tense(start, right.end) is not Tense.OPEN
+    return Expression(start, right.end, (pair,), is_plain=is_plain, is_certain=is_certain)
 
 
 def _pair(starts: Sequence[Period], ends: Sequence[Period], today: date) -> Period | None:

@@ -249,18 +249,21 @@ def the_weekend(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 _NO_DATE_BEFORE = frozenset(
-    "the every each any most some black good ash casual freaky a an no other many per of holy palm super".split()
+    "the every each any most some black good ash casual freaky a an no other many per of holy palm super cyber shrove "
+    "fat taco throwback".split()
 )
 
 
 def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
     """Read "on Friday", by the tense around it; not "every Friday", nor a short name that may be another word."""
     name = match["name"]
-    if scene.word_before(match.start()) in _NO_DATE_BEFORE:
-        return []
+    if scene.word_before(match.start()) in _NO_DATE_BEFORE | _DOUBTFUL_DAYS:
+        return []  # or in "Mon-Fri"
     if name in _DOUBTFUL_DAYS | {"thu"} and not (match["on"] and scene.text[match.start("name")].isupper()):
         return []
     tense = scene.tense(*match.span())
+    if scene.is_habit(*match.span(), tense):
+        return []
     return _weekdays_near(name, scene, tense, is_today_allowed=match["on"] is None and tense is not Tense.PAST)
 
 
@@ -274,11 +277,14 @@ _DAY_LEADS = frozenset("since until till by from before after around for to thro
 
 
 def day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "on the 14th", "the 1st of the month"; not "the 5th", which may be a place in a row, nor "on the second"."""
-    has_lead = match["on"] or scene.word_before(match.start()) in _DAY_LEADS
+    """Read "on the 14th", "Friday the 14th", "the 1st of the month"; not "on the second", nor "the 5th" in a row."""
+    lead = scene.word_before(match.start())
+    has_lead = match["on"] or lead in _DAY_LEADS
     if not match["of"] and (not has_lead or match["day"] in {"first", "second", "third"}):
         return []
-    return any_day_of_month(match, scene)
+    weekday = WEEKDAY.get(lead)
+    days = any_day_of_month(match, scene)
+    return [day for day in days if weekday is None or day.first.weekday() == weekday]
 
 
 def any_day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
@@ -298,7 +304,7 @@ def season(match: re.Match[str], scene: Scene) -> list[Period]:
     tense = scene.tense(*match.span())
     lead = scene.word_before(match.start())
     has_lead = match["lead"] or lead in _PARTS or (match["the"] and lead in _SEASON_LEADS)
-    if not has_lead or (tense is Tense.OPEN and scene.is_habit(*match.span())):
+    if not has_lead or scene.is_habit(*match.span(), tense):
         return []
     return scene.nearest(yearly(match["name"], scene.day.year), tense)
 
@@ -312,9 +318,16 @@ def named_day(match: re.Match[str], scene: Scene) -> list[Period]:
     """Read "for Christmas", by the tense; not what is said of every Christmas."""
     tense = scene.tense(*match.span())
     has_lead = scene.word_before(match.start()) in _HOLIDAY_LEADS
-    if tense is Tense.OPEN and (not has_lead or scene.is_habit(*match.span())):
+    if (tense is Tense.OPEN and not has_lead) or scene.is_habit(*match.span(), tense):
         return []
     return scene.nearest(yearly(match["name"], scene.day.year), tense)
+
+
+def part_of_year_ago(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Read "March two years ago", "three years ago in the summer"."""
+    low, high = amount(match["count"])
+    year = scene.day.year - int(low)
+    return [found for found in yearly(match["name"], year) if found.first.year == year and low == high]
 
 
 def one_before(match: re.Match[str], scene: Scene) -> Iterator[Period]:

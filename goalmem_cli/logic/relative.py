@@ -75,12 +75,17 @@ _GOES_ON = (
     r"where|which|who|last|next)\b))"
 )
 _AGO = (
-    rf"(?:{ABOUT} )*(?P<count>{COUNT}) (?P<unit>{UNIT}|{FULL_DAY}s?|{SEASON}s?)(?: or (?P<more>so|two))?"
+    rf"(?:{ABOUT} ){{0,3}}(?P<count>{COUNT}) (?P<unit>{UNIT}|{FULL_DAY}s?|{SEASON}s?)(?: or (?P<more>so|two))?"
     r"(?P<half> and a half)?"
 )
 _NAMED = rf"(?P<name>week|weekend|month|year|decade|{SEASON}|{DAY}|{MONTH_NAME}|{HOLIDAY})"
 _YEARLY = rf"(?P<name>{SEASON}|{MONTH_NAME}|{HOLIDAY})"
 
+
+_NO_NAME = (  # what makes of a weekday a habit, another day's name, or a title
+    r"(?! (?:morning|afternoon|evening|night)s\b|,? the [0-3]?\d(?:st|nd|rd|th)\b|"
+    r" night (?:live|football|fever|lights|raw)\b| (?:school|best|times)\b)"
+)
 
 _UNITS = "hour hr minute min day night weekend week wk fortnight month year yr decade".split()
 _GROUPS: dict[str, Iterable[str]] = {
@@ -135,7 +140,11 @@ _RULES = (
     ),
     _rule("before & AGO", rf"{_AGO} before(?P<exact>){END}", read.ago),
     _rule("ago & DAYS", rf"(?P<count>{COUNT}) weeks? ago (?:on )?(?P<day>{FULL_DAY})", read.ago_on),
-    _rule("in & UNITS", rf"in (?:{ABOUT} )?(?P<count>{COUNT}) (?P<unit>{UNIT})(?:'s?)?(?: time)?", read.surely_ahead),
+    _rule(
+        "in & UNITS",
+        rf"in (?:{ABOUT} )?(?P<count>{COUNT}) (?P<unit>{UNIT})(?:'s?)?(?: time)?(?! and a half| or two)",
+        read.surely_ahead,
+    ),
     _rule("from hence & UNITS", rf"(?P<count>{COUNT}) (?P<unit>{UNIT}) (?:from (?:now|today)|hence)", read.ahead),
     _rule(
         "last past previous & UNITS",
@@ -153,13 +162,13 @@ _RULES = (
     ),
     _rule(
         "now & UNITS",
-        rf"(?:for )?(?:(?:well|{ABOUT}) )*(?P<count>{COUNT}) (?P<unit>{UNIT})(?: or so)? now",
+        rf"(?:for )?(?:(?:well|{ABOUT}) ){{0,3}}(?P<count>{COUNT}) (?P<unit>{UNIT})(?: or so)? now",
         read.span_behind,
         Bound.SINCE,
     ),
     _rule(
         "next coming & UNITS",
-        rf"(?:for|over|in|during|within) the (?:next|coming)(?: (?P<count>{SOME}))? (?P<unit>{UNIT})(?! of\b)",
+        rf"(?:for|over|in|during|within) the (?:next|coming)(?: (?P<count>{SOME}))? (?P<unit>{UNIT})(?! of\b| or two)",
         read.span_ahead,
     ),
     _rule(
@@ -201,11 +210,22 @@ _RULES = (
         "year & MONTHS SEASONS HOLIDAYS", rf"(?P<step>last|this|next) year,? in (?:the )?{_YEARLY}", read.part_of_year
     ),
     _rule(
+        "ago & MONTHS SEASONS HOLIDAYS",
+        rf"(?:in )?(?:the )?{_YEARLY},? (?:of )?(?P<count>{COUNT}) years? ago",
+        read.part_of_year_ago,
+    ),
+    _rule(
+        "ago & MONTHS SEASONS HOLIDAYS",
+        rf"(?P<count>{COUNT}) years? ago,? (?:in|at|on|during|over) (?:the )?{_YEARLY}",
+        read.part_of_year_ago,
+    ),
+    _rule(
         "weekend",
-        r"(?:(?:over|on|at|during|for) )?the weekend(?! (?:of|before|after)\b)|had an?(?: [\w']+){0,2} weekend",
+        r"(?:(?:over|on|at|during|for) )?the weekend(?! (?:of|before|after)\b)|had an?(?: [\w']+){0,2} weekend"
+        + _GOES_ON,
         read.the_weekend,
     ),
-    _rule("DAYS", rf"(?P<on>on (?:the )?)?(?P<name>{DAY})", read.weekday),
+    _rule("DAYS", rf"(?P<on>on (?:the )?)?(?P<name>{DAY}){_NO_NAME}", read.weekday),
     _rule(
         "ORDINALS",
         rf"(?P<on>on )?the (?P<day>{ORDINAL})(?:(?P<of> of (?:the|this) month)|{_GOES_ON})",

@@ -25,25 +25,28 @@ _LONGEST = 200  # characters
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|\n")
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"
-    r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|want to|should|might|could (?:you|we)|"
-    r"can (?:you|we)|how about|what about|due|scheduled|free|would (?:you )?like|"
-    r"(?:start|begin|open|leave|arrive|return|finish|happen)s|(?:i|we|they) (?:leave|start|fly|move|meet|return)|"
-    r"(?:day|week|month|year)s? from|(?:is|are) (?:on|at|in)|(?:i|we|you|they) have an?|'ve got an?)\b|'ll\b|"
+    r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|want to|should|might|"
+    r"(?:can|could|may|shall) (?:i|you|we)|how about|what about|due|scheduled|free|would (?:you )?like|"
+    r"(?:start|begin|end|open|close|leave|arrive|return|finish|happen|expire)s|"
+    r"'d (?:like|love)|(?:i|we|they) (?:leave|start|fly|move|meet|return)|(?:have|has|needs?) to|gotta|"
+    r"(?:day|week|month|year)s? from|(?:is|are) (?:on|at|in)|(?:i|we|you|they) have an?|(?:'ve|'s|have|has) got)\b|"
+    r"'ll\b|"
     r"\b(?:am|are|is|i'm|we're|they're|you're|he's|she's|it's|that's)(?: (?!not)\w+)?(?: not)? \w{2,}ing\b"
 )
 _PAST = re.compile(
-    r"\b(?:was|were|wasn't|weren't|did|didn't|had|hadn't|went|got|came|saw|met|made|took|told|said|gave|found|felt|"
-    r"left|bought|brought|began|ran|won|lost|spent|thought|knew|ate|drove|flew|wrote|spoke|sent|sold|broke|fell|held|"
+    r"\b(?:was|were|wasn't|weren't|did|didn't|had|hadn't|went|(?<!'ve )(?<!'s )(?<!have )(?<!has )got|came|saw|met|"
+    r"made|took|told|said|gave|found|felt|left|bought|brought|began|ran|won|lost|spent|thought|knew|ate|drove|flew|wrote|spoke|sent|sold|broke|fell|held|"
     r"kept|heard|caught|built|taught|slept|woke|wore|became|grew|drew|rode|sang|swam|threw|paid|been|haven't|"
     r"hasn't|ago|"
     r"(?!excited|interested|tired|married|scheduled|planned|supposed|stoked|indeed|speed|feed|need|exceed|proceed|"
     r"succeed|hundred|sacred|booked|invited|worried)\w{2,}ed)\b"
 )
-_AHEAD = frozenset("until till by starting".split())
+_AHEAD = frozenset("until till by than starting for is are".split())
 _HABIT = re.compile(
     r"\b(?:usually|always|often|every|each|whenever|sometimes|generally|typically|normally|never|tend|loves?|likes?|"
     r"enjoys?|especially|favou?rite)\b"
 )
+_CUSTOM = re.compile(r"\b(?:used to|always|usually|whenever)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +94,10 @@ class Scene:
                     nearest, tense = apart, meaning
         return Tense.FUTURE if tense is Tense.OPEN and lead in _AHEAD else tense
 
-    def is_habit(self, start: int, end: int) -> bool:
-        """Say whether the sentence around the place is about what happens again and again."""
-        return _HABIT.search(self.folded, *_sentence(self.folded, start, end)) is not None
+    def is_habit(self, start: int, end: int, tense: Tense) -> bool:
+        """Say whether the sentence around the place is about what happens, or happened, again and again."""
+        pattern = {Tense.OPEN: _HABIT, Tense.PAST: _CUSTOM}.get(tense)
+        return pattern is not None and pattern.search(self.folded, *_sentence(self.folded, start, end)) is not None
 
     def nearest(self, periods: Iterable[Period], tense: Tense) -> list[Period]:
         """Return the periods with those first that the tense allows, and of these the nearest; open is past."""

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from goalmem_cli.logic.moments import Moment, Span
 from goalmem_cli.records import Query, encodable
+
+WITHIN_SPANS = """SEMI JOIN (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::INTEGER[]) AS lower,
+    unnest(?::INTEGER[]) AS upper) ON conversation = name AND ordinal BETWEEN lower AND upper"""
+"""Lets rows through that lie in one of the spans which `span_columns` gives as parameters."""
+
+
+def span_columns(spans: Sequence[tuple[str, int, int]]) -> list[object]:
+    """Return the parameters of `WITHIN_SPANS`; a span is a conversation, its first and its last ordinal."""
+    return [list(column) for column in zip(*spans, strict=True)] if spans else [[], [], []]
 
 
 def conditions_of(query: Query) -> tuple[list[str], list[object]]:

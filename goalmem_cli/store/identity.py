@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, encodable
 from goalmem_cli.store import tables
 from goalmem_cli.store.database import Connection
-from goalmem_cli.store.placing import merged_in_part, place_of
+from goalmem_cli.store.placing import are_numbered_alike, merged_in_part, place_of
 from goalmem_cli.store.restoring import restored
 from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units, units_from_turns
 
@@ -88,12 +88,14 @@ class Known:
     """What the store holds that a transcript could be.
 
     `names` are those taken; `by_own_id` maps format and own id to the name; `keys` maps a name to ordinal -> content
-    key of its turns, for the conversations without own id that share a turn's content with what is to be resolved.
+    key of its turns, for the conversations without own id that share a turn's content with what is to be resolved;
+    `begins` maps format and name of those called alike, of which the beginning was forgotten, to their first ordinal.
     """
 
     names: set[str]
     by_own_id: Mapping[tuple[str, str], str]
     keys: Mapping[tuple[str, str], Mapping[str, int]]
+    begins: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     @classmethod
     def from_store(cls, connection: Connection, conversations: Sequence[Conversation]) -> Known:
@@ -104,6 +106,7 @@ class Known:
             set(tables.conversation_names(connection)),
             tables.names_of_own_ids(connection),
             tables.content_keys(connection, ends),
+            tables.late_beginnings(connection, [conversation.name for conversation in nameless]),
         )
 
 
@@ -136,7 +139,8 @@ def _best_match(known: Known, conversation: Conversation) -> str | None:
     """Return the conversation that the transcript holds all of, the longest of them, else one that holds all of it.
 
     Of a stored conversation only the turns up to the transcript's last ordinal count: the transcript may be the first
-    stretch of a longer one. What was forgotten of either is no difference.
+    stretch of a longer one. What was forgotten of either is no difference; one that only begins behind the transcript
+    is its continuation if it has its name.
     """
     keys = {turn.content_key for turn in conversation.turns}
     last = conversation.turns[-1].ordinal
@@ -150,7 +154,8 @@ def _best_match(known: Known, conversation: Conversation) -> str | None:
             within[name] = len(begun)
         elif keys <= begun:
             around.append(name)
-    if conversation.name in (within if conversation.is_exported else ()):
+    is_behind = known.begins.get((conversation.format, conversation.name), 0) > last
+    if is_behind or conversation.name in (within if conversation.is_exported else ()):
         return conversation.name
     return max(sorted(within), key=lambda name: within[name]) if within else min(around, default=None)
 
@@ -249,6 +254,8 @@ def _merged(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> list[Turn]:
     """
     if all(place_of(turn) in incoming for turn in stored):
         return sorted(incoming.values(), key=_order)
+    if are_numbered_alike(stored, incoming):
+        return sorted(({place_of(turn): turn for turn in stored} | dict(incoming)).values(), key=_order)
     return sorted(merged_in_part(stored, list(incoming.values())), key=_order)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import Turn
@@ -17,6 +18,24 @@ from goalmem_cli.records import Turn
 def place_of(turn: Turn) -> str:
     """Return what tells a turn from the others of its conversation, whatever it says."""
     return f"id {turn.own_id}" if turn.own_id is not None else f"turn {turn.ordinal + 1}"
+
+
+def are_numbered_alike(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> bool:
+    """Return whether transcript and store count sessions and turns alike, so that each turn knows its own place.
+
+    It is so where something was forgotten of a conversation and comes back. `incoming` maps places to turns; turns
+    with ids of their own have to share one with the store, or to come before all it has, since any transcript counts
+    from 0.
+    """
+    known = {place_of(turn): turn for turn in stored}
+    new = [turn for place, turn in incoming.items() if place not in known]
+    shared = [(known[place], turn) for place, turn in incoming.items() if place in known]
+    if not shared and any(turn.own_id is not None for turn in new) and not _is_before(new[-1], stored[0]):
+        return False
+    if any((one.session, one.ordinal) != (other.session, other.ordinal) for one, other in shared):
+        return False
+    line = sorted((*stored, *new), key=lambda turn: turn.ordinal)
+    return all(one.ordinal < other.ordinal and one.session <= other.session for one, other in pairwise(line))
 
 
 def merged_in_part(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
@@ -77,6 +96,14 @@ def _next_known(places: Sequence[int | None], end: int) -> list[int]:
         end = end if index is None else index
         found.append(end)
     return found[::-1]
+
+
+def _is_before(one: Turn, other: Turn) -> bool:
+    if one.said is None or other.said is None:
+        return one.ordinal < other.ordinal
+    return one.ordinal < other.ordinal and not Moment.from_datetime(one.said).is_later_than(
+        Moment.from_datetime(other.said)
+    )
 
 
 def _last_said_by(said: Moment, moments: Sequence[Moment | None], floor: int, ceiling: int) -> int:

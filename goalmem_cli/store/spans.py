@@ -31,10 +31,21 @@ class Span:
 
 def pages(connection: Connection) -> Iterator[list[Span]]:
     """Yield spans that together hold every unit, a few thousand units at a time."""
+    return _pages(connection, "SELECT conversation, ordinal FROM units")
+
+
+def pages_of_turns_and_units(connection: Connection) -> Iterator[list[Span]]:
+    """Yield spans that together hold every turn and every unit, also where one lacks the other."""
+    return _pages(
+        connection, "SELECT conversation, ordinal FROM units UNION ALL SELECT conversation, ordinal FROM turns"
+    )
+
+
+def _pages(connection: Connection, places: str) -> Iterator[list[Span]]:
     page: list[Span] = []
     size = 0
     for conversation, _, first, last, count in connection.rows(
-        """SELECT conversation, ordinal // ?, min(ordinal), max(ordinal), count(*) FROM units
+        f"""SELECT conversation, ordinal // ?, min(ordinal), max(ordinal), count(*) FROM ({places})
         GROUP BY ALL ORDER BY ALL""",
         [_BLOCK],
     ):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.records import Query, Turn, content_hash
-from goalmem_cli.store.columns import conditions_of, iso_of, moment_columns, time_of
+from goalmem_cli.store.columns import WITHIN_SPANS, conditions_of, iso_of, moment_columns, span_columns, time_of
 from goalmem_cli.store.database import Connection, Row
 
 _LAST = 2**31 - 1
@@ -85,6 +85,17 @@ def content_keys(connection: Connection, shared: Sequence[str]) -> dict[tuple[st
     return found
 
 
+def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
+    """Return format and name -> first ordinal, of those called so that have no own id and lack their beginning."""
+    rows = connection.rows(
+        """SELECT format, name, min(ordinal) FROM turns JOIN conversations ON conversation = name
+        WHERE conversations.own_id IS NULL AND name IN (SELECT unnest(?::VARCHAR[]))
+        GROUP BY ALL HAVING min(ordinal) > 0""",
+        [list(names)],
+    )
+    return {(str(form), str(name)): int(first) for form, name, first in rows}
+
+
 def places_of_turns(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return id -> session and ordinal, of these turns that are stored."""
     rows = connection.rows(
@@ -117,6 +128,12 @@ def load_turns(
         ORDER BY conversation, session, ordinal, id""",
         [first, last] if conversations is None else [first, last, list(conversations)],
     )
+    return {str(row[0]): _turn(row) for row in rows}
+
+
+def load_turns_within(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> dict[str, Turn]:
+    """Return stored id -> turn of the spans: a conversation, its first and its last ordinal there."""
+    rows = connection.rows(f"SELECT {_TURN_COLUMNS} FROM turns {WITHIN_SPANS}", span_columns(spans))
     return {str(row[0]): _turn(row) for row in rows}
 
 

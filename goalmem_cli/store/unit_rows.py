@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.records import Edge, Query, Unit
-from goalmem_cli.store.columns import conditions_of, iso_of, moment_columns, time_of
+from goalmem_cli.store.columns import WITHIN_SPANS, conditions_of, iso_of, moment_columns, span_columns, time_of
 from goalmem_cli.store.database import Connection, Row
 
 _UNIT_COLUMNS = (
@@ -47,9 +47,7 @@ def load_units(
 
 def load_units_within(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> list[Unit]:
     """Return the units whose turns are in one of the spans: a conversation, its first and its last ordinal there."""
-    where = """SEMI JOIN (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::INTEGER[]) AS lower,
-        unnest(?::INTEGER[]) AS upper) ON conversation = name AND ordinal BETWEEN lower AND upper"""
-    return _load_units(connection, where, [list(column) for column in zip(*spans, strict=True)] if spans else [[]] * 3)
+    return _load_units(connection, WITHIN_SPANS, span_columns(spans))
 
 
 def _load_units(connection: Connection, which: str, parameters: Sequence[object]) -> list[Unit]:
@@ -186,6 +184,11 @@ def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair], t
         "text_vector": ("BLOB", [pair.text for pair in vectors.values()]),
         "context_vector": ("BLOB", [pair.context for pair in vectors.values()]),
     })  # fmt: skip
+
+
+def units_with_vectors(connection: Connection) -> list[str]:
+    """Return the ids of the units that have vectors, an id as often as it is there."""
+    return [str(unit) for (unit,) in connection.rows("SELECT unit FROM vectors")]
 
 
 def load_vectors(connection: Connection, ids: Sequence[str] | None = None) -> dict[str, VectorPair]:

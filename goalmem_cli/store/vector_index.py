@@ -95,11 +95,15 @@ class VectorSnapshot:
             best = zip(places, scores[places], strict=True)
         return [Scored(self.ids[row].decode(errors="replace"), float(score)) for row, score in best]
 
-    def rows(self) -> list[tuple[str, bytes, bytes]]:
-        """Return unit id, text vector and context vector of every living row, a unit as often as it is there."""
+    def units(self) -> list[str]:
+        """Return the unit id of every living row, a unit as often as it is there."""
+        return [id_.decode(errors="replace") for id_ in self.ids[self.living]]
+
+    def rows(self, units: Sequence[str]) -> list[tuple[str, bytes, bytes]]:
+        """Return unit id, text vector and context vector of the living rows of these units."""
         return [
             (self.ids[row].decode(errors="replace"), self.texts[row].tobytes(), self.contexts[row].tobytes())
-            for row in np.flatnonzero(self.living)
+            for row in np.flatnonzero(self.rows_of(units))
         ]
 
 

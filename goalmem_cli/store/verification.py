@@ -1,21 +1,24 @@
-"""Looking for disagreements: inside the database, and between it and each index."""
+"""Looking for disagreements: inside the database, and between it and each index; a page of units at a time."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.store import tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.derived import DerivedIndex
+from goalmem_cli.store.spans import Span, entries_within, pages_of_turns_and_units
 from goalmem_cli.store.text_index import TextIndex
 from goalmem_cli.store.unit_rows import VectorPair
-from goalmem_cli.store.units import FLAT, entries_from_units, units_from_turns
-from goalmem_cli.store.vector_index import VectorIndex
+from goalmem_cli.store.units import FLAT, units_from_turns
+from goalmem_cli.store.vector_index import VectorIndex, VectorSnapshot
 
+_ROWS = "memory.duckdb"
 _ORPHANS = {
     "turns of no conversation": "SELECT id FROM turns WHERE conversation NOT IN (SELECT name FROM conversations)",
+    "conversations without a turn": "SELECT name FROM conversations WHERE name NOT IN (SELECT conversation FROM turns)",
     "units without a turn": "SELECT id FROM units WHERE id NOT IN (SELECT unit FROM unit_sources)",
     "sources of no unit": "SELECT unit FROM unit_sources WHERE unit NOT IN (SELECT id FROM units)",
     "sources that name no turn": "SELECT unit FROM unit_sources WHERE turn NOT IN (SELECT id FROM turns)",
@@ -28,41 +31,69 @@ _ORPHANS = {
         FROM (SELECT conversation, number, turns FROM sessions)
         FULL JOIN (SELECT conversation, session AS number, count(*) AS present FROM turns GROUP BY ALL)
         USING (conversation, number) WHERE turns IS DISTINCT FROM present""",
+    "vectors of a re-embedding for no unit": "SELECT unit FROM vectors_next WHERE unit NOT IN (SELECT id FROM units)",
 }
+_UNFINISHED = "a forgetting was interrupted; the next command that writes or searches finishes it"
+
+_Found = dict[tuple[str, str], list[str]]
 
 
 def verify(connection: Connection, text: TextIndex, vectors: VectorIndex) -> list[str]:
-    """Return what is wrong, a line each; an empty list means that all parts agree."""
-    problems = _check_rows(connection)
-    expected = _retrievable(connection)
-    stored = unit_rows.load_vectors(connection)
-    problems += _compare("memory.duckdb vectors", stored, expected)
-    problems += _check_index(connection, text, lambda: _compare("text index", text.units(), expected))
-    problems += _check_index(connection, vectors, lambda: _check_vectors(vectors, stored, expected))
-    return problems
+    """Return what is wrong, a line each; an empty list means that all parts agree.
 
-
-def _check_rows(connection: Connection) -> list[str]:
-    problems = []
+    What is read of texts and vectors at once is a page of a few thousand units; of all units only the ids are kept.
+    """
+    found: _Found = {}
     for what, sql in _ORPHANS.items():
-        ids = sorted(str(row[0]) for row in connection.rows(sql))
-        problems += _line("memory.duckdb", what, ids)
-    turns = tables.load_turns(connection)
-    problems += _line(
-        "memory.duckdb", "turns that are not what their id says", [i for i, t in turns.items() if t.id != i]
-    )
-    expected = {unit.id: unit for unit in units_from_turns(turns.values())}
-    present = {unit.id: unit for unit in unit_rows.load_units(connection) if unit.backbone == FLAT}
-    problems += _compare("memory.duckdb units", present, expected)
-    differing = [i for i in expected if i in present and present[i] != expected[i]]
-    problems += _line("memory.duckdb", "units that differ from their turn", differing)
-    return problems
+        found[(_ROWS, what)] = [str(row[0]) for row in connection.rows(sql)]
+    snapshot, problems = _readable(connection, vectors)
+    expected: list[str] = []
+    for page in pages_of_turns_and_units(connection):
+        expected += _check_page(connection, page, snapshot, found)
+    stored = unit_rows.units_with_vectors(connection)
+    lines = [_line(where, what, ids) for (where, what), ids in found.items()]
+    lines.append(_compare(f"{_ROWS} vectors", stored, expected))
+    lines.append(_check_index(connection, text, lambda: _compare("text index", text.units(), expected)))
+    lines.append(problems or _compare("vectors index", snapshot.units() if snapshot else (), expected))
+    unfinished = [f"{_ROWS}: {_UNFINISHED}"] if tables.forgotten_keys(connection) else []
+    return [*unfinished, *(line for group in lines for line in group)]
 
 
-def _retrievable(connection: Connection) -> list[str]:
-    names = tables.conversation_names(connection)
-    entries = (entries_from_units(unit_rows.load_units(connection, conversations=[name])) for name in names)
-    return [entry.unit.id for group in entries for entry in group]
+def _check_page(
+    connection: Connection, page: Sequence[Span], snapshot: VectorSnapshot | None, found: _Found
+) -> list[str]:
+    """Compare a page's turns, units and vectors with one another, and return the units that are indexed."""
+    places = [(span.conversation, span.first, span.last) for span in page]
+    turns = tables.load_turns_within(connection, places)
+    units = {unit.id: unit for unit in unit_rows.load_units_within(connection, places)}
+    present = {id_: unit for id_, unit in units.items() if unit.backbone == FLAT}
+    made = {unit.id: unit for unit in units_from_turns(turns.values())}
+    indexed = [entry.unit.id for entry in entries_within(connection, page)]
+    vectors = unit_rows.load_vectors(connection, indexed)
+    for (where, what), ids in {
+        (_ROWS, "turns that are not what their id says"): [id_ for id_, turn in turns.items() if turn.id != id_],
+        (f"{_ROWS} units", "missing"): [id_ for id_ in made if id_ not in present],
+        (f"{_ROWS} units", "of no turn"): [id_ for id_ in present if id_ not in made],
+        (_ROWS, "units that differ from their turn"): [
+            id_ for id_, unit in made.items() if id_ in present and present[id_] != unit
+        ],
+        ("vectors index", "vectors that differ from memory.duckdb's"): [
+            id_
+            for id_, text, context in (snapshot.rows(indexed) if snapshot else ())
+            if vectors.get(id_) not in (None, VectorPair(text, context))
+        ],
+    }.items():
+        found.setdefault((where, what), []).extend(ids)
+    return indexed
+
+
+def _readable(connection: Connection, index: VectorIndex) -> tuple[VectorSnapshot | None, list[str]]:
+    """Return the vectors to compare with, or what is wrong with the whole of them."""
+    problems = _check_index(connection, index, list)
+    try:
+        return (None, problems) if problems else (index.snapshot(), [])
+    except StoreDamaged as error:
+        return None, [f"{index.folder.name} index: {error.message}"]
 
 
 def _check_index(connection: Connection, index: DerivedIndex, check: Callable[[], list[str]]) -> list[str]:
@@ -79,15 +110,6 @@ def _check_index(connection: Connection, index: DerivedIndex, check: Callable[[]
         return [f"{index.folder.name} index: {error.message}"]
 
 
-def _check_vectors(index: VectorIndex, stored: Mapping[str, VectorPair], expected: Iterable[str]) -> list[str]:
-    rows = index.snapshot().rows()
-    differing = [unit for unit, text, context in rows if stored.get(unit) not in (None, VectorPair(text, context))]
-    return [
-        *_compare("vectors index", (unit for unit, _, _ in rows), expected),
-        *_line("vectors index", "vectors that differ from memory.duckdb's", differing),
-    ]
-
-
 def _compare(where: str, found: Iterable[str], expected: Iterable[str]) -> list[str]:
     counts, wanted = Counter(iter(found)), set(expected)
     return [
@@ -97,5 +119,7 @@ def _compare(where: str, found: Iterable[str], expected: Iterable[str]) -> list[
     ]
 
 
-def _line(where: str, what: str, ids: list[str]) -> list[str]:
-    return [f"{where}: {len(ids)} {what}: {', '.join(ids[:3])}{' ...' if len(ids) > 3 else ''}"] if ids else []
+def _line(where: str, what: str, ids: Sequence[str]) -> list[str]:
+    if not ids:
+        return []
+    return [f"{where}: {len(ids)} {what}: {', '.join(sorted(ids)[:3])}{' ...' if len(ids) > 3 else ''}"]

@@ -1,5 +1,6 @@
 """Transcripts: one reader per format, and the choice among them."""
 
+from goalmem_cli.transcripts.drafts import summed
 from goalmem_cli.transcripts.files import Found, folders_without_transcripts, transcript_files
 from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, read_bytes, read_file
 from goalmem_cli.transcripts.reader import Reader
@@ -16,5 +17,6 @@ __all__ = [
     "folders_without_transcripts",
     "read_bytes",
     "read_file",
+    "summed",
     "transcript_files",
 ]

@@ -102,7 +102,7 @@ class Draft:
 
     def stretch(self, name: str, format_name: str) -> Conversation:
         """Return what was added since the last stretch, under the name; the draft goes on behind it."""
-        notes = tuple(f"{repair}: {times}" for repair, times in self._repairs.items() if times)
+        notes = tuple(_note(repair, times) for repair, times in self._repairs.items() if times)
         turns = tuple(
             Turn(name, turn.session, turn.ordinal, turn.speaker, turn.text, turn.said, turn.own_id, turn.role)
             for turn in self._turns
@@ -166,7 +166,7 @@ def conversations_from_drafts(source: Source, format_name: str, drafts: Iterable
     if held is None:
         raise source.error("", f"no messages found, read as {format_name}", "check the file, or give another --format")
     if names.left_out:
-        held = replace(held, notes=(*held.notes, f"conversations without messages left out: {names.left_out}"))
+        held = replace(held, notes=(*held.notes, _note("conversations without messages left out", names.left_out)))
     yield held
 
 
@@ -237,15 +237,30 @@ def names_of_drafts(source: Source, drafts: Sequence[Draft]) -> list[str]:
     return [names.of(draft) for draft in drafts]
 
 
+def summed(notes: Iterable[str]) -> list[str]:
+    """Return the notes of several stretches or conversations, one for each kind of repair, with what they add up to."""
+    times: Counter[str] = Counter()
+    for note in notes:
+        repair, _, count = note.rpartition(": ")
+        times[repair] += int(count)
+    return [_note(repair, count) for repair, count in times.items()]
+
+
 def whole_conversations(stretches: Iterable[Conversation]) -> list[Conversation]:
     """Return the conversations with their stretches joined; they are all in memory then."""
     whole: list[Conversation] = []
     for stretch in stretches:
         if stretch.continues:
             begun = whole.pop()
-            stretch = replace(begun, turns=begun.turns + stretch.turns, notes=begun.notes + stretch.notes)
+            notes = tuple(summed((*begun.notes, *stretch.notes)))
+            derived, edges = begun.derived + stretch.derived, begun.edges + stretch.edges
+            stretch = replace(begun, turns=begun.turns + stretch.turns, notes=notes, derived=derived, edges=edges)
         whole.append(stretch)
     return whole
+
+
+def _note(repair: str, times: int) -> str:
+    return f"{repair}: {times}"
 
 
 def _is_apart(earlier: datetime | None, later: datetime | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,8 @@ def transcript_files(paths: Iterable[Path]) -> list[Found]:
     """Return what to read, each path once: those given as they are, and those in the folders given.
 
     A folder that is a transcript as a whole is one. Another gives its files with a transcript's ending, and those of
-    its subfolders, in sorted order; what is hidden, and links to other folders inside it, are passed over. ``-``
+    its subfolders, in sorted order; what is hidden, pipes and the like, and links to other folders inside it, are
+    passed over. ``-``
     stands for standard input and stays as it is.
 
     Raises:
@@ -83,5 +85,13 @@ def _files_in(folder: Path) -> Iterator[Path]:
         folders[:] = [name for name in visible if name not in whole]
         for name in names:
             file = Path(place, name)
-            if not name.startswith(".") and file.suffix.lower() in SUFFIXES:
+            if not name.startswith(".") and file.suffix.lower() in SUFFIXES and not _is_device(file):
                 yield file
+
+
+def _is_device(path: Path) -> bool:
+    """Say whether the path is there and is no file: reading a pipe would wait for whoever writes into it."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False  # whoever reads it will say why it cannot be read

@@ -19,7 +19,10 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 class GoalmemExportReader:
-    """JSONL: a line that says what the file is, then for each conversation its name, its turns, units and edges."""
+    """JSONL: a line that says what the file is, then for each conversation its name and its turns.
+
+    Behind them, and under the name again, comes what was derived from the turns, and last the edges between that.
+    """
 
     name = "goalmem"
     suffixes = (".jsonl", ".ndjson")
@@ -39,30 +42,32 @@ class GoalmemExportReader:
         if first.required("goalmem").value != SCHEMA_VERSION:
             raise first.child("goalmem").error("not a version that this goalmem reads", "update goalmem")
         gathering: _Gathering | None = None
+        begun: set[str] = set()
         for line in lines:
             if line.has("conversation"):
                 if gathering is not None:
-                    yield gathering.stretch()
+                    yield from gathering.stretch(begun)
                 gathering = _Gathering(line)
                 continue
             if gathering is None:
                 raise line.error("a conversation has to come first")
             if gathering.take(line):
-                yield gathering.stretch()
+                yield from gathering.stretch(begun)
         if gathering is None:
             raise source.error("", "the export holds no conversation")
-        yield gathering.stretch()
+        yield from gathering.stretch(begun)
 
 
 class _Gathering:
     """A conversation whose lines are coming in."""
 
     def __init__(self, line: Node) -> None:
+        self._line = line
         self._head = Conversation(
-            line.child("conversation").filled_text(),
-            line.required("format").filled_text(),
+            _string(line.child("conversation")),
+            _string(line.required("format")),
             (),
-            line.child("own_id").optional_text() or None,
+            _optional(line.child("own_id")),
             is_exported=True,
         )
         self._turns: list[Turn] = []
@@ -84,12 +89,20 @@ class _Gathering:
         size = len(self._turns) + len(self._units) + len(self._edges)
         return size >= STRETCH_TURNS or self._characters >= STRETCH_CHARACTERS
 
-    def stretch(self) -> Conversation:
-        """Return what has come in since the last stretch."""
-        stretch = replace(self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges))
+    def stretch(self, begun: set[str]) -> Iterator[Conversation]:
+        """Yield what has come in since the last stretch, if anything; `begun` are the names of which turns came.
+
+        Raises:
+            InputError: what was derived from a conversation's turns comes before them.
+        """
+        if not (self._turns or self._units or self._edges):
+            return
+        if not self._turns and self._head.name not in begun:
+            raise self._line.error("its turns have to come before what was derived from them")
+        begun.add(self._head.name)
+        yield replace(self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges))
         self._head = replace(self._head, continues=True)
         self._turns, self._units, self._edges, self._characters = [], [], [], 0
-        return stretch
 
 
 def _turn(node: Node, conversation: str) -> Turn:

@@ -8,6 +8,7 @@ cannot say on which line an error is.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -15,7 +16,7 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.source import LONGEST_LINE, Source
 
 _DECODER = json.JSONDecoder()
-_BLANK = " \t\n\r"
+_NOT_BLANK = re.compile(r"[^ \t\n\r]")
 _LONGEST_TOKEN = 16
 """How near the end of the window an error may be the window's: `-Infinity` cut off, or an escape."""
 
@@ -35,10 +36,10 @@ class JsonText:
     def peek(self) -> str:
         """Return the next character that is not blank, without consuming it; empty at the end."""
         while True:
-            while self._at < len(self._window) and self._window[self._at] in _BLANK:
-                self._at += 1
-            if self._at < len(self._window):
-                return self._window[self._at]
+            if found := _NOT_BLANK.search(self._window, self._at):
+                self._at = found.start()
+                return found[0]
+            self._at = len(self._window)
             if not self._refill():
                 return ""
 
@@ -63,6 +64,8 @@ class JsonText:
                 raise self._source.error(self._place(self._at), reason) from error
             if self._may_be_cut(end) and self._refill():
                 continue
+            if end - self._at > LONGEST_LINE:
+                self._refuse_length()
             self._at = end
             return value
 
@@ -137,9 +140,8 @@ class JsonText:
     def _refill(self) -> bool:
         """Drop what was consumed and read on, twice as far each time the same value needs it."""
         rest = len(self._window) - self._at
-        if rest > 2 * LONGEST_LINE:
-            reason = f"a value of over {LONGEST_LINE} characters"
-            raise self._source.error(self._place(self._at), reason, "no message is that long")
+        if rest > LONGEST_LINE:
+            self._refuse_length()
         parts, length = [], 0
         while length <= rest and (stretch := next(self._stretches, "")):
             parts.append(stretch)
@@ -156,6 +158,10 @@ class JsonText:
         self._window = "".join([self._window[self._at :], *parts])
         self._at = 0
         return True
+
+    def _refuse_length(self) -> NoReturn:
+        reason = f"a value of over {LONGEST_LINE} characters"
+        raise self._source.error(self._place(self._at), reason, "no message is that long")
 
     def _error(self, what: str, at: int) -> InputError:
         return self._source.error(self._place(at), f"not JSON ({what})")

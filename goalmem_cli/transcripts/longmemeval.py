@@ -91,18 +91,17 @@ def _beside(question: Node, key: str, length: int) -> list[Node]:
 
 def _told_apart(draft: Draft, own_ids: list[str | None]) -> list[str | None]:
     """Return the ids with `#2`, `#3` ... behind those that came before."""
-    taken: set[str] = {own_id for own_id in own_ids if own_id is not None}
-    seen: set[str] = set()
+    taken = {own_id for own_id in own_ids if own_id is not None}
+    numbers: dict[str, int] = {}
     apart: list[str | None] = []
     for own_id in own_ids:
-        if own_id is not None and own_id in seen:
+        numbered = own_id
+        if own_id is not None and own_id not in numbers:
+            numbers[own_id] = 1
+        elif own_id is not None:
             draft.count("repeated session ids, numbered")
-            number = 2
-            while f"{own_id}#{number}" in taken:
-                number += 1
-            own_id = f"{own_id}#{number}"
-            taken.add(own_id)
-        if own_id is not None:
-            seen.add(own_id)
-        apart.append(own_id)
+            while numbered in taken:
+                numbers[own_id] += 1
+                numbered = f"{own_id}#{numbers[own_id]}"
+        apart.append(numbered)
     return apart

@@ -142,20 +142,29 @@ class Source:
         """Open the text from its beginning.
 
         Raises:
-            InputError: the file cannot be opened.
+            InputError: the file cannot be opened, or is a pipe, which gives its text only once.
         """
-        try:
-            raw = self._open()
-        except OSError as error:
-            raise _unreadable(self.file, error) from error
-        with raw:
-            encoding, skipped = _encoding_of(raw)
-            raw.seek(skipped)
+        with self._raw() as raw:
+            try:
+                encoding, skipped = _encoding_of(raw)
+                raw.seek(skipped)
+            except OSError as error:
+                raise _unreadable(self.file, error) from error
             yield io.TextIOWrapper(io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, newline=None)
 
     def error(self, place: str, reason: str, hint: str = "") -> InputError:
         """Return the error that names this file and the place in it."""
         return InputError(self.file, place, reason, hint)
+
+    def _raw(self) -> BinaryIO:
+        try:
+            raw = self._open()
+        except OSError as error:
+            raise _unreadable(self.file, error) from error
+        if not raw.seekable():
+            raw.close()
+            raise self.error("", "a pipe, which can be read only once", "give it as standard input, and - as the path")
+        return raw
 
     def _read(self, text: TextIO, characters: int) -> str:
         return self._guarded(lambda: text.read(characters))

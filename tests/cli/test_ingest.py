@@ -126,6 +126,58 @@ def test_what_a_reader_repaired_is_said(goalmem: Goalmem, samples: Path) -> None
     assert (quiet.out, quiet.err) == ("", "")
 
 
+def test_what_was_repaired_in_many_conversations_is_one_note(goalmem: Goalmem, tmp_path: Path) -> None:
+    """An export of thousands of conversations says a line for each kind of repair, with the sum of all."""
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps([{"id": n, "messages": [*CHAT, {"role": "user", "content": " "}]} for n in range(3)]))
+    outcome = goalmem("ingest", str(path))
+    assert outcome.err == f"{path}: blank messages left out: 3\n"
+    assert "3 conversations, 6 turns" in outcome.out
+
+
+def test_one_turn_is_one_turn(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Counts have their noun in the right number."""
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(CHAT[:1]))
+    assert goalmem("ingest", str(path)).out == f"{path}: openai, 1 conversation, 1 turn, 1 new stored\n"
+
+
+def test_an_error_says_what_to_do_about_the_file(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Where a reader has no hint of its own, it is about the file, not about the installation."""
+    path = tmp_path / "null.json"
+    path.write_text('[null, {"role": "user", "content": "x"}]')
+    assert goalmem("ingest", str(path)).error_lines == [
+        f"{path}: [0]: expected an object, found null",
+        "correct the file at that place, or leave it out",
+    ]
+
+
+def test_a_conversation_that_cannot_be_stored_is_named_with_its_file(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Only what was stored is counted; the error says in which file the conversation is that was not."""
+    lines: list[object] = [{"goalmem": 1}]
+    for name, ids in {"A": "12", "B": "11", "C": "12"}.items():
+        lines.append({"conversation": name, "format": "openai"})
+        turns = [{"session": 0, "ordinal": n, "speaker": "x", "text": name, "own_id": id_} for n, id_ in enumerate(ids)]
+        lines += [{"turn": turn} for turn in turns]
+    path = tmp_path / "export.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    outcome = goalmem("ingest", str(path))
+    assert outcome.code == 5
+    assert outcome.out == f"{path}: openai, 2 conversations, 4 turns, 4 new stored\n"
+    assert outcome.error_lines[0] == f"{path}: conversation B, id 1: two turns have this id"
+
+
+def test_many_replaced_turns_are_not_all_named(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The note names the first ten and counts the others."""
+    path = tmp_path / "chat.json"
+    for text in ("old", "new"):
+        messages = [{"role": "user", "content": text, "id": f"m{n}"} for n in range(13)]
+        path.write_text(json.dumps({"id": "c", "messages": messages}))
+        outcome = goalmem("ingest", str(path))
+    assert "m8, m9 and 3 more\n" in outcome.err
+    assert "m10" not in outcome.err
+
+
 def test_replaced_text_is_said(goalmem: Goalmem, samples: Path, tmp_path: Path) -> None:
     """Changed text under an own id replaces the old, and both the count and the turn are named."""
     document = json.loads((samples / "momoco.json").read_text())

@@ -38,6 +38,15 @@ def contents(store: Path, leave_out: Iterable[str] = ()) -> Contents:
     return found if found["conversations"] else {}
 
 
+def left_over(store: Path) -> tuple[int, ...]:
+    """Return how many rows there are of a forgetting, and of a change of embedder, that is not finished."""
+    with duckdb.connect(str(store / "memory.duckdb"), read_only=True) as connection:
+        counts = [
+            connection.execute(f"SELECT count(*) FROM {name}").fetchall() for name in ("forgetting", "vectors_next")
+        ]
+    return tuple(int(rows[0][0]) for rows in counts)
+
+
 def holding(folder: Path, words: Iterable[str]) -> list[str]:
     """Return which of the words which file of the folder holds as UTF-8, in its content or its name."""
     sought = [(word, word.encode()) for word in words]

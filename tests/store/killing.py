@@ -80,9 +80,9 @@ def trace_about(turn: Turn, question: str) -> Trace:
     return Trace(Status.UNKNOWN, "goal-mem", question, START, facts={"F1": fact})
 
 
-def build(folder: Path) -> None:
+def build(folder: Path, embedder: HashEmbedder = OLD) -> None:
     """Make the store that the operations begin with: three conversations, gists, and a trace about each speaker."""
-    store = Store(folder, OLD, announce=lambda _: None)
+    store = Store(folder, embedder, announce=lambda _: None)
     cafe = with_gists(chat())
     trip = chat(TRIP, name="trip", own_id="trip", with_ids=True)
     store.add_all([cafe, trip, chat(NOTES, name="notes", speakers=("Ben", "Ben"))])

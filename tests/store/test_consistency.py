@@ -188,7 +188,7 @@ def test_planted_damage_in_the_indexes_is_found(store: Store) -> None:
     manifest_store = str(_meta(store, "store"))
     meta.apply([meta.units()[0]], [], manifest_store, 2)
     vectors = VectorIndex(store.path / "vectors", 16)
-    vectors.apply([vectors.snapshot().rows()[0][0]], [], manifest_store, 2)
+    vectors.apply([vectors.snapshot().units()[0]], [], manifest_store, 2)
     problems = store.verify()
     assert [problem.split(":")[0] for problem in problems] == ["text index", "vectors index"]
     assert all("1 missing" in problem for problem in problems)

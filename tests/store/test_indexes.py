@@ -60,7 +60,7 @@ def open_index(kind: str, folder: Path, written: Callable[[str], None] = lambda 
 
 def content(index: TextIndex | VectorIndex) -> list[str]:
     """Return the ids of what the index holds, in order."""
-    return index.units() if isinstance(index, TextIndex) else sorted(row[0] for row in index.snapshot().rows())
+    return index.units() if isinstance(index, TextIndex) else sorted(index.snapshot().units())
 
 
 # Killed at every write

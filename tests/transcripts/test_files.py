@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.transcripts import Found, folders_without_transcripts, transcript_files
+from goalmem_cli.transcripts import Found, folders_without_transcripts, read_file, transcript_files
 
 
 def paths(*given: Path) -> list[Path]:
@@ -71,6 +72,28 @@ def test_loops_of_links_end(tmp_path: Path) -> None:
 
     assert paths(tmp_path) == [tmp_path / "a.json"]
     assert paths(link) == [link / "a.json"]
+
+
+def test_pipes_in_a_folder_are_passed_over(tmp_path: Path) -> None:
+    """Opening a pipe waits for whoever writes into it, perhaps for ever; a link to nothing is kept, to be reported."""
+    (tmp_path / "a.json").touch()
+    os.mkfifo(tmp_path / "b.json")
+    (tmp_path / "c.json").symlink_to(tmp_path / "absent.json")
+
+    assert paths(tmp_path) == [tmp_path / "a.json", tmp_path / "c.json"]
+
+
+def test_a_pipe_given_by_name_is_an_input_error() -> None:
+    """A pipe can be read only once, and detection reads too: the error says how to give what it holds."""
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, b'[{"role": "user", "content": "x"}]')
+        os.close(writing)
+        with pytest.raises(InputError, match="a pipe, which can be read only once") as caught:
+            read_file(Path(f"/dev/fd/{reading}"))
+    finally:
+        os.close(reading)
+    assert "standard input" in caught.value.hint
 
 
 def test_a_link_to_itself_is_an_input_error(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from itertools import chain, repeat
 
 import pytest
 from hypothesis import assume, example, given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.json_text import JsonText
 from goalmem_cli.transcripts.nodes import Listing
-from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.source import LONGEST_LINE, Source
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
@@ -147,6 +148,17 @@ def test_limits_of_the_parser_are_input_errors(depth: int) -> None:
         read("[" * 200_000, 4096, depth)
     with pytest.raises(InputError, match=r"line 1, column \d+: the JSON holds a number of too many digits"):
         read("[" + "9" * 5000 + "]", 64, depth)
+
+
+def test_a_value_longer_than_any_message_is_refused() -> None:
+    """The limit is that of a line, whether or not the value's end was in sight; blanks between values have none."""
+    stretch = 2**20
+    for count in (LONGEST_LINE // stretch, 3 * LONGEST_LINE // stretch):
+        text = JsonText(Source("x.json", io.BytesIO), chain(['["'], repeat("x" * stretch, count), ['x"]']))
+        with pytest.raises(InputError, match=f"line 1, column 2: a value of over {LONGEST_LINE} characters"):
+            [text.value() for _ in text.elements()]
+    text = JsonText(Source("x.json", io.BytesIO), chain(["[1,"], repeat(" " * stretch, 3 * count), ["2]"]))
+    assert [text.value() for _ in text.elements()] == [1, 2]
 
 
 def test_a_listing_gives_its_array_and_the_rest() -> None:

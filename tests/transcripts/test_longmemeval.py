@@ -84,6 +84,16 @@ def test_repeated_session_ids_are_numbered() -> None:
     assert "repeated session ids, numbered: 2" in conversation.notes
 
 
+def test_many_sessions_of_one_id_are_numbered_at_once() -> None:
+    """Numbering goes on from the last number, so that a haystack of ten thousand equal ids takes no minutes."""
+    turn = [{"role": "user", "content": "x"}]
+    document = question(haystack_sessions=[turn] * 10_000, haystack_dates=None, haystack_session_ids=["s"] * 10_000)
+    (conversation,) = read([document])
+
+    assert [turn.own_id for turn in conversation.turns[:3]] == ["s:1", "s#2:1", "s#3:1"]
+    assert conversation.turns[-1].own_id == "s#10000:1"
+
+
 def test_turn_ids_count_blank_turns_too() -> None:
     """A turn's number is its place in the session as given, so that a blank turn left out moves no other's id."""
     session = [{"role": "user", "content": " "}, {"role": "user", "content": "x"}]

@@ -1,0 +1,116 @@
+"""Forgetting, exporting, removing and re-embedding, as the command line does them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Goalmem
+from tests.conftest import SAMPLES
+
+
+def test_forgetting_asks_first(momoco: Goalmem) -> None:
+    """Where nobody can be asked it takes --yes, and until then everything stays."""
+    outcome = momoco("forget", "momoco-01")
+    assert outcome.code == 2
+    assert "23 turns" in outcome.err
+    assert "--yes" in outcome.err.splitlines()[-1]
+    assert momoco("search", "matcha", "-q").code == 0
+
+
+def test_a_forgotten_conversation_is_gone(momoco: Goalmem, tmp_path: Path) -> None:
+    """The counts are said, nothing is found any more, and no file holds the text."""
+    outcome = momoco("forget", "momoco-01", "--yes")
+    assert outcome.code == 0
+    assert outcome.out.startswith("forgot 23 turns, 1 whole conversation (momoco-01)")
+    assert momoco("search", "matcha", "-q").code == 1
+    files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if b"Momoco" in path.read_bytes()]
+    assert momoco("stores", "verify", "-q").code == 0
+
+
+def test_a_dry_run_forgets_nothing(momoco: Goalmem) -> None:
+    """`--dry-run` says what would go."""
+    document = json.loads(momoco("forget", "--speaker", "ben", "--dry-run", "--json").out)
+    assert (document["is_done"], document["turns"] > 0, document["conversations"]) == (False, True, [])
+    assert json.loads(momoco("stores", "show", "--json").out)["stats"]["turns"] == 23
+
+
+def test_what_is_given_together_narrows(momoco: Goalmem) -> None:
+    """A speaker before a time: the other speaker's turns and the later ones stay."""
+    assert momoco("forget", "--speaker", "Ben", "--before", "2023-05-10", "--yes").code == 0
+    document = json.loads(momoco("stores", "show", "--json").out)
+    turns = {speaker["name"]: speaker["turns"] for speaker in document["conversations"][0]["speakers"]}
+    assert turns["Alice"] > turns["Ben"] > 0
+    assert momoco("stores", "verify", "-q").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ((), "what to forget"),
+        (("no-such-chat",), "no-such-chat"),
+        (("--speaker", "Zoe"), "Zoe"),
+        (("--before", "soon"), "--before"),
+    ],
+)
+def test_forgetting_the_wrong_thing_is_a_usage_error(momoco: Goalmem, words: tuple[str, ...], named: str) -> None:
+    """A name that is not there deletes nothing, and says so."""
+    outcome = momoco("forget", *words, "--yes")
+    assert outcome.code == 2
+    assert named in " ".join(outcome.error_lines)
+
+
+def test_nothing_of_the_kind_is_exit_1(momoco: Goalmem) -> None:
+    """As grep: nothing was found to forget."""
+    assert momoco("forget", "--before", "1999", "--yes").code == 1
+
+
+def test_an_export_is_read_back(momoco: Goalmem, tmp_path: Path) -> None:
+    """On stdout and in a file it is the same, and another store made of it gives it again."""
+    shown = momoco("stores", "export")
+    file = tmp_path / "memory.jsonl"
+    assert momoco("stores", "export", "--out", str(file)).code == 0
+    assert [json.loads(line) for line in file.read_text("utf-8").splitlines()] == [
+        json.loads(line) for line in shown.out.splitlines()
+    ]
+    other = ("--store", str(tmp_path / "other"))
+    assert "goalmem, 1 conversation, 23 turns" in momoco("ingest", str(file), *other).out.replace("locomo", "goalmem")
+    assert momoco("stores", "export", *other).out == shown.out
+    assert momoco("stores", "verify", "-q", *other).code == 0
+    assert "nothing new" in momoco("ingest", str(file)).out
+
+
+def test_tables_are_exported_as_parquet(momoco: Goalmem, tmp_path: Path) -> None:
+    """A file a table, in a folder that is made."""
+    assert momoco("stores", "export", "--parquet", str(tmp_path / "new" / "tables")).code == 0
+    names = {path.name for path in (tmp_path / "new" / "tables").iterdir()}
+    assert {"turns.parquet", "units.parquet", "conversations.parquet"} <= names
+    both = momoco("stores", "export", "--parquet", "x", "--out", "y")
+    assert both.code == 2
+
+
+def test_a_removed_store_is_gone(momoco: Goalmem, tmp_path: Path) -> None:
+    """It asks first; what goalmem did not write stays."""
+    assert momoco("stores", "remove").code == 2
+    (tmp_path / "store" / "notes.txt").write_text("mine")
+    assert momoco("stores", "remove", "--yes").code == 0
+    assert [path.name for path in (tmp_path / "store").iterdir()] == ["notes.txt"]
+    assert momoco("search", "matcha").code == 3
+
+
+def test_another_embedder_takes_over(momoco: Goalmem, tmp_path: Path) -> None:
+    """`embedder use` embeds everything again, and later commands use it without being told."""
+    table = tmp_path / "table"
+    assert momoco("embedder", "distil", "minilm", "--out", str(table), "--dimension", "32", "-q").code == 0
+    outcome = momoco("embedder", "use", str(table))
+    assert "23 units embedded" in outcome.out
+    assert "already" in momoco("embedder", "use", str(table)).out
+    document = json.loads(momoco("embedder", "--json").out)
+    assert (document["embedder"], document["dimension"]) == (str(table.resolve()), 32)
+    assert momoco("search", "matcha latte", "-q").code == 0
+    assert momoco("stores", "verify", "-q").code == 0
+    assert momoco("ingest", str(SAMPLES / "momoco.json")).out.rstrip().endswith("nothing new")

@@ -1,0 +1,125 @@
+"""Long transcripts come in stretches and short ones in batches; either way the store holds what was said, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.records import Conversation, Query
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Added, Ranking
+from tests.store.samples import CAFE, chat, open_store
+
+TEXTS = [f"Message number {number} about subject {number % 7}." for number in range(60)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "store")
+
+
+def stretches(conversation: Conversation, *ends: int) -> Iterator[Conversation]:
+    """Yield the conversation cut before the turns of these ordinals."""
+    cuts = [0, *ends, len(conversation.turns)]
+    for first, last in pairwise(cuts):
+        yield replace(conversation, turns=conversation.turns[first:last], continues=first > 0)
+
+
+def rows_of(store: Store) -> list[dict[str, object]]:
+    return list(store.export())
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+@pytest.mark.parametrize("ends", [(20, 40), (1, 2, 59), (30,)])
+def test_stretches_make_the_whole(store: Store, tmp_path: Path, ends: tuple[int, ...], with_ids: bool) -> None:
+    """Cut anywhere, a conversation is stored and indexed as if it had come at once, neighbours over the cuts too."""
+    whole = chat(TEXTS, with_ids=with_ids, per_session=25)
+    at_once = open_store(tmp_path / "at once")
+    at_once.add(whole)
+    added = store.add_all(stretches(whole, *ends))
+    assert [each.conversation for each in added] == ["chat"] * len(added)
+    assert sum(each.new_turns for each in added) == len(TEXTS)
+    assert rows_of(store) == rows_of(at_once)
+    query = Query("subject 3")
+    found = [each.rank(query, list(Ranking), 60) for each in (store, at_once)]
+    assert found[0].keys() == found[1].keys()
+    for ranking in Ranking:
+        assert {hit.unit for hit in found[0][ranking]} == {hit.unit for hit in found[1][ranking]}
+    assert store.verify() == []
+
+
+def test_stretches_that_are_stored_change_nothing(store: Store) -> None:
+    """Reading a long transcript again finds all of it, whatever its cuts are then."""
+    whole = chat(TEXTS, per_session=25)
+    store.add_all(stretches(whole, 20, 40))
+    before = store.stats()
+    assert [added.new_turns for added in store.add_all(stretches(whole, 35))] == [0, 0]
+    assert store.stats() == before
+
+
+def test_a_long_transcript_grows(store: Store) -> None:
+    """What follows the stored end is added, and only the turns beside the seam are indexed again."""
+    store.add_all(stretches(chat(TEXTS[:45], per_session=100), 20))
+    added = store.add_all(stretches(chat(TEXTS, per_session=100), 20, 40))
+    assert [each.new_turns for each in added] == [0, 0, 15]
+    assert added[-1].units == 15 + 2
+    assert store.verify() == []
+
+
+def test_a_changed_turn_in_a_long_transcript_replaces_the_old(store: Store) -> None:
+    """Under own ids, in whichever stretch it comes."""
+    whole = chat(TEXTS, own_id="c", with_ids=True, per_session=25)
+    store.add_all(stretches(whole, 20, 40))
+    changed = list(TEXTS)
+    changed[30] = "Something else entirely."
+    added = store.add_all(stretches(chat(changed, own_id="c", with_ids=True, per_session=25), 20, 40))
+    assert [each.replaced for each in added] == [(), ("D2:6",), ()]
+    assert [turn.text for turn in store.turns(["c"])] == changed
+    assert store.verify() == []
+
+
+def test_what_was_reported_before_an_interruption_is_stored_and_the_rest_follows(store: Store) -> None:
+    """Interrupted, nothing reported is missing and no lock is held; the same command completes the memory."""
+    conversations = [chat([f"Only of {number}."], name=f"c{number}", own_id=f"c{number}") for number in range(2500)]
+    reported: list[Added] = []
+
+    def reading() -> Iterator[Conversation]:
+        yield from conversations[:2200]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.add_all(reading(), report=reported.append)
+    stored = {summary.name for summary in store.conversations()}
+    assert {added.conversation for added in reported} <= stored
+    assert 0 < len(reported) < 2200
+    again = store.add_all(conversations)
+    assert sum(added.new_turns for added in again) == 2500 - len(stored)
+    assert store.verify() == []
+
+
+def test_one_conversation_twice_in_one_run_is_one(store: Store) -> None:
+    """Copies and grown copies beside one another are not planned together, since each changes what the next one is."""
+    copies = [chat(CAFE[:2], name="old"), chat(CAFE, name="new"), chat(CAFE[:4], name="between"), chat(CAFE)]
+    added = store.add_all(copies)
+    assert [each.conversation for each in added] == ["old"] * 4
+    assert [each.new_turns for each in added] == [2, 4, 0, 0]
+    by_id = [chat(CAFE[:2], own_id="x", with_ids=True), chat(CAFE, own_id="x", with_ids=True)]
+    assert [each.new_turns for each in store.add_all(by_id)] == [2, 4]
+    assert store.verify() == []
+
+
+def test_different_conversations_of_one_name_in_one_run(store: Store) -> None:
+    """Those planned together still get names of their own."""
+    added = store.add_all([chat(["one"]), chat(["two"]), chat(["three"])])
+    assert [each.conversation for each in added] == ["chat", "chat-2", "chat-3"]
+
+
+def test_an_empty_stretch_is_reported_and_changes_nothing(store: Store) -> None:
+    """A file whose end held nothing but what was left out has a report like any other."""
+    whole = chat(CAFE)
+    end = replace(whole, turns=(), continues=True)
+    assert [each.turns for each in store.add_all([whole, end])] == [6, 0]
