@@ -35,7 +35,8 @@ _FUTURE = re.compile(
 )
 _PAST = re.compile(
     r"\b(?:was|were|wasn't|weren't|did|didn't|had|hadn't|went|(?<!'ve )(?<!'s )(?<!have )(?<!has )got|came|saw|met|"
-    r"made|took|told|said|gave|found|felt|left|bought|brought|began|ran|won|lost|spent|thought|knew|ate|drove|flew|wrote|spoke|sent|sold|broke|fell|held|"
+    r"made|took|told|said|gave|found|felt|left|bought|brought|began|ran|won|lost|spent|thought|knew|ate|drove|flew|"
+    r"wrote|spoke|sent|sold|broke|fell|held|"
     r"kept|heard|caught|built|taught|slept|woke|wore|became|grew|drew|rode|sang|swam|threw|paid|been|haven't|"
     r"hasn't|ago|"
     r"(?!excited|interested|tired|married|scheduled|planned|supposed|stoked|indeed|speed|feed|need|exceed|proceed|"
@@ -43,8 +44,8 @@ _PAST = re.compile(
 )
 _AHEAD = frozenset("until till by than starting for is are".split())
 _HABIT = re.compile(
-    r"\b(?:usually|always|often|every|each|whenever|sometimes|generally|typically|normally|never|tend|loves?|likes?|"
-    r"enjoys?|especially|favou?rite)\b"
+    r"\b(?:usually|always|often|every|each|whenever|sometimes|generally|typically|normally|never|tend|loves?|"
+    r"(?:i|we|they|you) like|likes|enjoys?|especially|favou?rite)\b"
 )
 _CUSTOM = re.compile(r"\b(?:used to|always|usually|whenever)\b")
 

@@ -12,6 +12,7 @@ from goalmem_cli.store.forgetting import catch_up
 from goalmem_cli.store.identity import Change, Known, plan_changes, resolve_name, storable
 from goalmem_cli.store.parts import Parts
 from goalmem_cli.store.reader import check_embedder
+from goalmem_cli.store.restoring import Renaming
 from goalmem_cli.store.tables import Meta
 from goalmem_cli.store.units import Entry, entries_from_units
 from goalmem_cli.store.values import Added
@@ -36,7 +37,7 @@ class Adding:
         self._parts = parts
         self._by_name = by_name
         self._stretched = ""
-        self._restored: dict[str, str] = {}
+        self._renaming = Renaming()
         self._waiting = 0
 
     def add(self, conversations: Iterable[Conversation], report: Report) -> None:
@@ -99,8 +100,6 @@ class Adding:
 
     def _done(self, batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
         self._stretched = changes[-1].name
-        exported = zip(batch, changes, strict=True)
-        self._restored |= {said.name: change.name for said, change in exported if said.is_exported}
         return _reports(batch, changes)
 
     def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], Meta]:
@@ -108,12 +107,12 @@ class Adding:
         parts = self._parts
         if not parts.database.exists:
             named = self._named(Known(set(), {}, {}), batch)
-            return plan_changes(None, named, batch), Meta("")
+            return plan_changes(None, named, batch, self._renaming), Meta("")
         with parts.database.reading() as connection:
             meta = tables.load_meta(connection)
             check_embedder(meta, parts.embedder)
             named = self._named(Known.from_store(connection, batch), batch)
-            return plan_changes(connection, named, batch), meta
+            return plan_changes(connection, named, batch, self._renaming), meta
 
     def _named(self, known: Known, batch: Sequence[Conversation]) -> list[tuple[str, bool]]:
         named: list[tuple[str, bool]] = []
@@ -122,7 +121,9 @@ class Adding:
             if conversation.continues:
                 conversation = replace(conversation, name=self._stretched)
             elif not conversation.turns:  # what an export holds beside the turns of a conversation
-                conversation = replace(conversation, name=self._restored.get(conversation.name, conversation.name))
+                conversation = replace(
+                    conversation, name=self._renaming.conversations.get(conversation.name, conversation.name)
+                )
             named.append(resolve_name(known, conversation, by_name=by_name))
             known.names.add(named[-1][0])
         return named

@@ -52,7 +52,9 @@ class Connection:
         try:
             with _interruptible():
                 rows = self._connection.execute(sql, parameters).fetchall()
-        except (duckdb.OperationalError, duckdb.DataError, duckdb.InternalError, duckdb.FatalException) as error:
+        except duckdb.ProgrammingError:
+            raise
+        except duckdb.Error as error:
             raise _translated(error, self._path) from error
         if not sql.lstrip().startswith(_READS):
             self._written(" ".join(sql.split()[:3]))
@@ -359,7 +361,8 @@ def _translated(error: duckdb.Error, path: Path) -> StoreError:
         )
     is_fatal = isinstance(error, (duckdb.InternalError, duckdb.FatalException, duckdb.DataError))
     if is_fatal or any(mark in text for mark in _DAMAGED):
-        return StoreDamaged(
-            f"{path} cannot be read: {text}", "restore the folder from a copy, or ingest into a new one"
-        )
+        hint = "restore the folder from a copy, or ingest into a new one"
+        if "WAL file" in text:
+            hint = f"remove {path.name}.wal, which holds only the last change, and ingest that again"
+        return StoreDamaged(f"{path} cannot be read: {text}", hint)
     return StoreError(f"{path}: {text}", "check the folder's permissions and the free space, or use --store")

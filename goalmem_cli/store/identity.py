@@ -11,7 +11,7 @@ from goalmem_cli.records import Conversation, Edge, Turn, Unit, encodable
 from goalmem_cli.store import tables
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.placing import are_numbered_alike, merged_in_part, place_of
-from goalmem_cli.store.restoring import restored
+from goalmem_cli.store.restoring import Renaming
 from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units, units_from_turns
 
 
@@ -161,7 +161,10 @@ def _best_match(known: Known, conversation: Conversation) -> str | None:
 
 
 def plan_changes(
-    connection: Connection | None, named: Sequence[tuple[str, bool]], conversations: Sequence[Conversation]
+    connection: Connection | None,
+    named: Sequence[tuple[str, bool]],
+    conversations: Sequence[Conversation],
+    renaming: Renaming,
 ) -> list[Change]:
     """Return what each conversation changes under its name, which is new or not; without a store all are new."""
     turns = [
@@ -176,7 +179,7 @@ def plan_changes(
             change = plan_change(name, is_new, {}, group)
         else:
             change = _plan_more(connection, name, group, stored, has_gaps=conversation.is_exported)
-        derived, edges = restored(connection, name, conversation)
+        derived, edges = renaming.restored(connection, name, conversation)
         changes.append(replace(change, derived=derived, edges=edges) if derived or edges else change)
     return changes
 

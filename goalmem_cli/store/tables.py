@@ -96,6 +96,16 @@ def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[
     return {(str(form), str(name)): int(first) for form, name, first in rows}
 
 
+def passages_of_turns(connection: Connection, conversation: str) -> dict[str, int]:
+    """Return content key -> number of passages, of each turn of a conversation."""
+    rows = connection.rows(
+        """SELECT content_key, count(units.id) FROM turns LEFT JOIN unit_sources ON turn = turns.id
+        LEFT JOIN units ON units.id = unit AND kind = 'passage' WHERE turns.conversation = ? GROUP BY ALL""",
+        [conversation],
+    )
+    return {str(key): int(count) for key, count in rows}
+
+
 def places_of_turns(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return id -> session and ordinal, of these turns that are stored."""
     rows = connection.rows(

@@ -46,9 +46,14 @@ def units_from_turns(turns: Iterable[Turn]) -> list[Unit]:
 
 def _passage(whole: Unit, part: int, text: str, parts: int) -> Unit:
     return replace(
-        whole, id=content_hash(whole.id, "passage", str(part)), kind="passage", text=text,
+        whole, id=passage_id(whole.id, part), kind="passage", text=text,
         attributes={"part": part, "parts": parts, **time_attributes(text, whole.said)},
     )  # fmt: skip
+
+
+def passage_id(turn: str, part: int) -> str:
+    """Return the id of a turn's passage, counted from 1."""
+    return content_hash(turn, "passage", str(part))
 
 
 def part_of(unit: Unit) -> int:

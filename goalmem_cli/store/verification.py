@@ -19,11 +19,14 @@ _ROWS = "memory.duckdb"
 _ORPHANS = {
     "turns of no conversation": "SELECT id FROM turns WHERE conversation NOT IN (SELECT name FROM conversations)",
     "conversations without a turn": "SELECT name FROM conversations WHERE name NOT IN (SELECT conversation FROM turns)",
+    "units of no conversation": "SELECT id FROM units WHERE conversation NOT IN (SELECT name FROM conversations)",
     "units without a turn": "SELECT id FROM units WHERE id NOT IN (SELECT unit FROM unit_sources)",
     "sources of no unit": "SELECT unit FROM unit_sources WHERE unit NOT IN (SELECT id FROM units)",
     "sources that name no turn": "SELECT unit FROM unit_sources WHERE turn NOT IN (SELECT id FROM turns)",
     "edges to no unit": """SELECT source FROM edges
         WHERE source NOT IN (SELECT id FROM units) OR target NOT IN (SELECT id FROM units)""",
+    "edges stored twice": "SELECT source FROM edges GROUP BY source, target, kind HAVING count(*) > 1",
+    "vectors stored twice": "SELECT unit FROM vectors GROUP BY unit HAVING count(*) > 1",
     "turns stored twice": "SELECT id FROM turns GROUP BY id HAVING count(*) > 1",
     "units stored twice": "SELECT id FROM units GROUP BY id HAVING count(*) > 1",
     "conversations stored twice": "SELECT name FROM conversations GROUP BY name HAVING count(*) > 1",
@@ -31,6 +34,8 @@ _ORPHANS = {
         FROM (SELECT conversation, number, turns FROM sessions)
         FULL JOIN (SELECT conversation, session AS number, count(*) AS present FROM turns GROUP BY ALL)
         USING (conversation, number) WHERE turns IS DISTINCT FROM present""",
+    "vectors of another length than the embedder's": """SELECT unit FROM vectors, meta WHERE key = 'dimension' AND
+        (octet_length(text_vector) <> 4 * value::INTEGER OR octet_length(context_vector) <> 4 * value::INTEGER)""",
     "vectors of a re-embedding for no unit": "SELECT unit FROM vectors_next WHERE unit NOT IN (SELECT id FROM units)",
 }
 _UNFINISHED = "a forgetting was interrupted; the next command that writes or searches finishes it"

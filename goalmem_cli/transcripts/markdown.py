@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,8 +11,8 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.glimpse import Glimpse
-from goalmem_cli.transcripts.markdown_lines import Kind, Line, lines_from_text
-from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.markdown_lines import Kind, Line, sorted_lines
+from goalmem_cli.transcripts.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.texts import quoted
 from goalmem_cli.transcripts.times import TIME_FORMS, Stamp, stamp_from_text, time_of_day_from_text
 
@@ -30,7 +30,7 @@ class MarkdownReader:
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the names in the file look like speakers: one comes back, or there are no more than two."""
-        lines = lines_from_text(glimpse.head)
+        lines = list(sorted_lines(enumerate(glimpse.head.split("\n"), 1)))
         style = _style_of(lines)
         names = [line.name for line in lines if style.is_name(line)]
         return bool(names) and (len(set(names)) <= 2 or len(set(names)) < len(names))
@@ -41,12 +41,17 @@ class MarkdownReader:
         Raises:
             InputError: nobody speaks, or something in the place of a time is none; the place is the line.
         """
-        lines = lines_from_text(source.text)
-        scribe = _Scribe(source, _style_of(lines))
-        for line in lines:
-            scribe.take(line)
-        scribe.finish()
-        return conversations_from_drafts(source, self.name, [scribe.draft])
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    scribe = _Scribe(source, _style_of(sorted_lines(source.lines())))
+    for line in sorted_lines(source.lines()):
+        scribe.take(line)
+        if scribe.draft.is_full:
+            yield scribe.draft
+    scribe.finish()
+    yield scribe.draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +68,11 @@ class _Style:
         return line.kind is Kind.HEADING and line.level == self.level if self.level else line.kind is Kind.BOLD
 
 
-def _style_of(lines: Sequence[Line]) -> _Style:
+def _style_of(lines: Iterable[Line]) -> _Style:
     """Decide by the first name; a lone level-1 heading above it is the title, where anything else can be a name."""
-    names = [line for line in lines if line.kind is not Kind.TEXT and not line.is_date]
-    has_dates = any(line.is_date for line in lines)
+    marked = [line for line in lines if line.kind is not Kind.TEXT]
+    names = [line for line in marked if not line.is_date]
+    has_dates = len(names) < len(marked)
     if not names:
         return _Style(0, None, has_dates)
     first = names[0]
@@ -84,6 +90,7 @@ class _Speech:
     said: Stamp | None
     session: int | None
     lines: list[str] = field(default_factory=list)
+    length: int = 0
 
 
 class _Scribe:
@@ -112,11 +119,18 @@ class _Scribe:
             self._close()
             self.draft.count("headings above the speakers' level left out")
         elif self._speech is not None:
-            self._speech.lines.append(line.raw)
+            self._add(self._speech, line)
         elif line.raw.strip() and not _RULE.fullmatch(line.raw):
             self.draft.count("lines outside any turn left out")
-        if line.opens_unclosed_fence:
+        if line.leaves_fence_open:
             self.draft.count("code fences that are never closed")
+
+    def _add(self, speech: _Speech, line: Line) -> None:
+        speech.lines.append(line.raw)
+        speech.length += len(line.raw) + 1
+        if speech.length > LONGEST_LINE:
+            reason = f"a message of over {LONGEST_LINE} characters ends here"
+            raise self._source.error(f"line {line.number}", reason, "no message is that long")
 
     def finish(self) -> None:
         """Write the last turn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -29,7 +30,8 @@ class Line:
     """A line, counted from 1.
 
     `name` is a heading's text or a bold name, `stamp` the text of the time in parentheses behind it; `rest` is what a
-    bold name says on the same line; `level` is a heading's, else 0; `is_date` marks a heading that is only a date.
+    bold name says on the same line; `level` is a heading's, else 0; `is_date` marks a heading that is only a date;
+    `leaves_fence_open` marks the file's last line where a fence was never closed.
     """
 
     number: int
@@ -40,26 +42,24 @@ class Line:
     stamp: str | None = None
     rest: str = ""
     is_date: bool = False
-    opens_unclosed_fence: bool = False
+    leaves_fence_open: bool = False
 
 
-def lines_from_text(text: str) -> list[Line]:
-    """Return a file's lines. A fence that is never closed holds all that follows, as CommonMark has it."""
+def sorted_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
+    """Yield a file's lines. A fence that is never closed holds all that follows, as CommonMark has it."""
     fence: str | None = None
-    opened = 0
-    lines: list[Line] = []
-    for number, raw in enumerate(text.split("\n"), 1):
+    line: Line | None = None
+    for number, raw in numbered:
+        if line is not None:
+            yield line
         if fence is not None:
-            lines.append(Line(number, raw))
+            line = Line(number, raw)
             fence = None if _closes(fence, raw) else fence
-            continue
-        line = _line_outside_fences(number, raw)
-        lines.append(line)
-        fence = _opening_fence(line.rest if line.kind is Kind.BOLD else raw)
-        opened = number
-    if fence is not None:
-        lines[opened - 1] = replace(lines[opened - 1], opens_unclosed_fence=True)
-    return lines
+        else:
+            line = _line_outside_fences(number, raw)
+            fence = _opening_fence(line.rest if line.kind is Kind.BOLD else raw)
+    if line is not None:
+        yield replace(line, leaves_fence_open=fence is not None)
 
 
 def _line_outside_fences(number: int, raw: str) -> Line:

@@ -99,19 +99,6 @@ class Source:
         """Whether the text begins as a JSON object or array does."""
         return self.head.lstrip()[:1] in ("{", "[")
 
-    @property
-    def text(self) -> str:
-        """The whole text, for formats whose files are small.
-
-        Raises:
-            InputError: it cannot be read, is not text, or is longer than any such file is.
-        """
-        with self.opened() as text:
-            whole = self._read(text, LONGEST_LINE + 1)
-        if len(whole) > LONGEST_LINE:
-            raise self.error("", f"longer than {LONGEST_LINE} characters", "cut the file into several")
-        return whole
-
     def lines(self, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
         """Yield every line with its number, counted from 1, without its end; `longest` is in characters.
 

@@ -21,10 +21,10 @@ from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Ranking, Selection
 from tests.fakes import HashEmbedder
+from tests.store.killing import ROOT
 from tests.store.samples import chat
 
 NOBODY = 65534
-ROOT = Path(__file__).parents[2]
 
 USES: dict[str, Callable[[Store], object]] = {
     "stats": lambda store: store.stats().turns,

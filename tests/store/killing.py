@@ -1,9 +1,10 @@
 """A program that dies: it performs an operation on copies of a store, killed after the first write, the second ...
 
-    python -m tests.store.killing OPERATION BASE_STORE OUT_FOLDER [kill|cut|full SIZE ...]
+    python -m tests.store.killing OPERATION BASE_STORE OUT_FOLDER [kill|once|cut|full NUMBER ...]
 
 Everything is imported once; each copy gets a forked process of its own, and for the copy `OUT_FOLDER/N` a line `N` is
 printed when that process has ended. The first that nobody killed leaves the names of all writes, and is the last. With
+``once`` only those killed after the writes of these numbers are. With
 ``cut`` no file may grow beyond so many bytes, and the process is killed in the middle of the write that would make it
 so; with ``full`` that write fails, as on a full disk, and the error is left instead of the names.
 """
@@ -38,6 +39,7 @@ AGED = HashEmbedder(256, "static")
 TRIP = ("Lisbon was warm.", "Which tram did you take?", "Number 28, to the Graça.", "I prefer the azulejos.")
 NOTES = ("Call the plumber about the boiler.", "Buy a birthday card.")
 CHANGED = (*TRIP[:2], "Number 12, to the castle.", TRIP[3])
+ROOT = Path(__file__).parents[2]
 LONG = tuple(f"Entry {number} of the allotment: {word}." for number, word in enumerate(("peas", "kale", "leek")))
 
 Report = Callable[[str], None]
@@ -199,7 +201,7 @@ def main(operation: str, base: Path, out: Path, how: str = "kill", *sizes: str) 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for number in count(1) if how == "kill" else map(int, sizes):
         folder = out / str(number)
-        limits = {"last": number} if how == "kill" else {"limit": number}
+        limits = {"last": number} if how in ("kill", "once") else {"limit": number}
         code = in_a_process(operation, base, folder, **limits)
         if code not in (0, -signal.SIGKILL, -signal.SIGXFSZ):
             return code

@@ -15,9 +15,9 @@ from tests.conftest import SAMPLES
 from tests.store import killing
 from tests.store.closed import ClosedFolder
 from tests.store.contents import contents, holding
-from tests.store.killing import FORGOTTEN, OLD
+from tests.store.killing import FORGOTTEN, OLD, ROOT
 from tests.store.samples import CAFE
-from tests.store.test_killing import ROOT, Checking, after, batches, killed
+from tests.store.test_killing import Checking, after, batches, killed
 
 INDEXES = ("text", "vectors")
 SIZES = (1, 600, 3_000, 12_000, 50_000, 300_000, 700_000)

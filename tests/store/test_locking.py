@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import StoreLocked
+from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Ranking, Selection
+from tests.fakes import HashEmbedder
 from tests.store.samples import CAFE, chat, open_store
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +40,37 @@ for number in range(4):
     store.add(chat([f"{sys.argv[2]} says {number}", "and more"], name=f"{sys.argv[2]}-{number}"))
 """
 
+READ = """
+import sys
+from pathlib import Path
+from goalmem_cli.records import Query
+from goalmem_cli.store.values import Ranking
+from tests.store.samples import open_store
+store = open_store(Path(sys.argv[1]), patience=60.0)
+print("reading", flush=True)
+seen = []
+while not Path(sys.argv[2]).exists():
+    with store.reading() as reader:
+        ranked = reader.rank(Query("says more matcha"), list(Ranking), 99)
+        hits = reader.hits(sorted({scored.unit for found in ranked.values() for scored in found}))
+    seen.append((len(store.turns()), sorted(hit.unit.text for hit in hits.values())))
+for turns, texts in seen:
+    print(turns, *texts, sep="|")
+"""
+
+DIE_AFTER_COMMIT = """
+import os, signal, sys
+from pathlib import Path
+from goalmem_cli.store.memory import Store
+from tests.fakes import HashEmbedder
+from tests.store.samples import chat
+def die(what):
+    if what == "COMMIT":
+        os.kill(os.getpid(), signal.SIGKILL)
+store = Store(Path(sys.argv[1]), HashEmbedder(16), announce=print, patience=60.0, written=die)
+store.add(chat(["Said before the kill."], name="killed"))
+"""
+
 
 @contextmanager
 def held(store: Store, how: str) -> Iterator[subprocess.Popen[str]]:
@@ -47,6 +83,27 @@ def held(store: Store, how: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.stdin.close()
+
+
+def started(program: str, *words: object) -> subprocess.Popen[str]:
+    """Start a program in a process of its own."""
+    command = [sys.executable, "-c", program, *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+@contextmanager
+def read_meanwhile(store: Store, end: Path) -> Iterator[list[list[str]]]:
+    """Search the store in another process until the block ends; then the list holds what it saw, a list each time."""
+    seen: list[list[str]] = []
+    with started(READ, store.path, end) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "reading\n"
+            yield seen
+        finally:
+            end.touch()
+        seen += [line.rstrip("\n").split("|") for line in process.stdout]
+        assert process.wait() == 0
 
 
 @pytest.fixture
@@ -107,4 +164,113 @@ def test_writers_at_the_same_time_all_store(store: Store) -> None:
         "chat",
         *(f"{name}-{number}" for name in names for number in range(4)),
     }
+    assert store.verify() == []
+
+
+def test_writers_who_both_make_the_store_lose_nothing(tmp_path: Path) -> None:
+    """Where there is no store yet, two processes that begin at once end up in one."""
+    names = ("ann", "bob")
+    writers = [started(ADD, tmp_path / "new", name) for name in names]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    for writer in writers:
+        writer.communicate()
+    store = open_store(tmp_path / "new")
+    assert {summary.name for summary in store.conversations()} == {f"{name}-{n}" for name in names for n in range(4)}
+    assert len(store.turns()) == 16
+    assert store.verify() == []
+    assert sorted(path.name for path in store.path.iterdir()) == ["memory.duckdb", "text", "vectors"]
+
+
+def test_a_reader_sees_whole_conversations_while_another_writes(store: Store, tmp_path: Path) -> None:
+    """Each look finds the store as it was between two changes, and the index no more than the database."""
+    with read_meanwhile(store, tmp_path / "end") as seen:
+        for number in range(6):
+            store.add(chat([f"Ann says {number}", "and more"], name=f"ann-{number}"))
+    counts = [int(turns) for turns, *_ in seen]
+    assert counts == sorted(counts)
+    assert all((count - len(CAFE)) % 2 == 0 for count in counts)
+    for _, *texts in seen:
+        said = [text for text in texts if "says" in text]
+        assert said == [f"Ann says {number}" for number in range(len(said))]
+    assert store.verify() == []
+
+
+def test_a_reader_never_sees_what_was_forgotten(store: Store, tmp_path: Path) -> None:
+    """From some moment on it is gone, and it does not come back."""
+    store.add(chat(["Ann says a secret", "and more"], name="secret"))
+    with read_meanwhile(store, tmp_path / "end") as seen:
+        store.forget(Selection(conversations=("secret",)))
+        store.rank(Query("secret"), [Ranking.BM25], 5)
+        store.add(chat(["Ann says something else"], name="other"))
+    has = ["Ann says a secret" in texts for _, *texts in seen]
+    assert has == sorted(has, reverse=True)
+    assert store.verify() == []
+
+
+def test_a_change_of_embedder_loses_nothing_that_another_process_stores(store: Store) -> None:
+    """Who began with the old embedder is refused once the new one is there; what it was told is stored is there."""
+    with started(ADD, store.path, "ann") as writer:
+
+        def wait_for_a_turn(_done: int, _all: int) -> None:
+            while len(store.turns()) == len(CAFE) and writer.poll() is None:
+                time.sleep(0.01)
+
+        changed = open_store(store.path, patience=60.0)
+        changed.reembed(HashEmbedder(24, "new"), wait_for_a_turn)
+        writer.communicate()
+    after = Store(store.path, HashEmbedder(24, "new"), announce=lambda _: None)
+    names = {summary.name for summary in after.conversations()}
+    if writer.returncode == 0:
+        assert names == {"chat", *(f"ann-{number}" for number in range(4))}
+    assert "ann-0" in names
+    assert len(after.turns()) == len(CAFE) + 2 * (len(names) - 1)
+    assert after.verify() == []
+
+
+def test_a_writer_that_was_killed_leaves_no_lock(store: Store) -> None:
+    """Whoever comes next goes on at once, without waiting."""
+    said: list[str] = []
+    with held(store, "write") as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        again = open_store(store.path, said.append, patience=0.0)
+        assert again.add(chat(["new"], name="new")).new_turns == 1
+    assert said == []
+    assert again.verify() == []
+
+
+def test_what_is_written_while_the_rewritten_database_comes_in_is_kept(store: Store) -> None:
+    """The moment the new file has its name, another process may write to it and die; closing the old file is no harm."""
+    store.add(chat(["Something to forget."], name="gone"))
+    killed: list[int] = []
+
+    def write_meanwhile(what: str) -> None:
+        if what == "the rewritten database in its place":
+            with started(DIE_AFTER_COMMIT, store.path) as other:
+                other.communicate()
+            killed.append(other.returncode)
+
+    own = Store(store.path, HashEmbedder(16), announce=lambda _: None, patience=60.0, written=write_meanwhile)
+    own.forget(Selection(conversations=("gone",)))
+    assert killed == [-signal.SIGKILL]
+    assert [turn.text for turn in store.turns(["killed"])] == ["Said before the kill."]
+    store.catch_up()
+    assert store.verify() == []
+
+
+def test_whoever_waits_for_a_rewriting_gets_the_new_file(store: Store) -> None:
+    """A writer that waited while the database was written anew does not write into the old one."""
+    store.add(chat(["Something to forget."], name="gone"))
+    writers: list[subprocess.Popen[str]] = []
+
+    def start_writer(what: str) -> None:
+        if what.startswith("ATTACH"):
+            writers.append(started(ADD, store.path, "ann"))
+
+    own = Store(store.path, HashEmbedder(16), announce=lambda _: None, patience=60.0, written=start_writer)
+    own.forget(Selection(conversations=("gone",)))
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    assert {summary.name for summary in store.conversations()} == {"chat", *(f"ann-{number}" for number in range(4))}
     assert store.verify() == []

@@ -8,7 +8,8 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import read_bytes
+from goalmem_cli.transcripts import Source, conversations_in, read_bytes
+from goalmem_cli.transcripts.drafts import whole_conversations
 
 
 def read(text: str, name: str = "walk.md") -> Conversation:
@@ -172,6 +173,18 @@ def test_an_open_fence_is_reported() -> None:
 
     assert len(conversation.turns) == 1
     assert conversation.notes == ("code fences that are never closed: 1",)
+
+
+def test_a_long_chat_comes_in_stretches() -> None:
+    """A file is never in memory as a whole: turns are handed on by the thousand, and sessions go on across that."""
+    day = "# 8 May 2023\n" + "**A:** x\n\n**B:** y\n\n" * 4_000
+    stretches = list(conversations_in(Source.from_bytes(f"{day}{day}".encode(), "a.md")))
+
+    assert [len(stretch.turns) for stretch in stretches] == [5_000, 5_000, 5_000, 1_000]
+    assert [stretch.continues for stretch in stretches] == [False, True, True, True]
+    (whole,) = whole_conversations(stretches)
+    assert [turn.ordinal for turn in whole.turns] == list(range(16_000))
+    assert [turn.session for turn in whole.turns] == [0] * 8_000 + [1] * 8_000
 
 
 def test_blank_turns_are_left_out() -> None:
