@@ -91,8 +91,13 @@ def standard_input_file() -> Iterator[Callable[[], BinaryIO]]:
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(STANDARD_INPUT, "", "standard input is closed", "pipe something in")
     with TemporaryFile() as kept:
-        shutil.copyfileobj(sys.stdin.buffer, kept)
-        kept.flush()
+        try:
+            shutil.copyfileobj(sys.stdin.buffer, kept)
+            kept.flush()
+        except OSError as error:
+            raise InputError(
+                STANDARD_INPUT, "", f"cannot be read ({error.strerror})", "check the free space"
+            ) from error
 
         def opened() -> BinaryIO:
             again = os.fdopen(os.dup(kept.fileno()), "rb")

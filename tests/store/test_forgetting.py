@@ -405,3 +405,21 @@ def test_a_copy_is_not_changed(tmp_path: Path) -> None:
     store.forget(BEN)
     assert len(copy.turns()) == 12
     assert copy.verify() == []
+
+
+def test_a_removed_store_leaves_nothing(tmp_path: Path) -> None:
+    """Its files go, leftovers of killed processes too, and the folder where nobody else has a file in it."""
+    store = open_store(tmp_path / "store")
+    store.add(mixed())
+    (store.path / "memory.duckdb.tmp").mkdir()
+    for name in ("memory.duckdb.rewriting", "memory.duckdb.tmp/spilt", "memory.duckdb.creating"):
+        (store.path / name).write_text(WORD)
+    TraceFolder(store.path / "traces").save(trace_about(store.turns()[1], "What pet?"))
+    shutil.copytree(store.path, tmp_path / "shared")
+    (tmp_path / "shared" / "notes.txt").write_text("mine")
+    store.remove()
+    assert not store.path.exists()
+    open_store(tmp_path / "shared").remove()
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == ["notes.txt"]
+    with pytest.raises(StoreError, match="no memory"):
+        store.remove()
