@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.store.traces import TraceFolder
 from tests.conftest import SAMPLES
 from tests.store import killing
 from tests.store.closed import ClosedFolder
 from tests.store.contents import contents, holding
-from tests.store.killing import FORGOTTEN, OLD, ROOT
-from tests.store.samples import CAFE
+from tests.store.killing import FORGOTTEN, OLD, ROOT, trace_about
+from tests.store.samples import CAFE, chat, open_store
 from tests.store.test_killing import Checking, after, batches, killed
 
 INDEXES = ("text", "vectors")
@@ -121,3 +122,21 @@ def test_the_bytes_of_files_are_looked_through(base: Path) -> None:
     """What these tests take for gone would be found if it were there."""
     assert any("memory.duckdb" in place for place in holding(base, [CAFE[2]]))
     assert len(holding(base, FORGOTTEN)) >= len(FORGOTTEN)
+
+
+def test_a_removed_store_leaves_nothing(tmp_path: Path) -> None:
+    """Its files go, leftovers of killed processes too, and the folder where nobody else has a file in it."""
+    store = open_store(tmp_path / "store")
+    store.add(chat(["My pet is a quetzalcoatlus.", "Is it?"]))
+    (store.path / "memory.duckdb.tmp").mkdir()
+    for name in ("memory.duckdb.rewriting", "memory.duckdb.tmp/spilt", "memory.duckdb.creating"):
+        (store.path / name).write_text("quetzalcoatlus")
+    TraceFolder(store.path / "traces").save(trace_about(store.turns()[0], "What pet?"))
+    shutil.copytree(store.path, tmp_path / "shared")
+    (tmp_path / "shared" / "notes.txt").write_text("mine")
+    store.remove()
+    assert not store.path.exists()
+    open_store(tmp_path / "shared").remove()
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == ["notes.txt"]
+    with pytest.raises(StoreError, match="no memory"):
+        store.remove()
