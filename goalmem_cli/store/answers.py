@@ -36,11 +36,13 @@ def add_answer(parts: Parts, text: str, question: Turn, cited: Sequence[str], at
         id=content_hash(question.id, KIND, told), kind=KIND, text=told, conversation=question.conversation,
         speaker=SPEAKER, said=question.said, turns=(), labels=(), backbone=BACKBONE, attributes=attributes,
     )  # fmt: skip
+    with parts.database.reading() as connection:
+        meta = tables.load_meta(connection)
+    check_embedder(meta, parts.embedder)
+    parts.fingerprint.check(meta)
     vectors = parts.embed(entries_from_units([bare]))
     with parts.database.writing() as connection:
-        meta = tables.load_meta(connection)
-        check_embedder(meta, parts.embedder)
-        parts.fingerprint.check(meta)
+        check_embedder(tables.load_meta(connection), parts.embedder)
         unit = _sourced(connection, bare, question, cited)
         with connection.transaction():
             consistency.prune_outbox(connection, (parts.text, parts.vectors))

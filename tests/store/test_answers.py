@@ -193,28 +193,6 @@ def writes_of_an_answer(path: Path) -> list[str]:
     return halting.seen
 
 
-def test_stopped_at_any_write_the_answer_is_there_or_not(tmp_path: Path) -> None:
-    """Whatever write is the last, the next command finds a sound store with the whole answer or without it."""
-    writes = writes_of_an_answer(tmp_path / "whole")
-    assert "COMMIT" in writes
-    is_there: list[bool] = []
-    for at in range(1, len(writes) + 1):
-        path = tmp_path / str(at)
-        filled(path)
-        halting = Halting()
-        store = Store(path, HashEmbedder(16), announce=lambda _: None, written=halting)
-        cited = [unit_of(store, "Kyoto Latte")]
-        halting.at = len(halting.seen) + at
-        with pytest.raises(Halt):
-            store.add_answer(ONLY_IN_ANSWER, ASKED, cited, {})
-        again = open_store(path)
-        is_there.append(bool(answers_in(again)))
-        assert again.verify() == []
-    assert is_there == sorted(is_there)
-    assert is_there[writes.index("COMMIT")]
-    assert not is_there[0]
-
-
 def test_conversations_without_answers_stay_as_they_are(tmp_path: Path) -> None:
     """Remembering an answer changes no other unit and no summary."""
     store = filled(tmp_path)
