@@ -6,7 +6,7 @@ Everything heavy is imported inside the function that needs it, so that a comman
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +70,7 @@ class DeferredEmbedder:
                 raise EmbedderMismatch(
                     f"the embedder {self.name} gives {self._loaded.dimension} numbers a text, the store has "
                     f"{self.dimension}",
-                    "ingest into a new store, or bring back the embedder that this one was built with",
+                    f"bring back that model, or embed the store again: goalmem embedder use {self.name}",
                 )
         return self._loaded.embed(texts)
 
@@ -137,6 +137,15 @@ def open_store(settings: Settings, factories: Factories, announce: Callable[[str
     from goalmem_cli.store import Store
 
     return Store(settings.store, chosen_embedder(settings, factories, announce), announce=announce)
+
+
+def open_stored(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Store:
+    """Return the store of the settings over its own embedder, whatever else they name: for what only looks after it.
+
+    Raises:
+        StoreError: what is there cannot be read.
+    """
+    return open_store(replace(settings, embedder=None), factories, announce)
 
 
 def open_backbone(settings: Settings, store: Store) -> FlatBackbone:

@@ -35,7 +35,9 @@ def loaded_by(*words: str) -> tuple[str, set[str]]:
     return status, set(modules)
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",), ("ask", "--help"), ("chat", "--help"), ("ingest", "-h")])
+@pytest.mark.parametrize(
+    "words", [("--help",), ("--version",), ("ask", "--help"), ("chat", "--help"), ("ingest", "-h")]
+)
 def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
     """Help and version answer without a database, a model or an array library."""
     status, modules = loaded_by(*words)

@@ -205,8 +205,13 @@ class Asking:
         traces = open_traces(self._run.settings)
         try:
             kept = traces.save(trace)
-            if not self._memory.are_stored([fact.unit for fact in trace.facts.values()]):
-                traces.remove(kept)
+            is_whole = False
+            try:
+                is_whole = self._memory.are_stored([fact.unit for fact in trace.facts.values()])
+            finally:
+                if not is_whole:
+                    traces.remove(kept)
+            if not is_whole:
                 self._run.screen.warn("the trace was not kept: something it shows was forgotten meanwhile")
                 return None
         except StoreError as error:

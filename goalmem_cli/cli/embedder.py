@@ -63,15 +63,16 @@ def use(
     quiet: options.Quiet = False,
 ) -> int:
     """Embed the whole store again with another embedder. Interrupted, the store stays as it was; run it again then."""
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.render.text import counted
+    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_store(run.settings, run.factories, run.screen.note)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
     embedder = run.factories.embedder(name)
     with run.screen.counting(f"embedding with {embedder.name}") as reach:
         units = memory.reembed(embedder, reach)
     if units:
-        run.screen.report(f"{run.settings.store}: {units} units embedded with {embedder.name}")
+        run.screen.report(f"{run.settings.store}: {counted(units, 'unit')} embedded with {embedder.name}")
     else:
         run.screen.report(f"{run.settings.store}: embedded with {embedder.name} already")
     return 0

@@ -56,24 +56,30 @@ def forget(
     """
     if not (conversation or before or speaker):
         raise UsageError("nothing says what to forget", "name a conversation, or give --before or --speaker")
+    from goalmem_cli.render.text import counted
     from goalmem_cli.store import Selection
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_store(run.settings, run.factories, run.screen.note)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
     stored = memory.conversations()
-    scope = chosen_conversations(conversation, stored)
+    scope = chosen_conversations(conversation, stored, "CONVERSATION")
     selection = Selection(
         scope, chosen_speakers(speaker, stored, scope), None if before is None else earliest(before, "--before")
     )
     counts = memory.forgettable(selection)
     if counts.without_time:
-        run.screen.note(f"{counts.without_time} turns without a time stay: nobody knows whether they were before")
+        stay = counted(counts.without_time, "turn")
+        run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
     if counts.turns and not dry_run:
         if not json or not yes:
             run.screen.note(f"{run.settings.store}: {_words(counts)}")
-        confirm("Delete this for good?", is_given=yes)
-        counts = memory.forget(selection)
+        confirm(f"Delete {_words(counts)} for good?", is_given=yes)
+        try:
+            counts = memory.forget(selection)
+        except KeyboardInterrupt:
+            run.screen.warn("interrupted: what was begun is finished by the next search, question or rebuild")
+            raise
     if json:
         run.screen.document(_document(counts, is_done=not dry_run))
     elif not counts.turns:

@@ -17,13 +17,15 @@ USER_ROLE = "user"
 _SHOWN = 5
 
 
-def chosen_conversations(asked: Sequence[str] | None, stored: Sequence[ConversationSummary]) -> tuple[str, ...] | None:
-    """Return the conversations asked for by their stored names, None for all.
+def chosen_conversations(
+    asked: Sequence[str] | None, stored: Sequence[ConversationSummary], flag: str = "--conversation"
+) -> tuple[str, ...] | None:
+    """Return the conversations asked for by their stored names, None for all; `flag` is where they were given.
 
     Raises:
         UsageError: the store has no conversation of that name.
     """
-    return _chosen(asked, [summary.name for summary in stored], "--conversation", "conversation")
+    return _chosen(asked, [summary.name for summary in stored], flag, "conversation")
 
 
 def chosen_speakers(

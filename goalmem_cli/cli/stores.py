@@ -13,7 +13,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.config import stores_folder
-from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.store import ConversationSummary, Stats
@@ -58,10 +58,10 @@ def show(
     """Show what the store holds: its conversations, who speaks in them, and its size."""
     from goalmem_cli.render.tables import pairs, plain_table
     from goalmem_cli.render.text import when
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_store(run.settings, run.factories, run.screen.note)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
     stats, conversations = memory.stats(), memory.conversations()
     if json:
         run.screen.document(_document(run.settings.store, stats, conversations))
@@ -79,15 +79,18 @@ def show(
 @group.command("verify", epilog=examples("goalmem stores verify"))
 def verify(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
     """Check the store's rows and indexes against one another. Exits with 3 when something is wrong."""
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.render.text import counted
+    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    problems = open_store(run.settings, run.factories, run.screen.note).verify()
+    problems = open_stored(run.settings, run.factories, run.screen.note).verify()
     for problem in problems:
         run.screen.report(problem)
     if problems:
-        count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
-        raise StoreError(f"{run.settings.store}: {count}", "`goalmem stores rebuild` writes the indexes anew")
+        raise StoreError(
+            f"{run.settings.store}: {counted(len(problems), 'problem')}",
+            "`goalmem stores rebuild` writes the indexes anew",
+        )
     run.screen.report(f"{run.settings.store}: sound")
     return 0
 
@@ -95,10 +98,10 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
 @group.command("rebuild", epilog=examples("goalmem stores rebuild"))
 def rebuild(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
     """Write the text and vector indexes anew from the database."""
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    open_store(run.settings, run.factories, run.screen.note).rebuild()
+    open_stored(run.settings, run.factories, run.screen.note).rebuild()
     run.screen.report(f"{run.settings.store}: rebuilt")
     return 0
 
@@ -116,18 +119,19 @@ def export(
     quiet: options.Quiet = False,
 ) -> int:
     """Write everything the store holds as JSONL, which `goalmem ingest` reads back into an equal store."""
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.render.text import counted
+    from goalmem_cli.wiring import open_stored
 
     if out is not None and parquet is not None:
         raise UsageError("--out and --parquet contradict one another", "give one of them")
     run = begin(context, quiet=quiet, store=store)
-    memory = open_store(run.settings, run.factories, run.screen.note)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
     if parquet is not None:
         files = memory.export_tables(parquet)
         run.screen.note(f"{run.settings.store}: {len(files)} tables in {parquet}")
     elif out is not None:
         lines = memory.export_file(out)
-        run.screen.note(f"{run.settings.store}: {lines} lines in {out}")
+        run.screen.note(f"{run.settings.store}: {counted(lines, 'line')} in {out}")
     else:
         for document in memory.export():
             run.screen.line(document)
@@ -139,13 +143,18 @@ def remove(
     context: typer.Context, yes: options.Yes = False, store: options.Store = None, quiet: options.Quiet = False
 ) -> int:
     """Delete the store with everything in it, after showing what that is."""
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.render.text import counted
+    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_store(run.settings, run.factories, run.screen.note)
-    stats = memory.stats()
-    run.screen.note(f"{run.settings.store}: {stats.conversations} conversations, {stats.turns} turns")
-    confirm("Delete this store for good?", is_given=yes)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
+    try:
+        stats = memory.stats()
+        what = f"{counted(stats.conversations, 'conversation')}, {counted(stats.turns, 'turn')}"
+    except StoreDamaged as error:
+        what = f"it cannot be read ({error.message})"
+    run.screen.note(f"{run.settings.store}: {what}")
+    confirm(f"Delete {run.settings.store} for good?", is_given=yes)
     memory.remove()
     run.screen.report(f"{run.settings.store}: removed")
     return 0
@@ -159,11 +168,11 @@ def _known_stores(in_use: Path) -> list[Path]:
 
 def _row(run: Invocation, path: Path) -> dict[str, Any]:
     """Return what the list says about one store; one that cannot be read says why."""
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.wiring import open_stored
 
     row: dict[str, Any] = {"store": str(path), "is_in_use": path == run.settings.store}
     try:
-        memory = open_store(replace(run.settings, store=path, embedder=None), run.factories, run.screen.note)
+        memory = open_stored(replace(run.settings, store=path), run.factories, run.screen.note)
         if memory.exists:
             stats = memory.stats()
             row |= {

@@ -89,6 +89,8 @@ class Adding:
             if entries:
                 parts.fingerprint.check(meta)
             vectors = parts.embed(entries)
+            if meta.embedder is None or meta.fingerprint is None:
+                parts.fingerprint.text()  # once computed it is kept: no model works under the lock
             with parts.database.writing() as connection:
                 if tables.load_meta(connection).generation == meta.generation:
                     with connection.transaction():
@@ -106,7 +108,7 @@ class Adding:
         """Return what the conversations change, and the state of the store for which that is so."""
         parts = self._parts
         if not parts.database.exists:
-            named = self._named(Known(set(), {}, {}), batch)
+            named = self._named(Known(set(), {}), batch)
             return plan_changes(None, named, batch, self._renaming), Meta("")
         with parts.database.reading() as connection:
             meta = tables.load_meta(connection)
@@ -116,7 +118,7 @@ class Adding:
 
     def _named(self, known: Known, batch: Sequence[Conversation]) -> list[tuple[str, bool]]:
         named: list[tuple[str, bool]] = []
-        for conversation in batch:
+        for place, conversation in enumerate(batch):
             by_name = self._by_name or conversation.continues or not conversation.turns
             if conversation.continues:
                 conversation = replace(conversation, name=self._stretched)
@@ -124,7 +126,7 @@ class Adding:
                 conversation = replace(
                     conversation, name=self._renaming.conversations.get(conversation.name, conversation.name)
                 )
-            named.append(resolve_name(known, conversation, by_name=by_name))
+            named.append(resolve_name(known, place, conversation, by_name=by_name))
             known.names.add(named[-1][0])
         return named
 
@@ -154,25 +156,63 @@ def _batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterato
     A conversation that holds nothing comes alone. Where reading fails, what was read before it comes first.
     """
     batch: list[Conversation] = []
-    seen: set[tuple[str, ...]] = set()
+    likeness = _Likeness(by_name=by_name)
     turns = characters = 0
     for conversation in _until_failure(conversations):
         if isinstance(conversation, InputError):
             if batch:
                 yield batch
             raise conversation
-        keys = _keys(conversation, by_name=by_name)
         is_full = turns >= _BATCH_TURNS or characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_CONVERSATIONS
         stands_alone = conversation.continues or not conversation.turns or (batch and not batch[-1].turns)
-        if batch and (is_full or stands_alone or keys & seen):
+        if batch and (is_full or stands_alone or likeness.is_to(conversation)):
             yield batch
-            batch, seen, turns, characters = [], set(), 0, 0
+            batch, turns, characters = [], 0, 0
+            likeness = _Likeness(by_name=by_name)
         batch.append(conversation)
-        seen |= keys
+        likeness.add(conversation)
         turns += len(conversation.turns)
         characters += sum(len(turn.text) for turn in conversation.turns)
     if batch:
         yield batch
+
+
+class _Likeness:
+    """What the conversations of a batch would have in common with another transcript of one of them.
+
+    That is a name or an own id; else the last turn of one stands in the other, as in `tables.load_overlaps`.
+    """
+
+    def __init__(self, *, by_name: bool) -> None:
+        self._by_name = by_name
+        self._names: set[tuple[str, ...]] = set()
+        self._turns: set[str] = set()
+        self._ends: set[str] = set()
+
+    def add(self, conversation: Conversation) -> None:
+        """Take in a conversation of the batch."""
+        self._names |= self._names_of(conversation)
+        if conversation.turns:
+            self._turns.update(turn.content_key for turn in conversation.turns)
+            self._ends.add(conversation.turns[-1].content_key)
+
+    def is_to(self, conversation: Conversation) -> bool:
+        """Return whether the conversation may be one of those of the batch."""
+        names = self._names_of(conversation)
+        if not self._names.isdisjoint(names):
+            return True
+        if self._by_name or conversation.own_id is not None or not conversation.turns:
+            return False
+        keys = {turn.content_key for turn in conversation.turns}
+        return conversation.turns[-1].content_key in self._turns or not keys.isdisjoint(self._ends)
+
+    def _names_of(self, conversation: Conversation) -> set[tuple[str, ...]]:
+        names: set[tuple[str, ...]] = set()
+        if self._by_name or conversation.is_exported:
+            names.add(("name", conversation.name))
+        if conversation.own_id is not None:
+            names.add(("id", conversation.format, conversation.own_id))
+        return names
 
 
 def _until_failure(conversations: Iterable[Conversation]) -> Iterator[Conversation | InputError]:
@@ -181,13 +221,3 @@ def _until_failure(conversations: Iterable[Conversation]) -> Iterator[Conversati
         yield from conversations
     except InputError as error:
         yield error
-
-
-def _keys(conversation: Conversation, *, by_name: bool) -> set[tuple[str, ...]]:
-    """Return what another transcript of the same conversation would have in common with this one."""
-    if by_name:
-        return {("name", conversation.name)}
-    if conversation.own_id is not None:
-        return {("id", conversation.format, conversation.own_id)}
-    ends = (*conversation.turns[:1], *conversation.turns[-1:])
-    return {("text", conversation.format, turn.content_key) for turn in ends}

@@ -31,7 +31,13 @@ _READS = ("SELECT", "WITH", "USE", "DETACH", "ROLLBACK")
 _INCOMING = "incoming"
 _POLL_SECONDS = 0.05
 _HOLDER = re.compile(r"PID (\d+)")
-_LOCKED = ("Could not set lock", "being used by another process", "different configuration", "already open")
+_LOCKED = (
+    "Could not set lock",
+    "being used by another process",
+    "different configuration",
+    "already open",
+    "Unique file handle conflict",
+)
 _DAMAGED = ("not a valid DuckDB", "Could not read", "orrupt", "checksum", "WAL file")
 
 
@@ -130,8 +136,9 @@ class Database:
             if is_current:
                 yield connection
         if not is_current:
+            self._announce("bringing the store up to this version's form")
             with self.writing():
-                self._announce("the store was brought up to this version's form")
+                pass
             with self._open(read_only=True) as connection:
                 yield connection
 
@@ -145,8 +152,16 @@ class Database:
         if not self.exists:
             self._create()
         with self._open(read_only=False) as connection:
+            fresh = self._fresh
+            if fresh.exists():  # a whole copy, left by a killed process: nobody rewrites what we have open
+                _remove_with_log(fresh)
             _bring_up_to_date(connection)
             yield connection
+
+    @property
+    def _fresh(self) -> Path:
+        """Where the database is rewritten."""
+        return self.path.with_name(f"{self.path.name}.rewriting")
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -187,7 +202,7 @@ class Database:
         Raises:
             As `reading`.
         """
-        fresh = self.path.with_name(f"{self.path.name}.rewriting")
+        fresh = self._fresh
         opened = self._connect(":memory:", read_only=False, attached=self.path)
         connection = Connection(opened, self.path, self._written)
         try:

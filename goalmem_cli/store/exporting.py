@@ -9,10 +9,9 @@ from pathlib import Path
 
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store import tables, unit_rows
-from goalmem_cli.store.database import Connection
 from goalmem_cli.store.files import reporting, sync_file
 from goalmem_cli.store.parts import Parts
-from goalmem_cli.store.spans import Span, pages
+from goalmem_cli.store.spans import pages
 from goalmem_cli.store.units import FLAT
 
 SCHEMA_VERSION = 1
@@ -33,24 +32,26 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
             for name, (form, own_id) in tables.conversation_rows(connection).items()
         }
         current = ""
-        for span in (span for page in pages(connection) for span in page):
-            if span.conversation != current:
-                current = span.conversation
-                yield heads[current]
-            yield from _turns(connection, span)
+        for page in pages(connection):
+            places = [(span.conversation, span.first, span.last) for span in page]
+            for turn in sorted(tables.load_turns_within(connection, places).values(), key=_order):
+                if turn.conversation != current:
+                    current = turn.conversation
+                    yield heads[current]
+                yield {"turn": _turn(turn)}
         # a unit may come from turns of several conversations, and an edge lead from one to another
-        for name in sorted(heads):
-            units = unit_rows.load_units(connection, conversations=[name], not_of=FLAT)
-            if units:
-                yield heads[name]
-            for unit in units:
+        for name in unit_rows.conversations_with_derived(connection, FLAT):
+            yield heads[name]
+            for unit in unit_rows.load_units(connection, conversations=[name], not_of=FLAT):
                 yield {"unit": _unit(unit)}
-        for name in sorted(heads):
-            edges = unit_rows.load_edges(connection, name)
-            if edges:
-                yield heads[name]
-            for edge in edges:
+        for name in unit_rows.conversations_with_edges(connection):
+            yield heads[name]
+            for edge in unit_rows.load_edges(connection, name):
                 yield {"edge": asdict(edge)}
+
+
+def _order(turn: Turn) -> tuple[str, int, int, str]:
+    return (turn.conversation, turn.session, turn.ordinal, turn.id)
 
 
 def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
@@ -73,11 +74,6 @@ def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
         finally:
             part.unlink(missing_ok=True)
     return count
-
-
-def _turns(connection: Connection, span: Span) -> Iterator[dict[str, object]]:
-    for turn in tables.load_turns(connection, [span.conversation], span.first, span.last).values():
-        yield {"turn": _turn(turn)}
 
 
 def _turn(turn: Turn) -> dict[str, object]:

@@ -50,13 +50,14 @@ class Fingerprint:
             EmbedderMismatch: it gives others.
             ModelError: the embedder cannot be loaded.
         """
-        if meta.fingerprint is not None and not self._matches(meta.fingerprint):
+        if meta.fingerprint is not None and not self.matches(meta.fingerprint):
             raise EmbedderMismatch(
                 f"the embedder {self._embedder.name} gives other vectors than when the store was built",
-                "bring back the model that the store was built with, or ingest into a new --store",
+                f"bring back that model, or embed the store again: goalmem embedder use {self._embedder.name}",
             )
 
-    def _matches(self, recorded: str) -> bool:
+    def matches(self, recorded: str) -> bool:
+        """Return whether the embedder is the one of the recorded fingerprint, but for rounding."""
         try:
             theirs = np.frombuffer(base64.b64decode(recorded, validate=True), "<i2").astype(np.int64)
         except (binascii.Error, ValueError):

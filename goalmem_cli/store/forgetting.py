@@ -2,7 +2,8 @@
 
 One transaction deletes the rows and notes in the table `forgetting` what it deleted, as hashes. As long as anything is
 noted there, texts may still be in some file: traces are deleted, the database is rewritten without its deleted blocks,
-the indexes are written anew. Each of these may be cut off at any point; whoever uses the store next finishes it.
+the indexes are written anew. Each of these may be cut off at any point; whoever next searches, asks, reads transcripts,
+forgets, rebuilds or changes the embedder finishes it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from goalmem_cli.store import consistency, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.parts import Parts
+from goalmem_cli.store.reader import check_embedder
 from goalmem_cli.store.spans import Span, entries_within, pages
 from goalmem_cli.store.tables import Meta
 from goalmem_cli.store.unit_rows import VectorPair
@@ -83,6 +85,7 @@ class Forgetting:
             StoreError: the store cannot be used.
         """
         parts = self._parts
+        parts.require()
         with parts.database.reading() as connection:
             keys = frozenset(tables.forgotten_keys(connection))
         if not keys:
@@ -103,7 +106,7 @@ class Forgetting:
         self._parts.require()
         with self._parts.database.reading() as connection:
             leaving = _leaving(connection, selection)
-            keys = frozenset(tables.keys_of(connection, leaving.turns, leaving.units))
+            keys = frozenset(tables.keys_of(connection, leaving.turns, leaving.units, leaving.conversations))
             without_time = tables.count_turns_without_time(connection, _query(selection)) if selection.before else 0
             counts = Forgotten(
                 leaving.conversations,
@@ -132,9 +135,11 @@ class Forgetting:
         """Return new vectors of the units that stay and were read together with one that leaves."""
         if not leaving.parted:
             return {}
+        check_embedder(meta, self._parts.embedder)
         parts, gone, vectors = self._parts, set(leaving.units), dict[str, VectorPair]()
+        parted = set(leaving.parted)
         with parts.database.reading() as connection:
-            stretches = [[span for span in page if span.conversation in leaving.parted] for page in pages(connection)]
+            stretches = [[span for span in page if span.conversation in parted] for page in pages(connection)]
         for stretch in filter(None, stretches):
             with parts.database.reading() as connection:
                 changed = _changed(connection, stretch, gone)
@@ -162,7 +167,12 @@ def _query(selection: Selection) -> Query:
 def _leaving(connection: Connection, selection: Selection) -> _Leaving:
     turns = tables.passing_turns(connection, _query(selection))
     touched, whole = tables.conversations_without(connection, turns)
-    return _Leaving(tuple(turns), tuple(unit_rows.units_from(connection, turns)), tuple(whole), tuple(touched - whole))
+    return _Leaving(
+        tuple(turns),
+        tuple(unit_rows.units_from(connection, turns)),
+        tuple(sorted(whole)),
+        tuple(sorted(touched - whole)),
+    )
 
 
 def _changed(connection: Connection, spans: Sequence[Span], gone: set[str]) -> list[Entry]:
@@ -174,7 +184,7 @@ def _changed(connection: Connection, spans: Sequence[Span], gone: set[str]) -> l
 def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, VectorPair], parts: Parts) -> None:
     with connection.transaction():
         consistency.prune_outbox(connection, (parts.text, parts.vectors))
-        keys = tables.keys_of(connection, leaving.turns, leaving.units)
+        keys = tables.keys_of(connection, leaving.turns, leaving.units, leaving.conversations)
         connection.insert("forgetting", {"unit": ("VARCHAR", keys)})
         remove_units(connection, leaving.units)
         connection.delete("turns", "id", leaving.turns)

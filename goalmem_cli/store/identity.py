@@ -12,7 +12,11 @@ from goalmem_cli.store import tables
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.placing import are_numbered_alike, merged_in_part, place_of
 from goalmem_cli.store.restoring import Renaming
+from goalmem_cli.store.tables import Overlap
 from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units, units_from_turns
+
+DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
+"""What the conversation with goalmem itself is called, and the format of turns that came in no transcript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,40 +89,40 @@ def _under(name: str, turn: Turn) -> Turn:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the store holds that a transcript could be.
+    """What the store holds that the transcripts of a batch could be.
 
-    `names` are those taken; `by_own_id` maps format and own id to the name; `keys` maps a name to ordinal -> content
-    key of its turns, for the conversations without own id that share a turn's content with what is to be resolved;
-    `begins` maps format and name of those called alike, of which the beginning was forgotten, to their first ordinal.
+    `names` are those taken; `by_own_id` maps format and own id to the name; `overlaps` are the conversations without
+    own id that share turns with a transcript, which is named by its place in the batch; `begins` maps format and name
+    of those called alike, of which the beginning was forgotten, to their first ordinal.
     """
 
     names: set[str]
     by_own_id: Mapping[tuple[str, str], str]
-    keys: Mapping[tuple[str, str], Mapping[str, int]]
+    overlaps: Sequence[Overlap] = ()
     begins: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     @classmethod
     def from_store(cls, connection: Connection, conversations: Sequence[Conversation]) -> Known:
         """Look up what matters for these conversations."""
-        nameless = [conversation for conversation in conversations if conversation.own_id is None]
-        ends = [turn.content_key for conversation in nameless for turn in _ends(conversation.turns)]
+        nameless = {
+            place: conversation
+            for place, conversation in enumerate(conversations)
+            if conversation.own_id is None and conversation.turns and not conversation.continues
+        }
+        keys = {place: [(turn.content_key, turn.ordinal) for turn in said.turns] for place, said in nameless.items()}
         return cls(
             set(tables.conversation_names(connection)),
             tables.names_of_own_ids(connection),
-            tables.content_keys(connection, ends),
-            tables.late_beginnings(connection, [conversation.name for conversation in nameless]),
+            tables.load_overlaps(connection, keys) if keys else (),
+            tables.late_beginnings(connection, [conversation.name for conversation in nameless.values()]),
         )
 
 
-def _ends(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    return (turns[0], turns[-1]) if turns else ()
-
-
-def resolve_name(known: Known, conversation: Conversation, *, by_name: bool) -> tuple[str, bool]:
+def resolve_name(known: Known, place: int, conversation: Conversation, *, by_name: bool) -> tuple[str, bool]:
     """Return the name the conversation has in the store, or will have, and whether it is new there.
 
-    With `by_name` the name alone decides; else its own id does, or what it says. What comes from an exported store
-    takes its old name where that is free.
+    `place` is the conversation's in the batch. With `by_name` the name alone decides; else its own id does, or what it
+    says. What comes from an exported store takes its old name where that is free.
     """
     if by_name:
         return conversation.name, conversation.name not in known.names
@@ -127,34 +131,26 @@ def resolve_name(known: Known, conversation: Conversation, *, by_name: bool) -> 
     elif conversation.is_exported and conversation.name not in known.names:
         name = None
     else:
-        name = _best_match(known, conversation)
+        name = _best_match(known, place, conversation)
     if name is not None:
         return name, False
     wanted = conversation.name if conversation.own_id is None or conversation.is_exported else conversation.own_id
-    names = (wanted if count == 1 else f"{wanted}-{count}" for count in range(1, len(known.names) + 2))
-    return next(name for name in names if name not in known.names), True
+    taken = known.names if conversation.format == DIALOGUE_FORMAT else known.names | {DIALOGUE}
+    names = (wanted if count == 1 else f"{wanted}-{count}" for count in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken), True
 
 
-def _best_match(known: Known, conversation: Conversation) -> str | None:
+def _best_match(known: Known, place: int, conversation: Conversation) -> str | None:
     """Return the conversation that the transcript holds all of, the longest of them, else one that holds all of it.
 
     Of a stored conversation only the turns up to the transcript's last ordinal count: the transcript may be the first
     stretch of a longer one. What was forgotten of either is no difference; one that only begins behind the transcript
     is its continuation if it has its name.
     """
-    keys = {turn.content_key for turn in conversation.turns}
-    last = conversation.turns[-1].ordinal
-    within: dict[str, int] = {}
-    around: list[str] = []
-    for (form, name), stored in known.keys.items():
-        if form != conversation.format:
-            continue
-        begun = {key for key, ordinal in stored.items() if ordinal <= last}
-        if begun and begun <= keys:
-            within[name] = len(begun)
-        elif keys <= begun:
-            around.append(name)
-    is_behind = known.begins.get((conversation.format, conversation.name), 0) > last
+    mine = [overlap for overlap in known.overlaps if (overlap.place, overlap.format) == (place, conversation.format)]
+    within = {overlap.name: overlap.begun for overlap in mine if overlap.shared == overlap.begun}
+    around = [overlap.name for overlap in mine if overlap.shared == len(conversation.turns)]
+    is_behind = known.begins.get((conversation.format, conversation.name), 0) > conversation.turns[-1].ordinal
     if is_behind or conversation.name in (within if conversation.is_exported else ()):
         return conversation.name
     return max(sorted(within), key=lambda name: within[name]) if within else min(around, default=None)

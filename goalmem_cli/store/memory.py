@@ -152,6 +152,7 @@ class Store:
             ModelError: the embedder cannot be used.
             StoreError: there is no store, or it cannot be used.
         """
+        Forgetting(self._parts).finish()
         return Reembedding(self._parts, embedder).run(progress)
 
     def export(self) -> Iterator[dict[str, object]]:
@@ -197,7 +198,8 @@ class Store:
             StoreError: the store cannot be used.
         """
         self._parts.require()
-        self._parts.rebuild()
+        if not Forgetting(self._parts).finish():
+            self._parts.rebuild()
 
     def catch_up(self) -> None:
         """Bring both indexes to the database's generation, and finish a forgetting that was interrupted.

@@ -19,6 +19,7 @@ from goalmem_cli.store.unit_rows import VectorPair
 from goalmem_cli.store.units import Entry
 from goalmem_cli.store.vector_index import VectorIndex
 from goalmem_cli.store.vectors import sound
+from goalmem_cli.store.writing import renew_units
 
 DATABASE, TEXT, VECTORS, TRACES = "memory.duckdb", "text", "vectors", "traces"
 
@@ -80,12 +81,13 @@ class Parts:
             consistency.catch_up(connection, self.indexes(connection), self.announce)
 
     def rebuild(self) -> None:
-        """Write the indexes anew from the database.
+        """Write the indexes anew from the database, and first whatever today's rules would derive otherwise from turns.
 
         Raises:
             StoreError: the store cannot be used.
         """
         with self.database.writing() as connection:
+            renew_units(connection)
             consistency.rebuild(connection, self.indexes(connection))
 
     def embed(self, entries: Sequence[Entry]) -> dict[str, VectorPair]:

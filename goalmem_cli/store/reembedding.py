@@ -64,15 +64,21 @@ class Reembedding:
         ours = (self._new.embedder.name, str(self._new.embedder.dimension), self._new.fingerprint.text())
         with self._old.database.reading() as connection:
             meta, under_way = tables.load_meta(connection), tables.next_embedder(connection)
-        if (meta.embedder, str(meta.dimension), meta.fingerprint) == ours:
+            is_complete = not unit_rows.count_without_vectors(connection)
+        if is_complete and self._is_ours(meta.embedder, str(meta.dimension), meta.fingerprint):
             return False
-        if under_way != ours:
+        if not self._is_ours(*under_way):
             with self._old.database.writing() as connection, connection.transaction():
                 connection.rows("DELETE FROM vectors_next")
                 tables.update_meta(
                     connection, next_embedder=ours[0], next_dimension=ours[1], next_fingerprint=ours[2]
                 )  # fmt: skip
         return True
+
+    def _is_ours(self, name: str | None, dimension: str, fingerprint: str | None) -> bool:
+        embedder = self._new.embedder
+        is_named = (name, dimension) == (embedder.name, str(embedder.dimension))
+        return is_named and fingerprint is not None and self._new.fingerprint.matches(fingerprint)
 
     def _embed(self, spans: list[Span]) -> int:
         """Give the units of the spans their new vectors, and return how many units that are."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.records import Query, Turn, content_hash
 from goalmem_cli.store.columns import WITHIN_SPANS, conditions_of, iso_of, moment_columns, span_columns, time_of
 from goalmem_cli.store.database import Connection, Row
+from goalmem_cli.store.traces import place_key
 
 _LAST = 2**31 - 1
+_TAIL = 8
 _TURN_COLUMNS = "id, conversation, session, ordinal, speaker, text, said, own_id, role"
 
 
@@ -69,20 +71,56 @@ def names_of_own_ids(connection: Connection) -> dict[tuple[str, str], str]:
     return {(str(form), str(own_id)): str(name) for form, own_id, name in rows}
 
 
-def content_keys(connection: Connection, shared: Sequence[str]) -> dict[tuple[str, str], dict[str, int]]:
-    """Return format and name -> content key -> ordinal, of the conversations without own id that have a shared key."""
-    if not shared:
-        return {}
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A stored conversation without own id that shares turns with the transcript at a place of a batch.
+
+    `begun` counts its turns up to the transcript's last ordinal, `shared` those of them that the transcript has.
+    """
+
+    place: int
+    format: str
+    name: str
+    begun: int
+    shared: int
+
+
+def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[tuple[str, int]]]) -> list[Overlap]:
+    """Return which stored conversations each transcript, (content key, ordinal) of its turns, may be the same as.
+
+    Looked at are those whose last turn the transcript has, and those that have one of its last turns: a beginning is
+    easily shared by thousands.
+    """
+    keys = [(place, key) for place, turns in transcripts.items() for key, _ in turns]
+    tails = [(place, key) for place, turns in transcripts.items() for key, _ in turns[-_tail_of(len(turns)) :]]
     rows = connection.rows(
-        """SELECT format, name, content_key, ordinal FROM turns JOIN conversations ON conversation = name
-        WHERE conversations.own_id IS NULL AND name IN (
-            SELECT conversation FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[])))""",
-        [list(shared)],
+        """WITH incoming AS (SELECT unnest($places::INTEGER[]) AS place, unnest($keys::VARCHAR[]) AS key),
+        tails AS (SELECT unnest($tail_places::INTEGER[]) AS place, unnest($tail_keys::VARCHAR[]) AS key),
+        lasts AS (SELECT unnest($lasts_of::INTEGER[]) AS place, unnest($lasts::INTEGER[]) AS last),
+        nameless AS (SELECT format, name FROM conversations WHERE own_id IS NULL),
+        ends AS (SELECT conversation, arg_max(content_key, ordinal) AS key FROM turns
+            WHERE conversation IN (SELECT name FROM nameless) GROUP BY conversation),
+        candidates AS (SELECT place, conversation FROM incoming JOIN ends USING (key)
+            UNION SELECT place, conversation FROM tails JOIN turns ON content_key = key)
+        SELECT candidates.place, format, name, count(*), count(incoming.key)
+        FROM candidates JOIN nameless ON name = candidates.conversation JOIN lasts ON lasts.place = candidates.place
+        JOIN turns ON turns.conversation = name AND ordinal <= last
+        LEFT JOIN incoming ON incoming.place = candidates.place AND incoming.key = content_key
+        GROUP BY ALL ORDER BY ALL""",
+        {
+            "places": [place for place, _ in keys],
+            "keys": [key for _, key in keys],
+            "tail_places": [place for place, _ in tails],
+            "tail_keys": [key for _, key in tails],
+            "lasts_of": list(transcripts),
+            "lasts": [turns[-1][1] for turns in transcripts.values()],
+        },
     )
-    found: dict[tuple[str, str], dict[str, int]] = {}
-    for form, name, key, ordinal in rows:
-        found.setdefault((str(form), str(name)), {})[str(key)] = int(ordinal)
-    return found
+    return [Overlap(*row) for row in rows]
+
+
+def _tail_of(length: int) -> int:
+    return min(_TAIL, (length + 1) // 2)
 
 
 def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
@@ -215,14 +253,27 @@ def forgotten_keys(connection: Connection, table: str = "forgetting") -> list[st
     return [str(key) for (key,) in connection.rows(f"SELECT unit FROM {table}")]
 
 
-def keys_of(connection: Connection, turns: Sequence[str], units: Sequence[str]) -> list[str]:
-    """Return what stands for these turns and units and for their texts: their ids, and hashes of the texts."""
-    rows = connection.rows(
+def keys_of(connection: Connection, turns: Sequence[str], units: Sequence[str], whole: Sequence[str]) -> list[str]:
+    """Return what stands for these turns and units and for the conversations that leave as a whole.
+
+    Those are ids, hashes of the texts, and hashes of what people call a turn, since a trace may show a text that
+    another one has replaced.
+    """
+    texts = connection.rows(
         """SELECT text FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))
         UNION SELECT text FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))""",
         [list(turns), list(units)],
     )
-    return [*units, *(content_hash(text) for (text,) in rows)]
+    labels = connection.rows(
+        "SELECT conversation, own_id FROM turns WHERE own_id IS NOT NULL AND id IN (SELECT unnest(?::VARCHAR[]))",
+        [list(turns)],
+    )
+    return [
+        *units,
+        *(content_hash(text) for (text,) in texts),
+        *(place_key(conversation, label) for conversation, label in labels),
+        *(place_key(conversation) for conversation in whole),
+    ]
 
 
 def passing_turns(connection: Connection, query: Query) -> list[str]:

@@ -21,6 +21,11 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def place_key(conversation: str, label: str = "") -> str:
+    """Return what stands for a conversation, or for a turn as people call it, among the keys of `TraceFolder.about`."""
+    return content_hash("place", conversation, label)
+
+
 class TraceFolder:
     """Saved traces under ids that sort by the time of saving: date, time (UTC), microseconds, and a hash."""
 
@@ -112,8 +117,11 @@ class TraceFolder:
         texts = [trace.question]
         for fact in trace.facts.values():
             texts += [fact.text, *(text for _, text in (*fact.before, *fact.after))]
-        units = {fact.unit for fact in trace.facts.values()}
-        return not keys.isdisjoint(units) or any(content_hash(text) in keys for text in texts)
+        shown = {content_hash(text) for text in texts}
+        for fact in trace.facts.values():
+            shown |= {fact.unit, place_key(fact.conversation)}
+            shown.update(place_key(fact.conversation, label) for label in fact.turns)
+        return not keys.isdisjoint(shown)
 
     def _file(self, id_: str) -> Path:
         return self.path / f"{id_}.json"

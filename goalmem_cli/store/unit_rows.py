@@ -148,6 +148,20 @@ def units_near(connection: Connection, ids: Sequence[str], backbone: str, distan
     return [str(unit) for (unit,) in rows]
 
 
+def conversations_with_derived(connection: Connection, otherwise: str) -> list[str]:
+    """Return the conversations that have units of other backbones than this one, in order."""
+    rows = connection.rows("SELECT DISTINCT conversation FROM units WHERE backbone <> ? ORDER BY ALL", [otherwise])
+    return [str(name) for (name,) in rows]
+
+
+def conversations_with_edges(connection: Connection) -> list[str]:
+    """Return the conversations from whose units an edge leads, in order."""
+    rows = connection.rows(
+        "SELECT DISTINCT conversation FROM units WHERE id IN (SELECT source FROM edges) ORDER BY ALL"
+    )
+    return [str(name) for (name,) in rows]
+
+
 def load_edges(connection: Connection, conversation: str) -> list[Edge]:
     """Return the edges that lead from a unit of the conversation."""
     rows = connection.rows(
@@ -189,6 +203,16 @@ def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair], t
 def units_with_vectors(connection: Connection) -> list[str]:
     """Return the ids of the units that have vectors, an id as often as it is there."""
     return [str(unit) for (unit,) in connection.rows("SELECT unit FROM vectors")]
+
+
+def count_without_vectors(connection: Connection) -> int:
+    """Return how many units lack vectors, of those that are indexed: a turn in passages is not."""
+    return int(
+        connection.value(
+            """SELECT count(*) FROM units WHERE id NOT IN (SELECT unit FROM vectors) AND id NOT IN (
+            SELECT turn FROM unit_sources JOIN units ON units.id = unit WHERE kind = 'passage')"""
+        )
+    )
 
 
 def load_vectors(connection: Connection, ids: Sequence[str] | None = None) -> dict[str, VectorPair]:

@@ -9,7 +9,9 @@ from goalmem_cli.store import consistency, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.derived import DerivedIndex
 from goalmem_cli.store.identity import Change
+from goalmem_cli.store.spans import pages
 from goalmem_cli.store.unit_rows import VectorPair
+from goalmem_cli.store.units import units_from_turns
 
 
 def write_changes(
@@ -54,3 +56,16 @@ def remove_units(connection: Connection, ids: Sequence[str]) -> None:
     unit_rows.delete_units(connection, ids)
     for table, column in (("vectors", "unit"), ("vectors_next", "unit"), ("edges", "source"), ("edges", "target")):
         connection.delete(table, column, ids)
+
+
+def renew_units(connection: Connection) -> None:
+    """Write the units anew that today's rules derive otherwise from their turns: their times, above all."""
+    for page in pages(connection):
+        places = [(span.conversation, span.first, span.last) for span in page]
+        present = {unit.id: unit for unit in unit_rows.load_units_within(connection, places)}
+        made = units_from_turns(tables.load_turns_within(connection, places).values())
+        stale = [unit for unit in made if present.get(unit.id, unit) != unit]
+        if stale:
+            with connection.transaction():
+                unit_rows.delete_units(connection, [unit.id for unit in stale])
+                unit_rows.insert_units(connection, stale)

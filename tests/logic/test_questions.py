@@ -40,7 +40,9 @@ def test_any_text_is_the_one_or_the_other(line: str) -> None:
     assert is_question(f"{line}?")
 
 
-@pytest.mark.parametrize("question", ["Where do I live?", "What's my dog's name?", "when did we meet", "I've met whom?"])
+@pytest.mark.parametrize(
+    "question", ["Where do I live?", "What's my dog's name?", "when did we meet", "I've met whom?"]
+)
 def test_a_question_about_whoever_asks_says_so(question: str) -> None:
     """A first person in any form, also contracted."""
     assert speaks_of_asker(question)

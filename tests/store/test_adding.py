@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,8 +12,8 @@ import pytest
 
 from goalmem_cli.records import Conversation, Query
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Added, Ranking
-from tests.store.samples import CAFE, chat, open_store
+from goalmem_cli.store.values import Added, Ranking, Selection
+from tests.store.samples import CAFE, START, chat, open_store
 
 TEXTS = [f"Message number {number} about subject {number % 7}." for number in range(60)]
 
@@ -123,3 +124,37 @@ def test_an_empty_stretch_is_reported_and_changes_nothing(store: Store) -> None:
     whole = chat(CAFE)
     end = replace(whole, turns=(), continues=True)
     assert [each.turns for each in store.add_all([whole, end])] == [6, 0]
+
+
+def test_conversations_that_begin_alike_are_planned_together(store: Store) -> None:
+    """A beginning that thousands share makes no two of them one, and costs no transaction each."""
+    system = "You are a helpful assistant."
+    said = [chat([system, f"Question {number}?", f"Answer {number}."], name=f"c{number}") for number in range(300)]
+    store.add_all(said)
+    assert store.stats().conversations == 300
+    assert store.stats().generation < 5
+    assert sum(added.new_turns for added in store.add_all(said)) == 0
+
+
+def test_a_part_beside_the_whole_is_the_same_conversation(store: Store) -> None:
+    """In one run as one after the other: what one of them lacks makes no second conversation."""
+    whole = chat(CAFE, with_ids=True)
+    part = replace(whole, turns=whole.turns[1:4])
+    assert [added.new_turns for added in store.add_all([whole, part])] == [6, 0]
+    assert store.stats().conversations == 1
+
+
+@pytest.mark.parametrize("selection", [Selection(speakers=("Alice",)), Selection(before=START + timedelta(hours=2))])
+def test_what_grew_after_a_forgetting_is_the_same_conversation(store: Store, selection: Selection) -> None:
+    """Read again, grown, it is no second conversation, though both its ends were forgotten."""
+    store.add(chat(CAFE[:5]))
+    store.forget(selection)
+    added = store.add(chat(CAFE))
+    assert added.conversation == "chat"
+    assert [turn.text for turn in store.turns()] == list(CAFE)
+    assert store.verify() == []
+
+
+def test_the_dialogue_with_goalmem_keeps_its_name(store: Store) -> None:
+    """A transcript that would be called so gets a number, and nothing said to goalmem is written into it."""
+    assert store.add(chat(name="goalmem")).conversation == "goalmem-2"
