@@ -117,14 +117,19 @@ def chosen_embedder(settings: Settings, factories: Factories, announce: Callable
         StoreError: the store cannot be read.
         ModelError: the embedder that was named cannot be loaded.
     """
-    from goalmem_cli.store import Store
-
-    bare = Store(settings.store, DeferredEmbedder("", 0, factories.embedder), announce=announce)
+    bare = open_unread(settings, factories, announce)
     if bare.exists:
         name, dimension = bare.embedded_with()
         if name and settings.embedder in (None, name):
             return DeferredEmbedder(name, dimension, factories.embedder)
     return factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
+
+
+def open_unread(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Store:
+    """Return the store of the settings without reading it, over an embedder that embeds nothing."""
+    from goalmem_cli.store import Store
+
+    return Store(settings.store, DeferredEmbedder("", 0, factories.embedder), announce=announce)
 
 
 def open_store(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Store:

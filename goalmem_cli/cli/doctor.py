@@ -7,7 +7,7 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, metadata, requires
 from typing import Annotated
@@ -199,13 +199,14 @@ def _prompts(run: Invocation) -> Finding:
 
 
 def _store(run: Invocation) -> Finding:
-    from goalmem_cli.wiring import open_store
+    from goalmem_cli.render.text import counted
+    from goalmem_cli.wiring import open_stored
 
     folder = run.settings.store
     if not health.can_be_opened(folder):
         return Finding("store", f"{folder} (none yet)")
-    stats = open_store(replace(run.settings, embedder=None), run.factories, run.screen.note).stats()
-    return Finding("store", f"{folder}: {stats.conversations} conversations, {stats.turns} turns")
+    stats = open_stored(run.settings, run.factories, run.screen.note).stats()
+    return Finding("store", f"{folder}: {counted(stats.conversations, 'conversation')}, {counted(stats.turns, 'turn')}")
 
 
 def _indexes(run: Invocation) -> Finding:

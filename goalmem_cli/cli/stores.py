@@ -144,10 +144,10 @@ def remove(
 ) -> int:
     """Delete the store with everything in it, after showing what that is."""
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import open_stored
+    from goalmem_cli.wiring import open_unread
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = open_unread(run.settings, run.factories, run.screen.note)
     try:
         stats = memory.stats()
         what = f"{counted(stats.conversations, 'conversation')}, {counted(stats.turns, 'turn')}"

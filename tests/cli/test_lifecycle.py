@@ -102,6 +102,17 @@ def test_a_removed_store_is_gone(momoco: Goalmem, tmp_path: Path) -> None:
     assert momoco("search", "matcha").code == 3
 
 
+def test_a_damaged_store_can_be_removed_and_nothing_else_goes(momoco: Goalmem, tmp_path: Path) -> None:
+    """Removing needs no readable database, and a copy that somebody made beside it is theirs."""
+    database = tmp_path / "store" / "memory.duckdb"
+    database.with_name("memory.duckdb.my-copy").write_bytes(database.read_bytes())
+    database.write_bytes(b"garbage" * 4000)
+    outcome = momoco("stores", "remove", "--yes")
+    assert outcome.code == 0, outcome.err
+    assert "cannot be read" in outcome.err
+    assert [path.name for path in (tmp_path / "store").iterdir()] == ["memory.duckdb.my-copy"]
+
+
 def test_another_embedder_takes_over(momoco: Goalmem, tmp_path: Path) -> None:
     """`embedder use` embeds everything again, and later commands use it without being told."""
     table = tmp_path / "table"

@@ -253,6 +253,39 @@ def test_traces_about_forgotten_turns_go(tmp_path: Path) -> None:
     require_no_trace(store)
 
 
+@pytest.mark.parametrize("selection", [Selection(conversations=("z",)), Selection(speakers=("Ben",))])
+def test_a_trace_of_text_that_was_replaced_goes_with_its_turn(tmp_path: Path, selection: Selection) -> None:
+    """The text is no longer in the database, but it was that turn's, or that conversation's."""
+    store = open_store(tmp_path / "store")
+    store.add(chat([CAFE[0], f"My old {WORD}.", CAFE[2]], name="z", own_id="z", with_ids=True))
+    TraceFolder(store.path / "traces").save(trace_about(store.turns(["z"])[1], "Which old thing?"))
+    store.add(chat([CAFE[0], "Nothing of the kind.", CAFE[2]], name="z", own_id="z", with_ids=True))
+    assert store.forget(selection).traces == 1
+    assert TraceFolder(store.path / "traces").ids() == []
+
+
+@pytest.mark.parametrize(
+    "finish", [Store.rebuild, lambda store: store.reembed(HashEmbedder(8, "new"), lambda *_: None)]
+)
+def test_whatever_mends_the_store_finishes_a_forgetting(tmp_path: Path, finish: Callable[[Store], object]) -> None:
+    """A forgetting stopped after its commit is finished by a rebuild, and by a change of embedder."""
+
+    class Stopped(Exception):
+        pass
+
+    def stop(what: str) -> None:
+        if what.startswith("CHECKPOINT"):
+            raise Stopped
+
+    open_store(tmp_path / "store").add_all([chat(), mixed()])
+    half = Store(tmp_path / "store", HashEmbedder(16), announce=lambda _: None, written=stop)
+    with pytest.raises(Stopped):
+        half.forget(Selection(conversations=("mixed",)))
+    assert any("forgetting was interrupted" in line for line in open_store(half.path).verify())
+    finish(open_store(half.path))
+    assert holding(half.path, SECRETS) == []
+
+
 def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
     """Half-written files may hold what is forgotten, whatever they are called."""
     store = open_store(tmp_path / "store")

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -207,3 +208,13 @@ def test_an_empty_store_takes_the_new_embedder(tmp_path: Path) -> None:
     assert store.reembed(NEW, quiet) == 0
     assert with_new(store).add(chat()).new_turns == len(CAFE)
     assert with_new(store).verify() == []
+
+
+def test_missing_vectors_are_made_again_by_the_same_embedder(store: Store) -> None:
+    """What verification and rebuilding advise where vectors are lost is what brings them back."""
+    with duckdb.connect(str(store.path / "memory.duckdb")) as connection:
+        connection.execute("DELETE FROM vectors WHERE unit IN (SELECT id FROM units LIMIT 3)")
+    assert any("missing" in problem for problem in store.verify())
+    assert store.reembed(OLD, quiet) > 0
+    assert store.verify() == []
+    assert store.reembed(OLD, quiet) == 0
