@@ -229,7 +229,7 @@ def test_another_embedder_is_refused_where_vectors_matter(cafe: Store) -> None:
     other = Store(cafe.path, HashEmbedder(16, "other"), announce=lambda _: None)
     with pytest.raises(EmbedderMismatch) as error:
         other.rank(Query("Kyoto"), [Ranking.DENSE], 5)
-    assert "goalmem ingest" in error.value.hint
+    assert "goalmem embedder use other" in error.value.hint
     with pytest.raises(EmbedderMismatch):
         other.add(chat(["new"], name="new"))
     assert other.rank(Query("Kyoto"), [Ranking.BM25], 5)[Ranking.BM25]
