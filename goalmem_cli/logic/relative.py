@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from goalmem_cli.logic import readings as read
 from goalmem_cli.logic.days import HOLIDAY, MONTH, MONTH_NAME, NUMBER, ORDINAL, SEASONS, WEEKDAY, WEEKDAYS, Period
@@ -42,15 +43,24 @@ class Expression:
     is_certain: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
-    """A pattern, sets of words of each of which a text must hold one to match it, and what a match means."""
+    """A pattern, sets of words of each of which a text must hold one to match it, and what a match means.
 
-    pattern: re.Pattern[str]
+    `written` is the pattern of whole words, in which a blank stands for any white space or hyphens. It is compiled when
+    first used: all of them together take a fifth of a second, which most commands need not wait for.
+    """
+
+    written: str
     keys: tuple[frozenset[str], ...]
     read: Callable[[re.Match[str], Scene], Iterable[Period]]
     bound: Bound = Bound.ON
     is_certain: bool = True
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, compiled."""
+        return re.compile(rf"(?<![\w'])(?<!\d[.,])(?:{self.written})(?!\w)".replace(" ", r"[\s-]+"))
 
 
 COUNT = rf"(?:half an?|(?:an? )?(?:couple(?: of)?|few|good few)|several|{NUMBER}(?:(?: or | to |-){NUMBER})?|an?)"
@@ -100,11 +110,6 @@ _GROUPS: dict[str, Iterable[str]] = {
 }
 
 
-def apart(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of whole words, in which a blank stands for any white space or hyphens."""
-    return re.compile(rf"(?<![\w'])(?<!\d[.,])(?:{pattern})(?!\w)".replace(" ", r"[\s-]+"))
-
-
 def _rule(
     keys: str,
     pattern: str,
@@ -113,7 +118,7 @@ def _rule(
 ) -> Rule:
     """Return a rule; `keys` are groups of words, set apart by "&", or names of groups."""
     groups = (frozenset(word for key in group.split() for word in _GROUPS.get(key, [key])) for group in keys.split("&"))
-    return Rule(apart(pattern), tuple(groups), reader, bound)
+    return Rule(pattern, tuple(groups), reader, bound)
 
 
 def _commonness(words: frozenset[str]) -> int:
