@@ -8,13 +8,13 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import begin, confirm
+from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers
 from goalmem_cli.cli.times import earliest
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from goalmem_cli.store import Forgotten
+    from goalmem_cli.store import Forgotten, Selection, Store
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
@@ -72,14 +72,9 @@ def forget(
         stay = counted(counts.without_time, "turn")
         run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
     if counts.turns and not dry_run:
-        if not json or not yes:
-            run.screen.note(f"{run.settings.store}: {_words(counts)}")
+        run.screen.note(f"{run.settings.store}: {_words(counts)}")
         confirm(f"Delete {_words(counts)} for good?", is_given=yes)
-        try:
-            counts = memory.forget(selection)
-        except KeyboardInterrupt:
-            run.screen.warn("interrupted: what was begun is finished by the next search, question or rebuild")
-            raise
+        counts = _forgotten(run, memory, selection)
     if json:
         run.screen.document(_document(counts, is_done=not dry_run))
     elif not counts.turns:
@@ -87,6 +82,14 @@ def forget(
     else:
         run.screen.report(f"{'would forget' if dry_run else 'forgot'} {_words(counts)}")
     return 0 if counts.turns else NOTHING_FOUND
+
+
+def _forgotten(run: Invocation, memory: Store, selection: Selection) -> Forgotten:
+    try:
+        return memory.forget(selection)
+    except KeyboardInterrupt:
+        run.screen.warn("interrupted: what was begun is finished by the next search, question or rebuild")
+        raise
 
 
 def _words(counts: Forgotten) -> str:
