@@ -65,7 +65,8 @@ class Conversation:
     """One transcript. `own_id` is the format's own id for it, where it has one; `name` is what it is called otherwise.
 
     `notes` lists what the reader repaired or left out, a line each. A long transcript comes in several stretches:
-    `continues` is True for each that goes on where the conversation before it stopped. `derived` are units and edges
+    `continues` is True for each that goes on where the conversation before it stopped, `goes_on` for each that another
+    follows. `derived` are units and edges
     that an exported store gives back with its turns; `is_exported` says that the name is the one it had there.
     """
 
@@ -78,6 +79,7 @@ class Conversation:
     derived: tuple[Unit, ...] = ()
     edges: tuple[Edge, ...] = ()
     is_exported: bool = False
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,14 +144,15 @@ def _best_match(known: Known, place: int, conversation: Conversation) -> str | N
     """Return the conversation that the transcript holds all of, the longest of them, else one that holds all of it.
 
     Of a stored conversation only the turns up to the transcript's last ordinal count: the transcript may be the first
-    stretch of a longer one. What was forgotten of either is no difference; one that only begins behind the transcript
-    is its continuation if it has its name.
+    stretch of a longer one. What was forgotten of either is no difference; one that only begins behind a
+    stretch is its continuation if it has its name.
     """
     mine = [overlap for overlap in known.overlaps if (overlap.place, overlap.format) == (place, conversation.format)]
     within = {overlap.name: overlap.begun for overlap in mine if overlap.shared == overlap.begun}
     around = [overlap.name for overlap in mine if overlap.shared == len(conversation.turns)]
-    is_behind = known.begins.get((conversation.format, conversation.name), 0) > conversation.turns[-1].ordinal
-    if is_behind or conversation.name in (within if conversation.is_exported else ()):
+    begin = known.begins.get((conversation.format, conversation.name), 0)
+    is_behind = begin > conversation.turns[-1].ordinal
+    if (conversation.goes_on and is_behind) or conversation.name in (within if conversation.is_exported else ()):
         return conversation.name
     return max(sorted(within), key=lambda name: within[name]) if within else min(around, default=None)
 

@@ -176,7 +176,7 @@ def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Itera
     for draft in drafts:
         if draft is held:
             if draft.is_full:
-                yield draft.stretch(names.of(draft), format_name)
+                yield replace(draft.stretch(names.of(draft), format_name), goes_on=True)
             continue
         if held is not None:
             names.is_one_of_several = True
@@ -254,7 +254,10 @@ def whole_conversations(stretches: Iterable[Conversation]) -> list[Conversation]
             begun = whole.pop()
             notes = tuple(summed((*begun.notes, *stretch.notes)))
             derived, edges = begun.derived + stretch.derived, begun.edges + stretch.edges
-            stretch = replace(begun, turns=begun.turns + stretch.turns, notes=notes, derived=derived, edges=edges)
+            stretch = replace(
+                begun, turns=begun.turns + stretch.turns, notes=notes, derived=derived, edges=edges,
+                goes_on=stretch.goes_on,
+            )  # fmt: skip
         whole.append(stretch)
     return whole
 

@@ -155,6 +155,14 @@ def test_what_grew_after_a_forgetting_is_the_same_conversation(store: Store, sel
     assert store.verify() == []
 
 
+def test_another_conversation_of_the_name_is_not_the_forgotten_beginning(store: Store) -> None:
+    """Only a transcript that goes on can be the beginning of what is left; a short one of the same name is another."""
+    store.add(chat(CAFE))
+    store.forget(Selection(before=START + timedelta(hours=4)))
+    assert store.add(chat(["Something else.", "Entirely."])).conversation == "chat-2"
+    assert [turn.text for turn in store.turns(["chat"])] == list(CAFE[4:])
+
+
 def test_the_dialogue_with_goalmem_keeps_its_name(store: Store) -> None:
     """A transcript that would be called so gets a number, and nothing said to goalmem is written into it."""
     assert store.add(chat(name="goalmem")).conversation == "goalmem-2"

@@ -23,7 +23,12 @@ def test_what_is_read_again_comes_back_once(tmp_path: Path, selection: Selection
     texts = [f"Entry {number} about {word}" for number, word in enumerate("peas kale leek chard beet corn rye".split())]
     conversation = chat(texts, name="diary", own_id="diary" if with_ids else None, with_ids=with_ids, per_session=4)
     stretches = [
-        replace(conversation, turns=conversation.turns[start : start + size], continues=start > 0)
+        replace(
+            conversation,
+            turns=conversation.turns[start : start + size],
+            continues=start > 0,
+            goes_on=start + size < len(conversation.turns),
+        )
         for start in range(0, len(texts), size)
     ]
     store, other = open_store(tmp_path / "store"), open_store(tmp_path / "other")
