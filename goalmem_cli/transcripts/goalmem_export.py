@@ -52,7 +52,7 @@ class GoalmemExportReader:
             if gathering is None:
                 raise line.error("a conversation has to come first")
             if gathering.take(line):
-                yield from gathering.stretch(begun)
+                yield from (replace(stretch, goes_on=True) for stretch in gathering.stretch(begun))
         if gathering is None:
             raise source.error("", "the export holds no conversation")
         yield from gathering.stretch(begun)
