@@ -61,6 +61,7 @@ class Settings:
     threads: int | None = None
     seed: int = 0
     backbone: str = "hybrid"
+    reasoner: str = "goal-mem"
     max_breadth: int = 3
     max_depth: int = 5
     max_subgoals: int = 4

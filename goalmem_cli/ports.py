@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.records import Hit, Query, Question, Turn
-from goalmem_cli.trace import Fact, Step, Trace
+from goalmem_cli.trace import Action, Fact, Step, Trace
 
 Vectors: TypeAlias = NDArray[np.float32]
 
@@ -122,6 +122,10 @@ class Observer(Protocol):
 
     def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
         """One round of retrieval and unification ended; `facts` are those of the question so far, by number."""
+        ...
+
+    def acted(self, action: Action, facts: Mapping[str, Fact]) -> None:
+        """A reasoner without subgoals did something; `facts` are those of the question so far, by number."""
         ...
 
 

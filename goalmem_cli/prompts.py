@@ -8,8 +8,8 @@ enumeration built per call) or `grammar` (GBNF, with the same enumerations as te
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -123,6 +123,14 @@ class PromptBook:
         except KeyError:
             hint = f"copy {step}.yaml from the package's prompts and change it there"
             raise PromptError(f"{self.folder}: no prompt for the step {step}", hint) from None
+
+    def only(self, steps: Iterable[str]) -> PromptBook:
+        """Return the book of these steps' prompts.
+
+        Raises:
+            PromptError: one is missing.
+        """
+        return replace(self, prompts={step: self[step] for step in steps})
 
     @property
     def hashes(self) -> dict[str, str]:

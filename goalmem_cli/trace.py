@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from goalmem_cli.documents import plain, rebuild
 from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 
@@ -32,6 +31,18 @@ class Ending(StrEnum):
     BUDGET_SPENT = "the budget of facts is spent"
     MAX_DEPTH = "the maximum depth is reached"
     UNUSABLE_REPLY = "the model's replies were unusable"
+
+
+class Stop(StrEnum):
+    """Why a reasoner that goes forward from the question stopped looking for facts."""
+
+    ONE_ROUND = "it retrieves once"
+    SUFFICIENT = "the facts were judged sufficient"
+    NO_QUERY = "no further query was proposed"
+    NOTHING_NEW = "retrieval brought nothing new"
+    LIMIT = "the limit of rounds is reached"
+    FINISHED = "the model gave its answer"
+    UNUSABLE_REPLY = "the model's reply was unusable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +151,28 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
+
+    `said` is the reply, field by field; `skipped` counts the hits that were too long to be shown, or that the budget
+    left no room for; `failure` says why a reply could not be used.
+    """
+
+    name: str
+    said: tuple[tuple[str, str], ...] = ()
+    queries: tuple[str, ...] = ()
+    new_facts: tuple[str, ...] = ()
+    skipped: int = 0
+    failure: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything one question did. `evidence` are the facts that the answer rests on, by number."""
+    """Everything one question did. `evidence` are the facts that the answer rests on, by number.
+
+    `attempts` are those of `goal-mem`; every other reasoner leaves `actions`, and `stopped` for what ended them.
+    """
 
     status: Status
     reasoner: str
@@ -153,6 +184,8 @@ class Trace:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     evidence: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    actions: tuple[Action, ...] = ()
+    stopped: Stop | None = None
     failure: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
@@ -164,7 +197,7 @@ class Trace:
 def as_document(trace: Trace) -> dict[str, object]:
     """Return the trace as the JSON document that `ask --json` prints and `traces/` keeps."""
     document: dict[str, object] = {"schema_version": SCHEMA_VERSION}
-    document.update(_plain(trace))
+    document.update(plain(trace))
     return document
 
 
@@ -177,47 +210,9 @@ def from_document(document: Mapping[str, object]) -> Trace:
     if document.get("schema_version") != SCHEMA_VERSION:
         raise ValueError(f"schema_version is {document.get('schema_version')!r}, this goalmem reads {SCHEMA_VERSION}")
     try:
-        trace = _rebuild(Trace, {key: value for key, value in document.items() if key != "schema_version"})
+        trace = rebuild(Trace, {key: value for key, value in document.items() if key != "schema_version"})
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a trace: {error}") from error
     if not isinstance(trace, Trace):
         raise ValueError("not a trace")
     return trace
-
-
-def _plain(value: object) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {slot.name: _plain(getattr(value, slot.name)) for slot in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    return value.isoformat() if isinstance(value, datetime) else value
-
-
-def _rebuild(kind: Any, value: Any) -> Any:
-    """Return `value`, which came from JSON, as the annotated `kind`."""
-    origin = get_origin(kind)
-    if origin in (Union, UnionType):
-        inner = next(item for item in get_args(kind) if item is not type(None))
-        return None if value is None else _rebuild(inner, value)
-    if origin is tuple:
-        if not isinstance(value, list):
-            raise TypeError(f"{value!r} is not a list")
-        arguments = get_args(kind)
-        kinds = [arguments[0]] * len(value) if len(arguments) == 2 and arguments[1] is Ellipsis else arguments
-        return tuple(_rebuild(inner, item) for inner, item in zip(kinds, value, strict=True))
-    if origin is Mapping:
-        return {key: _rebuild(get_args(kind)[1], item) for key, item in value.items()}
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{name: _rebuild(hints[name], item) for name, item in value.items()})
-    if kind is datetime:
-        return datetime.fromisoformat(value)
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return kind(value)
-    if kind is float and isinstance(value, int):
-        return float(value)
-    if not isinstance(value, kind):
-        raise TypeError(f"{value!r} is not of the kind {kind.__name__}")
-    return value

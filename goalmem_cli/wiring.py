@@ -5,22 +5,25 @@ Everything heavy is imported inside the function that needs it, so that a comman
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import EmbedderMismatch, ModelError
+from goalmem_cli.errors import EmbedderMismatch, ModelError, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.flat import FlatBackbone
     from goalmem_cli.ports import Embedder, LanguageModel, Observer, Reasoner, Vectors
     from goalmem_cli.prompts import Profile, PromptBook
+    from goalmem_cli.records import Hit, Question
     from goalmem_cli.store import Store
     from goalmem_cli.store.traces import TraceFolder
 
 DEFAULT_EMBEDDER = "static"
+GOAL_MEM = "goal-mem"
 TRACES = "traces"
 # What a prompt holds beside its fixed part and the facts: the question, the subgoals, the substitution.
 TAIL_TOKENS = 512
@@ -182,17 +185,34 @@ def open_prompts(directory: Path | None, profile: Profile) -> PromptBook:
     return PromptBook.load(directory, profile)
 
 
-def build_reasoner(settings: Settings, store: Store, loaded: LoadedModel, observer: Observer | None = None) -> Reasoner:
-    """Return the GOAL-MEM engine over the store's backbone, within the settings' limits.
+def build_reasoner(
+    settings: Settings,
+    store: Store,
+    loaded: LoadedModel,
+    observer: Observer | None = None,
+    gold: Callable[[Question], Sequence[Hit]] | None = None,
+) -> Reasoner:
+    """Return the reasoner that the settings name, over the store's backbone, within the settings' limits.
+
+    `gold` gives the evidence of a benchmark's question, without which there is no `oracle`.
 
     Raises:
         ModelError: the model's context leaves no room for facts.
         PromptError: a prompt file is missing or wrong.
-        UsageError: there is no backbone of the name in the settings.
+        UsageError: there is no backbone or no reasoner of the name in the settings.
     """
-    from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+    from goalmem_cli.reasoners.watching import Unwatched
 
-    prompts = open_prompts(settings.prompts, loaded.profile)
+    watched = observer or Unwatched()
+    if settings.reasoner == GOAL_MEM:
+        return _goal_mem(settings, store, loaded, watched)
+    return _forward(settings, store, loaded, watched, gold)
+
+
+def _goal_mem(settings: Settings, store: Store, loaded: LoadedModel, observer: Observer) -> Reasoner:
+    from goalmem_cli.reasoners.goal_mem import STEPS, GoalMem, Limits
+
+    prompts = open_prompts(settings.prompts, loaded.profile).only(STEPS[loaded.profile])
     limits = Limits(
         max_breadth=settings.max_breadth,
         max_depth=settings.max_depth,
@@ -207,14 +227,59 @@ def build_reasoner(settings: Settings, store: Store, loaded: LoadedModel, observ
     )  # fmt: skip
 
 
+def _forward(
+    settings: Settings,
+    store: Store,
+    loaded: LoadedModel,
+    observer: Observer,
+    gold: Callable[[Question], Sequence[Hit]] | None,
+) -> Reasoner:
+    """Return one of the reasoners that go forward from the question."""
+    from goalmem_cli.reasoners import direct, full_context, memguide, oracle, react, reflect, reformulate, tiser
+    from goalmem_cli.reasoners.inquiry import Budget, Tools
+
+    simple: dict[str, tuple[Callable[[Tools], Reasoner], Sequence[str]]] = {
+        direct.NAME: (direct.Direct, direct.STEPS),
+        reformulate.NAME: (reformulate.Reformulate, reformulate.STEPS),
+        reflect.NAME: (reflect.Reflect, reflect.STEPS),
+        react.NAME: (react.React, react.STEPS),
+        memguide.NAME: (memguide.MemGuide, memguide.STEPS),
+        tiser.NAME: (tiser.Tiser, tiser.STEPS),
+        full_context.NAME: (lambda tools: full_context.FullContext(tools, store), full_context.STEPS),
+    }
+    if gold is not None:
+        simple[oracle.NAME] = (lambda tools: oracle.Oracle(tools, gold), oracle.STEPS)
+    if settings.reasoner not in simple:
+        raise UsageError(
+            f"there is no reasoner {settings.reasoner!r}", f"choose one of {', '.join((GOAL_MEM, *sorted(simple)))}"
+        )
+    build, steps = simple[settings.reasoner]
+    prompts = open_prompts(settings.prompts, loaded.profile).only(steps)
+    tokens, units = fact_tokens(loaded.context, prompts), settings.budget
+    if settings.reasoner == full_context.NAME:
+        tokens, units = room_for_facts(loaded.context, prompts), sys.maxsize
+    backbone = open_backbone(settings, store)
+    return build(Tools(backbone, loaded.model, prompts, Budget(units, tokens), loaded.name, observer))
+
+
 def fact_tokens(context: int, prompts: PromptBook) -> int:
+    """Return how many tokens of facts a reasoner may show: what fits, and no more than the model reads well.
+
+    Raises:
+        ModelError: hardly any fit.
+    """
+    from goalmem_cli.reasoners.goal_mem import Limits
+
+    room = room_for_facts(context, prompts)
+    return min(COMPACT_FACT_TOKENS if prompts.profile == "compact" else Limits().max_fact_tokens, room)
+
+
+def room_for_facts(context: int, prompts: PromptBook) -> int:
     """Return how many tokens of facts fit into the context beside the longest prompt and its reply.
 
     Raises:
         ModelError: hardly any.
     """
-    from goalmem_cli.reasoners.goal_mem import Limits
-
     fixed = max(
         prompt.max_tokens
         + _tokens(prompt.system)
@@ -227,7 +292,7 @@ def fact_tokens(context: int, prompts: PromptBook) -> int:
         raise ModelError(
             f"a context of {context} tokens leaves no room for facts beside the prompts", f"give --context {least}"
         )
-    return min(COMPACT_FACT_TOKENS if prompts.profile == "compact" else Limits().max_fact_tokens, room)
+    return room
 
 
 def _tokens(text: str) -> int:

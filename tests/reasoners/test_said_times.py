@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.reasoners.goal_mem.asking import fact_line
+from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.plans import Limits
 from goalmem_cli.records import Conversation, Question, Turn

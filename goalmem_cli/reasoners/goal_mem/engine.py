@@ -10,29 +10,25 @@ from goalmem_cli.logic import Rule
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_words, stem, words
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
-from goalmem_cli.prompts import PromptBook
+from goalmem_cli.prompts import Profile, PromptBook
+from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.reasoners.goal_mem.attempt import AttemptRun, Outcome
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
-from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, Reply, Steps
+from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, Steps
 from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
+from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
 
 NAME = "goal-mem"
+STEPS: Mapping[Profile, tuple[str, ...]] = {
+    "full": ("decompose", "unify", "refine", "answer", "verdict"),
+    "compact": ("decompose", "unify", "same", "refine", "answer", "verdict"),
+}
 # Words that turn what stands beside them into something else.
 _TURNS = frozenset("not no never nor or and but neither without except instead rather nobody nothing none".split())
 REPEATED = "it repeats a plan that failed"
-
-
-class Unwatched:
-    """An observer that looks away."""
-
-    def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
-        """Do nothing."""
-
-    def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
-        """Do nothing."""
 
 
 class GoalMem:

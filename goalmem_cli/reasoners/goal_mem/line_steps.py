@@ -10,20 +10,12 @@ from goalmem_cli.logic import Atom, Variable
 from goalmem_cli.logic.questions import asks_for_current_state, asks_for_something, expected_types, names_in
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.asking import (
-    VERDICTS,
-    ask,
-    asker_in,
-    fact_line,
-    parse_plan,
-    parse_reply_atom,
-    say_bindings,
-)
+from goalmem_cli.reasoners.asking import Reply, ask, asker_in, fact_line
+from goalmem_cli.reasoners.goal_mem.asking import VERDICTS, parse_plan, parse_reply_atom, say_bindings
 from goalmem_cli.reasoners.goal_mem.plans import (
     Antecedent,
     Decomposition,
     Proposal,
-    Reply,
     Situation,
     Unification,
     as_pair,

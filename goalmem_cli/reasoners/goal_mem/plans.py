@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.normal import normalise
-from goalmem_cli.records import Question, Usage
+from goalmem_cli.reasoners.asking import Reply
+from goalmem_cli.records import Question
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +130,6 @@ class Situation:
     subgoals: Mapping[int, Atom]
     substitution: Mapping[str, tuple[str, ...]]
     undecided: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reply(Generic[T]):
-    """A step's outcome and cost; `value` is None when the reply could not be used twice, and `problem` says why."""
-
-    value: T | None
-    usage: Usage
-    problem: str = ""
 
 
 class Steps(Protocol):

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jsonschema
-
-from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.asking import (
-    ask,
-    asker_in,
-    fact_line,
-    parse_plan,
-    parse_reply_atom,
-    say_bindings,
-    say_day,
-)
+from goalmem_cli.reasoners.asking import Reply, ask, asker_in, fact_line, parse_json, say_day
+from goalmem_cli.reasoners.goal_mem.asking import parse_plan, parse_reply_atom, say_bindings
 from goalmem_cli.reasoners.goal_mem.plans import (
     Antecedent,
     Decomposition,
     Proposal,
-    Reply,
     Situation,
     Unification,
     as_pair,
@@ -117,7 +105,7 @@ class JsonSteps:
             shapes[:] = [request.shape for request in requests if isinstance(request.shape, JsonShape)]
             return requests
 
-        return ask(self._model, recorded, lambda texts: read(_parse_json(texts[0], shapes[0].schema)))
+        return ask(self._model, recorded, lambda texts: read(parse_json(texts[0], shapes[0].schema)))
 
 
 def _asked(question: Question) -> dict[str, object]:
@@ -130,19 +118,6 @@ def _facing(situation: Situation, facts: Sequence[Fact]) -> dict[str, object]:
         "goal": str(situation.plan.goal),
         "substitution": say_bindings(situation.substitution),
     }
-
-
-def _parse_json(text: str, schema: Mapping[str, object]) -> Any:
-    try:
-        reply = json.loads(text)
-        jsonschema.validate(reply, schema)
-    except ValueError as error:
-        raise ReplyUnusable(f"it is not one JSON document: {error}") from error
-    except RecursionError as error:
-        raise ReplyUnusable("it is nested too deep") from error
-    except jsonschema.ValidationError as error:
-        raise ReplyUnusable(f"{error.json_path}: {error.message[:160]}") from error
-    return reply
 
 
 def _read_plan(reply: Any, question: Question) -> Decomposition:

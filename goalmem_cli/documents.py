@@ -1,0 +1,53 @@
+"""Frozen records as JSON values, and back: what traces, runs and every `--json` are written with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import StrEnum
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+
+def plain(value: object) -> Any:
+    """Return a frozen value as what JSON can hold: records as objects, sequences as lists, times as ISO 8601."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {slot.name: plain(getattr(value, slot.name)) for slot in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def rebuild(kind: Any, value: Any) -> Any:
+    """Return `value`, which came from JSON, as the annotated `kind`; fields that are missing get their defaults.
+
+    Raises:
+        TypeError, ValueError, KeyError, AttributeError: it is none.
+    """
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        inner = next(item for item in get_args(kind) if item is not type(None))
+        return None if value is None else rebuild(inner, value)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise TypeError(f"{value!r} is not a list")
+        arguments = get_args(kind)
+        kinds = [arguments[0]] * len(value) if len(arguments) == 2 and arguments[1] is Ellipsis else arguments
+        return tuple(rebuild(inner, item) for inner, item in zip(kinds, value, strict=True))
+    if origin is Mapping:
+        return {key: rebuild(get_args(kind)[1], item) for key, item in value.items()}
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: rebuild(hints[name], item) for name, item in value.items()})
+    if kind is datetime:
+        return datetime.fromisoformat(value)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return kind(value)
+    if kind is float and isinstance(value, int):
+        return float(value)
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is not of the kind {kind.__name__}")
+    return value

@@ -1,0 +1,97 @@
+"""A run as it lies on disk: what was measured on what, and every stage's results, a JSON line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.trace import Trace
+
+NO_REASONER = "retrieval"
+"""What stands for the reasoner in the rows of a run that only retrieves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a run measures. Two runs with the same manifest are one run, and may go on from one another.
+
+    `sources` are the files as they were named; `digest` is the dataset's hash. `settings` are the rest that decides
+    results: model and its hash, prompts' hashes, embedder, budgets, limits, seed, scope and kinds of query. `shard` is
+    (i, n) from 1; the cases of all shards of a run have places in one order.
+    """
+
+    dataset: str
+    format: str
+    digest: str
+    sources: tuple[str, ...]
+    reasoners: tuple[str, ...]
+    backbones: tuple[str, ...]
+    model: str
+    categories: Mapping[str, str]
+    repairs: Mapping[str, int]
+    settings: Mapping[str, str]
+    version: str
+    shard: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A case of the run, with its place among the cases of all shards."""
+
+    place: int
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What one backbone retrieved for one case: labels of turns, best unit first.
+
+    Turns of other conversations in scope have their conversation's name before the label, with a blank between.
+    `queries` are what it was asked with, `kind` which kind of queries those are.
+    """
+
+    case: str
+    backbone: str
+    kind: str
+    queries: tuple[str, ...]
+    units: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How one reasoner over one backbone answered one case."""
+
+    case: str
+    reasoner: str
+    backbone: str
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge said of one answer in one pass (from 1): right, wrong, or None where its reply was unreadable.
+
+    `prompt` is the judge's prompt (``standard``, ``strict``), `judge` the name of its model.
+    """
+
+    case: str
+    reasoner: str
+    backbone: str
+    judge: str
+    prompt: str
+    number: int
+    is_right: bool | None
+    reply: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run, read whole."""
+
+    manifest: Manifest
+    cases: tuple[Placed, ...]
+    retrieved: tuple[Retrieved, ...] = ()
+    answered: tuple[Answered, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    unfinished: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,28 @@
+"""`direct`: retrieve once with the question, and read the answer. The backbone alone (GOAL-MEM section 5)."""
+
+from __future__ import annotations
+
+from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Stop, Trace
+
+NAME = "direct"
+STEPS = (READ,)
+
+
+class Direct:
+    """Shows the model the best hits for the question, as many as the budget holds. One call."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        inquiry = Inquiry(NAME, question, self._tools)
+        inquiry.retrieve([question.text], self._tools.budget.units)
+        return inquiry.read(Stop.ONE_ROUND)

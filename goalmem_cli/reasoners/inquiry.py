@@ -1,0 +1,231 @@
+"""One question on its way forward: what it retrieved, what it asked the model, and the trace of both.
+
+What every reasoner but `goal-mem` works with. All of them share one budget of units (GOAL-MEM Appendix F, eq. 7), one
+way of retrieving and one prompt that reads the answer from the facts; they differ in what they retrieve, and when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TypeVar
+
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.ports import Backbone, LanguageModel, Observer, Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import Fields, Reply, ask, asker_in, fact_line, read_fields, say_day
+from goalmem_cli.reasoners.facts import NumberedFacts, hit_cost, round_robin, token_cost
+from goalmem_cli.reasoners.watching import Unwatched
+from goalmem_cli.records import Hit, Question, Usage
+from goalmem_cli.trace import Action, Fact, Status, Stop, Trace
+
+T = TypeVar("T")
+
+READ = "read"
+RETRIEVE = "retrieve"
+_REFUSALS = frozenset(
+    map(
+        normalise,
+        ("unknown", "not mentioned", "no information available", "i don't know", "i do not know", "none", "n/a"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one question may show the model at most: units (Appendix F, eq. 7), and about how many tokens of facts."""
+
+    units: int = 60
+    tokens: int = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a reasoner works with. `prompts` are those of its steps."""
+
+    backbone: Backbone
+    model: LanguageModel
+    prompts: PromptBook
+    budget: Budget = field(default_factory=Budget)
+    model_name: str = ""
+    observer: Observer = field(default_factory=Unwatched)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An answer and the facts cited for it, by number; None where the facts do not give one."""
+
+    answer: str | None
+    cited: tuple[str, ...] = ()
+
+
+class Inquiry:
+    """Retrieves and asks for one question, and keeps what it did. `pool` are the facts found so far, in order."""
+
+    def __init__(self, reasoner: str, question: Question, tools: Tools) -> None:
+        self.question = question
+        self.pool: list[Fact] = []
+        self._reasoner = reasoner
+        self._tools = tools
+        self._facts = NumberedFacts(tools.backbone, question)
+        self._actions: list[Action] = []
+        self._notes: list[str] = []
+        self._started = perf_counter()
+
+    def retrieve(self, queries: Sequence[str], per_query: int) -> tuple[Fact, ...]:
+        """Return the facts that the queries add to the pool: the best of each in turn, `per_query` hits each at most.
+
+        What the budget leaves no room for is counted. Nothing new is an empty tuple.
+
+        Raises:
+            StoreError: the memory could not be read.
+        """
+        queries = tuple(dict.fromkeys(query.strip() for query in queries if query.strip()))
+        return self.take(round_robin([self._facts.hits(query, per_query) for query in queries]), queries)
+
+    def take(self, hits: Sequence[Hit], queries: Sequence[str] = ()) -> tuple[Fact, ...]:
+        """Return the facts that the hits add to the pool, in their order, as far as the budget goes."""
+        known = {fact.unit for fact in self.pool}
+        tokens = self._tools.budget.tokens - sum(token_cost(f.speaker, f.text, f.times) for f in self.pool)
+        new: list[Fact] = []
+        skipped: set[str] = set()
+        for hit in hits:
+            if hit.unit.id in known:
+                continue
+            cost = hit_cost(hit)
+            if len(self.pool) + len(new) >= self._tools.budget.units or cost > tokens:
+                skipped.add(hit.unit.id)
+                continue
+            known.add(hit.unit.id)
+            tokens -= cost
+            new.append(self._facts.fact(hit))
+        self.pool += new
+        numbers = tuple(fact.number for fact in new)
+        self._record(Action(RETRIEVE, queries=tuple(queries), new_facts=numbers, skipped=len(skipped)))
+        return tuple(new)
+
+    def ask(
+        self,
+        step: str,
+        read: Callable[[Fields], T],
+        choices: Mapping[str, Sequence[str]] | None = None,
+        facts: Sequence[Fact] | None = None,
+        **inputs: object,
+    ) -> T | None:
+        """Return what `read` makes of the reply to a step, or None where it was unusable twice, which is recorded.
+
+        Of question, asker, time of asking and facts (the pool, if not given) the prompt gets what it declares, beside
+        the `inputs`; `choices` are what its reply may name. `read` raises ReplyUnusable.
+
+        Raises:
+            ModelError: the model could not be used at all.
+        """
+        shown = self.pool if facts is None else facts
+        common: dict[str, object] = {
+            "question": self.question.text,
+            "asker": asker_in(self.question),
+            "asked": say_day(self.question.asked),
+            "facts": [fact_line(fact) for fact in shown],
+        }
+        prompt = self._tools.prompts[step]
+        declared = {name: value for name, value in common.items() if name in prompt.variables}
+        sent: list[Request] = []
+
+        def build(problem: str) -> list[Request]:
+            sent[:] = [prompt.request(declared | inputs | {"problem": problem}, choices)]
+            return sent
+
+        said: list[Fields] = []
+
+        def parse(texts: list[str]) -> T:
+            said.append(read_fields(texts[0], sent[0]))
+            return read(said[-1])
+
+        reply: Reply[T] = ask(self._tools.model, build, parse)
+        lines = tuple((name, value) for name, values in said[-1].items() for value in values) if said else ()
+        self._record(
+            Action(step, lines, failure=reply.problem or None if reply.value is None else None, usage=reply.usage)
+        )
+        return reply.value
+
+    def note(self, text: str) -> None:
+        """Say in the trace what was left out, or done without."""
+        self._notes.append(text)
+
+    def read(self, stopped: Stop, facts: Sequence[Fact] | None = None, step: str = READ) -> Trace:
+        """Return the trace that ends in the answer read from the facts (the pool, if not given).
+
+        Without any fact there is nothing to read, and the model is not asked.
+
+        Raises:
+            ModelError: the model could not be used at all.
+        """
+        shown = self.pool if facts is None else list(facts)
+        if not shown:
+            self.note("nothing was retrieved")
+            return self.conclude(Reading(None), stopped)
+        numbers = [fact.number for fact in shown]
+        reading = self.ask(step, lambda fields: reading_of(fields, numbers), {"facts": numbers}, shown)
+        return self.conclude(reading, stopped)
+
+    def conclude(self, reading: Reading | None, stopped: Stop) -> Trace:
+        """Return the trace: answered, unknown, or failed where there is no reading because no reply could be used."""
+        status = Status.FAILED
+        if reading is not None:
+            status = Status.ANSWERED if reading.answer is not None else Status.UNKNOWN
+        steps = {action.name for action in self._actions}
+        usage = sum((action.usage for action in self._actions), Usage())
+        last = self._actions[-1] if self._actions else None
+        return Trace(
+            status,
+            self._reasoner,
+            self.question.text,
+            self.question.asked,
+            answer=reading.answer if reading is not None else None,
+            facts=self._facts.by_number,
+            evidence=reading.cited if reading is not None and reading.answer is not None else (),
+            actions=tuple(self._actions),
+            stopped=stopped,
+            failure=f"{last.name}: {last.failure}" if last is not None and status is Status.FAILED else None,
+            usage=replace(usage, seconds=perf_counter() - self._started),
+            model=self._tools.model_name,
+            asker=self.question.asker,
+            prompts={name: digest for name, digest in self._tools.prompts.hashes.items() if name in steps},
+            notes=tuple(self._notes),
+        )
+
+    def _record(self, action: Action) -> None:
+        self._actions.append(action)
+        self._tools.observer.acted(action, self._facts.by_number)
+
+
+def reading_of(fields: Fields, numbers: Sequence[str]) -> Reading:
+    """Return the reading that the fields `answer` and `facts` give; `numbers` are the facts that were shown.
+
+    Raises:
+        ReplyUnusable: there is no answer, or a fact is cited that was not shown.
+    """
+    answer = " ".join(one_of(fields, "answer").split())
+    cited = tuple(dict.fromkeys(part.strip() for text in fields.get("facts", ()) for part in text.split(",") if part))
+    if unknown := [number for number in cited if number not in numbers]:
+        raise ReplyUnusable(f"{unknown[0][:20]!r} is none of the facts")
+    return Reading(None if is_refusal(answer) else answer, cited)
+
+
+def is_refusal(answer: str) -> bool:
+    """Say whether an answer says that there is none."""
+    return normalise(answer) in _REFUSALS
+
+
+def one_of(fields: Fields, name: str) -> str:
+    """Return the one value of a field.
+
+    Raises:
+        ReplyUnusable: it has none, several, or an empty one.
+    """
+    values = fields.get(name, ())
+    if len(values) != 1 or not values[0].strip():
+        raise ReplyUnusable(f"it must say {name} once")
+    return values[0].strip()

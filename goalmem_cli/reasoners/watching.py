@@ -1,0 +1,20 @@
+"""An observer for those who watch nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from goalmem_cli.trace import Action, Fact, Step
+
+
+class Unwatched:
+    """An observer that looks away."""
+
+    def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
+        """Do nothing."""
+
+    def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
+        """Do nothing."""
+
+    def acted(self, action: Action, facts: Mapping[str, Fact]) -> None:
+        """Do nothing."""
