@@ -8,8 +8,8 @@ enumeration built per call) or `grammar` (GBNF, with the same enumerations as te
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -103,8 +103,10 @@ class PromptBook:
     prompts: Mapping[str, Prompt]
 
     @classmethod
-    def load(cls, directory: Path | None, profile: Profile) -> PromptBook:
+    def load(cls, directory: Path | None, profile: Profile, steps: Collection[str] | None = None) -> PromptBook:
         """Return the prompts of the profile: each file from `directory`, else from the package, else from the checkout.
+
+        `steps` are those that are wanted; None stands for all.
 
         Raises:
             PromptError: the folder has no prompts of the profile, or one of the files is wrong.
@@ -115,7 +117,11 @@ class PromptBook:
         if not own:
             raise PromptError(f"no prompts in {folder}", "give a folder with --prompts, or leave the option out")
         shipped = {file.stem: file for file in sorted(_of_profile(root, profile).glob("*.yaml"))}
-        return cls(profile, folder, {name: load_prompt(file) for name, file in (shipped | own).items()})
+        files = {name: file for name, file in (shipped | own).items() if steps is None or name in steps}
+        book = cls(profile, folder, {name: load_prompt(file) for name, file in files.items()})
+        for step in steps or ():
+            book[step]  # raises where there is none
+        return book
 
     def __getitem__(self, step: str) -> Prompt:
         try:
@@ -123,14 +129,6 @@ class PromptBook:
         except KeyError:
             hint = f"copy {step}.yaml from the package's prompts and change it there"
             raise PromptError(f"{self.folder}: no prompt for the step {step}", hint) from None
-
-    def only(self, steps: Iterable[str]) -> PromptBook:
-        """Return the book of these steps' prompts.
-
-        Raises:
-            PromptError: one is missing.
-        """
-        return replace(self, prompts={step: self[step] for step in steps})
 
     @property
     def hashes(self) -> dict[str, str]:

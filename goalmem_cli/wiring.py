@@ -6,7 +6,7 @@ Everything heavy is imported inside the function that needs it, so that a comman
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ def _nothing() -> None:
 class LoadedModel:
     """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once.
 
-    `close` gives its memory back.
+    `close` gives its memory back; `digest` tells its weights from others of the same name.
     """
 
     model: LanguageModel
@@ -49,6 +49,7 @@ class LoadedModel:
     profile: Profile
     context: int
     close: Callable[[], None] = _nothing
+    digest: str = ""
 
 
 class DeferredEmbedder:
@@ -96,13 +97,15 @@ def load_model(settings: Settings) -> LoadedModel:
         ModelError: it is missing, unreadable, or does not fit into memory.
     """
     from goalmem_cli.models.catalogue import COMPACT, resolve
+    from goalmem_cli.models.gguf import file_digest
     from goalmem_cli.models.llama import LlamaModel
 
     spec = resolve(settings.model)
     model = LlamaModel.from_file(
         spec.path, context=settings.context, threads=settings.threads, seed=settings.seed
     )  # fmt: skip
-    return LoadedModel(model, spec.name, "compact" if spec.profile == COMPACT else "full", model.context, model.close)
+    profile: Profile = "compact" if spec.profile == COMPACT else "full"
+    return LoadedModel(model, spec.name, profile, model.context, model.close, file_digest(spec.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +177,15 @@ def open_traces(settings: Settings) -> TraceFolder:
     return TraceFolder(settings.store / TRACES)
 
 
-def open_prompts(directory: Path | None, profile: Profile) -> PromptBook:
-    """Return the prompts of a profile, from `directory` where one is given.
+def open_prompts(directory: Path | None, profile: Profile, steps: Collection[str] | None = None) -> PromptBook:
+    """Return the prompts of a profile, from `directory` where one is given: all, or those of the steps.
 
     Raises:
         PromptError: a file is missing or wrong.
     """
     from goalmem_cli.prompts import PromptBook
 
-    return PromptBook.load(directory, profile)
+    return PromptBook.load(directory, profile, steps)
 
 
 def build_reasoner(
@@ -212,7 +215,7 @@ def build_reasoner(
 def _goal_mem(settings: Settings, store: Store, loaded: LoadedModel, observer: Observer) -> Reasoner:
     from goalmem_cli.reasoners.goal_mem import STEPS, GoalMem, Limits
 
-    prompts = open_prompts(settings.prompts, loaded.profile).only(STEPS[loaded.profile])
+    prompts = open_prompts(settings.prompts, loaded.profile, STEPS[loaded.profile])
     limits = Limits(
         max_breadth=settings.max_breadth,
         max_depth=settings.max_depth,
@@ -235,31 +238,48 @@ def _forward(
     gold: Callable[[Question], Sequence[Hit]] | None,
 ) -> Reasoner:
     """Return one of the reasoners that go forward from the question."""
-    from goalmem_cli.reasoners import direct, full_context, memguide, oracle, react, reflect, reformulate, tiser
+    from goalmem_cli.reasoners.catalogue import REASONERS, Sources
     from goalmem_cli.reasoners.inquiry import Budget, Tools
 
-    simple: dict[str, tuple[Callable[[Tools], Reasoner], Sequence[str]]] = {
-        direct.NAME: (direct.Direct, direct.STEPS),
-        reformulate.NAME: (reformulate.Reformulate, reformulate.STEPS),
-        reflect.NAME: (reflect.Reflect, reflect.STEPS),
-        react.NAME: (react.React, react.STEPS),
-        memguide.NAME: (memguide.MemGuide, memguide.STEPS),
-        tiser.NAME: (tiser.Tiser, tiser.STEPS),
-        full_context.NAME: (lambda tools: full_context.FullContext(tools, store), full_context.STEPS),
-    }
-    if gold is not None:
-        simple[oracle.NAME] = (lambda tools: oracle.Oracle(tools, gold), oracle.STEPS)
-    if settings.reasoner not in simple:
-        raise UsageError(
-            f"there is no reasoner {settings.reasoner!r}", f"choose one of {', '.join((GOAL_MEM, *sorted(simple)))}"
-        )
-    build, steps = simple[settings.reasoner]
-    prompts = open_prompts(settings.prompts, loaded.profile).only(steps)
-    tokens, units = fact_tokens(loaded.context, prompts), settings.budget
-    if settings.reasoner == full_context.NAME:
-        tokens, units = room_for_facts(loaded.context, prompts), sys.maxsize
-    backbone = open_backbone(settings, store)
-    return build(Tools(backbone, loaded.model, prompts, Budget(units, tokens), loaded.name, observer))
+    known = [name for name, entry in REASONERS.items() if gold is not None or not entry.needs_gold]
+    if settings.reasoner not in known:
+        choices = ", ".join((GOAL_MEM, *known))
+        raise UsageError(f"there is no reasoner {settings.reasoner!r}", f"choose one of {choices}")
+    entry = REASONERS[settings.reasoner]
+    prompts = open_prompts(settings.prompts, loaded.profile, entry.steps)
+    budget = Budget(settings.budget, fact_tokens(loaded.context, prompts))
+    if entry.shows_all:
+        budget = Budget(sys.maxsize, room_for_facts(loaded.context, prompts))
+    tools = Tools(open_backbone(settings, store), loaded.model, prompts, budget, loaded.name, observer)
+    return entry.build(tools, Sources(store, gold))
+
+
+def reasoner_steps(names: Iterable[str], profile: Profile) -> frozenset[str]:
+    """Return the steps whose prompts the reasoners use."""
+    from goalmem_cli.reasoners.catalogue import REASONERS
+    from goalmem_cli.reasoners.goal_mem import STEPS
+
+    return frozenset(step for name in names for step in (STEPS[profile] if name == GOAL_MEM else REASONERS[name].steps))
+
+
+def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question], Sequence[str]]:
+    """Return what gives the subgoals of a question's decomposition by the model, as plain words.
+
+    Raises:
+        PromptError: a prompt file is missing or wrong.
+    """
+    from goalmem_cli.reasoners.goal_mem import planner
+
+    return planner(loaded.model, open_prompts(settings.prompts, loaded.profile, ("decompose",)))
+
+
+def call_ranges(settings: Settings) -> dict[str, tuple[int, int]]:
+    """Return the least and the most model calls of a question, without second tries, by the reasoner's name."""
+    from goalmem_cli.reasoners.catalogue import REASONERS
+
+    breadth, depth = settings.max_breadth, settings.max_depth
+    most = 1 + breadth * (2 + 2 * depth)
+    return {GOAL_MEM: (2, most)} | {name: entry.calls for name, entry in REASONERS.items()}
 
 
 def fact_tokens(context: int, prompts: PromptBook) -> int:

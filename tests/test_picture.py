@@ -13,7 +13,8 @@ from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.models.embedders import load_embedder
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
-from goalmem_cli.render.tree import BRIEF, proof_tree
+from goalmem_cli.render.nodes import BRIEF
+from goalmem_cli.render.tree import proof_tree
 from goalmem_cli.store import Store
 from goalmem_cli.transcripts import read_file, transcript_files
 from tests.fakes import ScriptedModel

@@ -40,6 +40,7 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
     choices = {
         "facts": ["F1", "F2", "F3", "F4"], "subgoals": ["S1", "S2"], "variables": ["x", "y"],
         "names": ["Priya"], "types": ["date"], "open": ["x"], "closed": ["no"],
+        "lines": ["1", "2"], "actions": ["Retrieve", "Finish"],
     }  # fmt: skip
 
     assert {"decompose", "unify", "refine", "answer", "verdict"} <= book.prompts.keys()

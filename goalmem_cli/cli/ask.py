@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             'goalmem ask "Which drink did Alice order at Momoco?" --trace',
             'echo "Where do I work?" | goalmem ask - --asker Alice --json',
+            'goalmem ask "When did Alice move?" --reasoner tiser',
         ),
     )(ask)
 
@@ -47,6 +48,7 @@ def ask(
         bool,
         typer.Option("--remember", help="Remember the question, and the answer, in the conversation goalmem."),
     ] = False,
+    reasoner: options.Reasoner = None,
     model: options.Model = None,
     backbone: options.Backbone = None,
     max_breadth: options.MaxBreadth = None,
@@ -70,8 +72,8 @@ def ask(
     terms = Terms(conversation, asker, hidden_after(as_of), is_traced=trace, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, backbone=backbone,
-        max_breadth=max_breadth, max_depth=max_depth, budget=budget, strict=strict, seed=seed, threads=threads,
-        context=context_length, prompts=prompts,
+        reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, budget=budget, strict=strict, seed=seed,
+        threads=threads, context=context_length, prompts=prompts,
     )  # fmt: skip
     with closing(Asking(run, terms)) as asking:
         asked = asking.question(text)
@@ -179,8 +181,8 @@ class Asking:
             ModelError: the model cannot be loaded or used.
             StoreError: the memory cannot be read.
         """
-        from goalmem_cli.render.live import LiveTree
-        from goalmem_cli.wiring import build_reasoner
+        from goalmem_cli.render.live import LOOKING, SPLITTING, LiveTree
+        from goalmem_cli.wiring import GOAL_MEM, build_reasoner
 
         run = self._run
         if self._loaded is None:
@@ -190,7 +192,8 @@ class Asking:
         with ExitStack() as stack:
             observer = None
             if run.screen.is_live:
-                tree = LiveTree(run.screen.notes, question.text, is_full=self._terms.is_traced)
+                opening = SPLITTING if run.settings.reasoner == GOAL_MEM else LOOKING
+                tree = LiveTree(run.screen.notes, question.text, is_full=self._terms.is_traced, opening=opening)
                 observer = stack.enter_context(tree)
             return build_reasoner(run.settings, self._memory, self._loaded, observer).answer(question)
 
@@ -253,7 +256,8 @@ class Asking:
 
 def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False) -> None:
     """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted."""
-    from goalmem_cli.render.tree import BRIEF, FULL, proof_tree, reason_line
+    from goalmem_cli.render.nodes import BRIEF, FULL
+    from goalmem_cli.render.tree import proof_tree, reason_line
     from goalmem_cli.trace import as_document
 
     if is_traced:

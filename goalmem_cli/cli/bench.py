@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,14 +12,14 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
+    from goalmem_cli.evaluation.cases import Dataset
     from goalmem_cli.evaluation.recall import RecallTable
     from goalmem_cli.evaluation.times import DatedCase, TimesTable
 
 SCHEMA_VERSION = 1
-CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
 group = typer.Typer(
     help="Measure parts of goalmem, on questions with known evidence or on made-up turns.",
@@ -50,29 +50,30 @@ def retrieval(
     quiet: options.Quiet = False,
 ) -> int:
     """Print, for every ranking, the share of the evidence among the first k. No model, and a store of its own."""
-    from goalmem_cli.evaluation.locomo import read_cases
+    from goalmem_cli.evaluation.datasets import read_dataset
     from goalmem_cli.evaluation.recall import retrieval_table
     from goalmem_cli.transcripts import read_file
     from goalmem_cli.wiring import open_store
 
-    cases, repairs = read_cases(file)
+    dataset = read_dataset([file], "locomo")
     conversations = read_file(file, "locomo")
     with TemporaryDirectory(prefix="goalmem-bench-") as folder:
         run = begin(context, quiet=quiet, store=Path(folder), embedder=embedder)
-        for line in repairs.lines():
-            run.screen.note(f"{file}: {line}")
+        _say_repairs(run, file, dataset)
         memory = open_store(run.settings, run.factories, run.screen.note)
         with run.screen.progress(len(conversations)) as begun:
             memory.add_all(conversations, report=lambda added: begun(added.conversation))
-        run.screen.detail(f"{len(cases)} questions")
-        table = retrieval_table(memory, cases)
+        run.screen.detail(f"{len(dataset.cases)} questions")
+        table = retrieval_table(memory, dataset.cases)
     if json:
         run.screen.document(_document(table))
         return 0
     from goalmem_cli.render.tables import plain_table
 
     depths = [f"@{depth}" for depth in table.depths]
-    run.screen.show(plain_table(("ranking", *depths), _rows(table, is_split=by_category), numbers=depths))
+    run.screen.show(
+        plain_table(("ranking", *depths), _rows(table, dataset.categories if by_category else {}), numbers=depths)
+    )
     run.screen.note(
         f"mean over {table.questions} questions with {table.evidence} evidence turns; "
         f"{table.left_out} questions left out (adversarial, or without evidence)"
@@ -92,15 +93,14 @@ def times(
 
     Counted are the questions of category 2 whose answer holds a date; --verbose shows those whose evidence misses it.
     """
-    from goalmem_cli.evaluation.locomo import read_cases
+    from goalmem_cli.evaluation.datasets import read_dataset
     from goalmem_cli.evaluation.times import times_table
     from goalmem_cli.transcripts import read_file
 
     run = begin(context, quiet=quiet, verbose=verbose)
-    cases, repairs = read_cases(file)
-    for line in repairs.lines():
-        run.screen.note(f"{file}: {line}")
-    table = times_table(cases, read_file(file, "locomo"))
+    dataset = read_dataset([file], "locomo")
+    _say_repairs(run, file, dataset)
+    table = times_table(dataset.cases, read_file(file, "locomo"))
     for case in table.cases:
         for line in () if case.is_found else _missed(case):
             run.screen.detail(line)
@@ -202,15 +202,21 @@ def _times_document(table: TimesTable) -> dict[str, object]:
     }
 
 
-def _rows(table: RecallTable, *, is_split: bool) -> list[list[str]]:
+def _say_repairs(run: Invocation, file: Path, dataset: Dataset) -> None:
+    for repair, times in dataset.repairs.items():
+        run.screen.note(f"{file}: {times} {repair}")
+
+
+def _rows(table: RecallTable, split: Mapping[str, str]) -> list[list[str]]:
+    """Return the table's rows, each followed by one for every category that is to be shown, by its name."""
     rows = []
     for row in table.rows:
         rows.append([row.ranking, *_shares(row.mean)])
-        if is_split:
-            rows += [
-                [f"  {CATEGORIES.get(category, str(category))}", *_shares(shares)]
-                for category, shares in row.by_category.items()
-            ]
+        rows += [
+            [f"  {split[category]}", *_shares(shares)]
+            for category, shares in row.by_category.items()
+            if category in split
+        ]
     return rows
 
 
@@ -224,7 +230,7 @@ def _document(table: RecallTable) -> dict[str, object]:
             "ranking": row.ranking,
             "mean": list(row.mean),
             "micro": list(row.micro),
-            "by_category": {str(category): list(shares) for category, shares in row.by_category.items()},
+            "by_category": {category: list(shares) for category, shares in row.by_category.items()},
         }
         for row in table.rows
     ]

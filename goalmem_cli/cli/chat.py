@@ -45,6 +45,7 @@ def chat(
         bool,
         typer.Option("--remember/--no-remember", help="Remember what is said, and the answers, for later questions."),
     ] = True,
+    reasoner: options.Reasoner = None,
     model: options.Model = None,
     backbone: options.Backbone = None,
     max_breadth: options.MaxBreadth = None,
@@ -78,8 +79,8 @@ def chat(
     terms = Terms(conversation, asker, hidden_after(as_of), besides, is_traced=trace, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, backbone=backbone,
-        max_breadth=max_breadth, max_depth=max_depth, budget=budget, strict=strict, seed=seed, threads=threads,
-        context=context_length, prompts=prompts,
+        reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, budget=budget, strict=strict, seed=seed,
+        threads=threads, context=context_length, prompts=prompts,
     )  # fmt: skip
     lines = _lines(run)
     with closing(Asking(run, terms)) as asking:
@@ -141,8 +142,9 @@ class _Chat:
             self._run.screen.warn("interrupted")
 
     def _command(self, word: str) -> None:
+        from goalmem_cli.render.nodes import BRIEF, FULL
         from goalmem_cli.render.tables import pairs
-        from goalmem_cli.render.tree import BRIEF, FULL, proof_tree
+        from goalmem_cli.render.tree import proof_tree
 
         screen = self._run.screen
         if word == "/help":

@@ -30,3 +30,11 @@ class ShowGroup(ListGroup):
     """A group whose default command is `show`."""
 
     default: ClassVar[str] = "show"
+
+
+class RunGroup(typer.core.TyperGroup):
+    """A group that runs its command `run` wherever no other is named: `eval FILE --limit 5` is `eval run FILE ...`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `run` before everything that begins with no command."""
+        return super().parse_args(ctx, args if args and args[0] in self.commands else ["run", *args])

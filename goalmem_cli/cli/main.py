@@ -9,7 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goalmem_cli.cli import ask, bench, chat, doctor, embedder, forget, ingest, models, prompts, search, stores, trace
+from goalmem_cli.cli import (
+    ask,
+    bench,
+    chat,
+    doctor,
+    embedder,
+    eval,  # noqa: A004 - the command's name
+    forget,
+    ingest,
+    models,
+    prompts,
+    report,
+    search,
+    stores,
+    trace,
+)
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import UNINSTALLED, version_of
 from goalmem_cli.errors import GoalmemError
@@ -32,7 +47,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=True,
 )
-for command in (ingest, ask, chat, forget, search, trace, stores, models, embedder, prompts, bench, doctor):
+COMMANDS = (ingest, ask, chat, forget, search, eval, report, trace, stores, models, embedder, prompts, bench, doctor)
+for command in COMMANDS:
     command.register(app)
 
 

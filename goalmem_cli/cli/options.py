@@ -10,6 +10,10 @@ import typer
 from goalmem_cli.config import LEAST, MOST
 
 Recipe: TypeAlias = Literal["hybrid", "bm25", "dense"]
+ReasonerName: TypeAlias = Literal[
+    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser"
+]
+"""All but `oracle`, which needs a benchmark's evidence."""
 
 Store = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="The store [default: GOALMEM_STORE, or the user's own].")
@@ -24,6 +28,15 @@ Embedder = Annotated[
 ]
 Backbone = Annotated[
     Recipe | None, typer.Option("--backbone", help="How to rank what is remembered [default: hybrid].")
+]
+Reasoner = Annotated[
+    ReasonerName | None,
+    typer.Option(
+        "--reasoner",
+        metavar="NAME",
+        help="How to reach the answer: goal-mem, with a proof; or without: direct, full-context, reformulate, reflect, "
+        "react, memguide, tiser [default: goal-mem].",
+    ),
 ]
 Model = Annotated[
     str | None,
@@ -113,4 +126,9 @@ AsOf = Annotated[
     typer.Option(
         "--as-of", metavar="TIME", help="Ask as if it were then, and hide everything said later [default: now]."
     ),
+]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, a row a figure.")]
+CategoryNames = Annotated[
+    Literal["official", "mem0"],
+    typer.Option("--category-names", help="What LoCoMo's categories are called: its own names, or Mem0's."),
 ]

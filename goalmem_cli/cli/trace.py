@@ -75,7 +75,8 @@ def show(
     verbose: options.Verbose = False,
 ) -> int:
     """Show the proof of one question: the tree, on stdout. With --verbose every fact, whole."""
-    from goalmem_cli.render.tree import BRIEF, FULL, proof_tree
+    from goalmem_cli.render.nodes import BRIEF, FULL
+    from goalmem_cli.render.tree import proof_tree
     from goalmem_cli.trace import as_document
     from goalmem_cli.wiring import open_traces
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.backbones.flat import RECIPES, Recipe, retrieve_each
-from goalmem_cli.evaluation.locomo import ADVERSARIAL, Case
+from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.store.memory import Store
@@ -40,14 +40,14 @@ class RecallRow:
     ranking: str
     mean: tuple[float, ...]
     micro: tuple[float, ...]
-    by_category: Mapping[int, tuple[float, ...]]
+    by_category: Mapping[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class RecallTable:
     """The rows, the depths they are for, how many questions and evidence turns count, and how many questions do not.
 
-    Left out are adversarial questions, which have no evidence that answers them, and those without valid evidence.
+    Left out are unanswerable questions, which have no evidence that answers them, and those without valid evidence.
     """
 
     depths: tuple[int, ...]
@@ -65,7 +65,7 @@ def evidence_recall(retrieve: RetrieveEach, cases: Sequence[Case], depths: Seque
     Raises:
         StoreError: the memory could not be read.
     """
-    counted = [case for case in cases if case.evidence and case.category != ADVERSARIAL]
+    counted = [case for case in cases if case.evidence and not case.is_unanswerable]
     found: dict[str, list[list[int]]] = {}
     for case in counted:
         query = Query(case.question, conversations=(case.conversation,))
@@ -104,7 +104,7 @@ def _found(case: Case, hits: Sequence[Hit]) -> int:
 def _row(name: str, cases: Sequence[Case], counts: Sequence[Sequence[int]], depths: int) -> RecallRow:
     sizes = [len(set(case.evidence)) for case in cases]
     shares = [[count / size for count in row] for row, size in zip(counts, sizes, strict=True)]
-    members: dict[int, list[list[float]]] = {}
+    members: dict[str, list[list[float]]] = {}
     for case, row in zip(cases, shares, strict=True):
         members.setdefault(case.category, []).append(row)
     return RecallRow(

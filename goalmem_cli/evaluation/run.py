@@ -17,8 +17,8 @@ class Manifest:
     """What a run measures. Two runs with the same manifest are one run, and may go on from one another.
 
     `sources` are the files as they were named; `digest` is the dataset's hash. `settings` are the rest that decides
-    results: model and its hash, prompts' hashes, embedder, budgets, limits, seed, scope and kinds of query. `shard` is
-    (i, n) from 1; the cases of all shards of a run have places in one order.
+    results: the model's hash, embedder, budgets, limits, seed, scope and kinds of query; `prompts` are the hashes of the
+    steps' prompts. `shard` is (i, n) from 1; the cases of all shards of a run have places in one order.
     """
 
     dataset: str
@@ -31,6 +31,7 @@ class Manifest:
     categories: Mapping[str, str]
     repairs: Mapping[str, int]
     settings: Mapping[str, str]
+    prompts: Mapping[str, str]
     version: str
     shard: tuple[int, int] = (1, 1)
 

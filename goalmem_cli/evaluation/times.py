@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from goalmem_cli.evaluation.locomo import Case
+from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.logic.dates import Annotation, Period, annotate, dates_in, periods_in, say, spoken_in
 from goalmem_cli.logic.days import single
 from goalmem_cli.records import Conversation, Turn
 
-TEMPORAL = 2
+TEMPORAL = "2"
 
 Annotate = Callable[[str, datetime | None], Sequence[Annotation]]
 

@@ -6,6 +6,7 @@ Only the header is read, whatever the size of the file.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import mmap
 import struct
@@ -161,3 +162,21 @@ class _Walk:
 
 def _truncated(path: Path) -> ModelUnreadable:
     return ModelUnreadable(f"{path} is not whole: it ends before its header says", "get the file again")
+
+
+def file_digest(path: Path) -> str:
+    """Return what tells the file from others: a hash of its size, its first and its last megabyte.
+
+    Raises:
+        ModelUnreadable: it cannot be read.
+    """
+    ends = 1 << 20
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(0)
+            head = file.read(ends)
+            file.seek(max(0, size - ends))
+            return hashlib.blake2b(str(size).encode() + head + file.read(ends), digest_size=16).hexdigest()
+    except OSError as error:
+        raise ModelUnreadable(f"{path} cannot be read: {error.strerror}", "check the file's permissions") from error

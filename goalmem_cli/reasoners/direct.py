@@ -10,6 +10,11 @@ NAME = "direct"
 STEPS = (READ,)
 
 
+def calls() -> tuple[int, int]:
+    """Return the least and the most model calls of a question for which something is retrieved, without retries."""
+    return 1, 1
+
+
 class Direct:
     """Shows the model the best hits for the question, as many as the budget holds. One call."""
 

@@ -6,7 +6,7 @@ way of retrieving and one prompt that reads the answer from the facts; they diff
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar
@@ -74,32 +74,39 @@ class Inquiry:
         self._notes: list[str] = []
         self._started = perf_counter()
 
-    def retrieve(self, queries: Sequence[str], per_query: int) -> tuple[Fact, ...]:
+    def retrieve(self, queries: Sequence[str], per_query: int, more: int = 0) -> tuple[Fact, ...]:
         """Return the facts that the queries add to the pool: the best of each in turn, `per_query` hits each at most.
 
-        What the budget leaves no room for is counted. Nothing new is an empty tuple.
+        `more` retrievals may follow, for which tokens are kept (see `take`). What the budget leaves no room for is
+        counted. Nothing new is an empty tuple.
 
         Raises:
             StoreError: the memory could not be read.
         """
         queries = tuple(dict.fromkeys(query.strip() for query in queries if query.strip()))
-        return self.take(round_robin([self._facts.hits(query, per_query) for query in queries]), queries)
+        return self.take(round_robin([self._facts.hits(query, per_query) for query in queries]), queries, more)
 
-    def take(self, hits: Sequence[Hit], queries: Sequence[str] = ()) -> tuple[Fact, ...]:
-        """Return the facts that the hits add to the pool, in their order, as far as the budget goes."""
+    def take(self, hits: Sequence[Hit], queries: Sequence[str] = (), more: int = 0) -> tuple[Fact, ...]:
+        """Return the facts that the hits add to the pool, in their order, as far as the budget goes.
+
+        Where `more` retrievals may follow, the pool's first facts take half of the tokens, since what the question
+        itself finds is likeliest, and later ones an even share of what is left, so that none finds the budget spent.
+        The first fact of a retrieval may exceed its share.
+        """
         known = {fact.unit for fact in self.pool}
-        tokens = self._tools.budget.tokens - sum(token_cost(f.speaker, f.text, f.times) for f in self.pool)
+        left = self._tools.budget.tokens - sum(token_cost(f.speaker, f.text, f.times) for f in self.pool)
+        share = left // (more + 1 if self.pool else min(more, 1) + 1)
         new: list[Fact] = []
         skipped: set[str] = set()
         for hit in hits:
             if hit.unit.id in known:
                 continue
             cost = hit_cost(hit)
-            if len(self.pool) + len(new) >= self._tools.budget.units or cost > tokens:
+            if len(self.pool) + len(new) >= self._tools.budget.units or cost > (share if new else left):
                 skipped.add(hit.unit.id)
                 continue
             known.add(hit.unit.id)
-            tokens -= cost
+            share -= cost
             new.append(self._facts.fact(hit))
         self.pool += new
         numbers = tuple(fact.number for fact in new)
@@ -153,6 +160,10 @@ class Inquiry:
     def note(self, text: str) -> None:
         """Say in the trace what was left out, or done without."""
         self._notes.append(text)
+
+    def record(self, name: str, said: Sequence[tuple[str, str]]) -> None:
+        """Keep in the trace what was done without model and memory, such as a choice among the facts."""
+        self._record(Action(name, tuple(said)))
 
     def read(self, stopped: Stop, facts: Sequence[Fact] | None = None, step: str = READ) -> Trace:
         """Return the trace that ends in the answer read from the facts (the pool, if not given).
@@ -217,6 +228,20 @@ def reading_of(fields: Fields, numbers: Sequence[str]) -> Reading:
 def is_refusal(answer: str) -> bool:
     """Say whether an answer says that there is none."""
     return normalise(answer) in _REFUSALS
+
+
+def fresh(queries: Iterable[str], issued: Iterable[str]) -> tuple[str, ...]:
+    """Return the queries that were not issued yet, each once; case, articles and punctuation make no other query."""
+    seen = {_sense(query) for query in issued}
+    kept: dict[str, str] = {}
+    for query in queries:
+        if query.strip() and _sense(query) not in seen:
+            kept.setdefault(_sense(query), " ".join(query.split()))
+    return tuple(kept.values())
+
+
+def _sense(query: str) -> str:
+    return normalise(query) or query.strip()
 
 
 def one_of(fields: Fields, name: str) -> str:

@@ -16,6 +16,7 @@ from rich.progress import (
     Progress,
     SpinnerColumn,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
@@ -102,6 +103,29 @@ class Screen:
 
             def reach(done: int, total: int) -> None:
                 display.update(task, completed=done, total=total)
+
+            yield reach
+
+    @contextmanager
+    def working(self) -> Iterator[Callable[[str, float, float], None]]:
+        """Yield what to call with what is under way, the work done and the work in all, in any unit of cost.
+
+        Only on a terminal, with the time gone by and the time left; gone when done.
+        """
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left", style="dim"),
+            TimeRemainingColumn(),
+        )
+        with Progress(
+            *columns, console=self.notes, transient=True, disable=not self.is_live, speed_estimate_period=3600
+        ) as display:
+            task = display.add_task("", total=None)
+
+            def reach(name: str, done: float, total: float) -> None:
+                display.update(task, description=safe(name), completed=done, total=total)
 
             yield reach
 

@@ -13,21 +13,28 @@ from rich.spinner import Spinner
 from rich.text import Text
 from rich.tree import Tree
 
-from goalmem_cli.render.text import plain
-from goalmem_cli.render.tree import BRIEF, add_attempt, state_of
-from goalmem_cli.trace import Attempt, Fact, Step
+from goalmem_cli.render.actions import action_line, add_action
+from goalmem_cli.render.nodes import BRIEF
+from goalmem_cli.render.text import counted, plain, safe
+from goalmem_cli.render.tree import add_attempt, state_of
+from goalmem_cli.trace import Action, Attempt, Fact, Step
+
+SPLITTING = "splitting the question into subgoals"
+LOOKING = "looking into memory"
 
 
 class LiveTree:
-    """Shows a question's attempts as they are made, and is gone when the block ends.
+    """Shows a question's attempts or actions as they are made, and is gone when the block ends.
 
-    `is_full` draws the tree; otherwise one line says how far it has come.
+    `is_full` draws the tree; otherwise one line says how far it has come. `opening` is what that line says at first.
     """
 
-    def __init__(self, console: Console, question: str, *, is_full: bool) -> None:
+    def __init__(self, console: Console, question: str, *, is_full: bool, opening: str = SPLITTING) -> None:
         self._question = question
         self._is_full = is_full
+        self._opening = opening
         self._attempts: list[Attempt] = []
+        self._actions: list[Action] = []
         self._facts: Mapping[str, Fact] = {}
         self._spinner = Spinner("dots")
         self._live = Live(console=console, transient=True, vertical_overflow="crop", get_renderable=self._picture)
@@ -55,29 +62,45 @@ class LiveTree:
         ]
         self._live.refresh()
 
+    def acted(self, action: Action, facts: Mapping[str, Fact]) -> None:
+        """Show what a reasoner without subgoals did."""
+        self._facts = facts
+        self._actions.append(action)
+        self._live.refresh()
+
     def _picture(self) -> RenderableType:
-        self._spinner.update(text=progress_line(self._attempts))
+        self._spinner.update(text=progress_line(self._attempts, self._actions, self._opening))
         if not self._is_full:
             return self._spinner
-        tree = growing_tree(self._question, self._attempts, self._facts)
+        tree = growing_tree(self._question, self._attempts, self._facts, self._actions)
         tree.add(self._spinner)
         return tree
 
 
-def growing_tree(question: str, attempts: Sequence[Attempt], facts: Mapping[str, Fact]) -> Tree:
-    """Return the tree so far: earlier attempts as a line each, the latest whole."""
+def growing_tree(
+    question: str, attempts: Sequence[Attempt], facts: Mapping[str, Fact], actions: Sequence[Action] = ()
+) -> Tree:
+    """Return the tree so far: earlier attempts or actions as a line each, the latest whole."""
     tree = Tree(plain(question, "bold"), guide_style="dim")
     for attempt in attempts[:-1]:
         tree.add(Text(f"attempt {attempt.breadth}: {_settled(attempt)}", style="dim"))
     for attempt in attempts[-1:]:
         add_attempt(tree, attempt, facts, BRIEF)
+    for action in actions[:-1]:
+        tree.add(action_line(action))
+    for action in actions[-1:]:
+        add_action(tree, action, facts, BRIEF)
     return tree
 
 
-def progress_line(attempts: Sequence[Attempt]) -> Text:
+def progress_line(attempts: Sequence[Attempt], actions: Sequence[Action] = (), opening: str = SPLITTING) -> Text:
     """Return how far the question has come, on one line."""
+    if actions:
+        found = counted(sum(len(action.new_facts) for action in actions), "fact")
+        calls = counted(sum(action.usage.calls for action in actions), "call")
+        return Text(f"{safe(actions[-1].name)} done: {found} so far, {calls}", style="dim")
     if not attempts:
-        return Text("splitting the question into subgoals", style="dim")
+        return Text(opening, style="dim")
     attempt = attempts[-1]
     return Text(f"attempt {attempt.breadth}, step {len(attempt.steps)}: {_settled(attempt)}", style="dim")
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.text import Text
 from rich.tree import Tree
 
 from goalmem_cli.records import Usage
-from goalmem_cli.render.text import counted, plain, safe, shortened, when
+from goalmem_cli.render.actions import add_action
+from goalmem_cli.render.nodes import BRIEF, Detail, add_facts, cost, heading, labelled
+from goalmem_cli.render.text import counted, plain, safe
 from goalmem_cli.trace import (
     Attempt,
     Contradicted,
@@ -28,15 +30,6 @@ _GUIDES = "dim"
 _STATE_STYLES = {"grounded": "green", "contradicted": "magenta", "unresolved": "yellow", "rejected": "red"}
 _STATUS_STYLES = {Status.ANSWERED: "bold green", Status.UNKNOWN: "bold yellow", Status.FAILED: "bold red"}
 _NEAREST = 3
-_ID_LENGTH = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """How much to show: `text_length` characters of a fact (None: all), and `every_fact` or only those that matter."""
-
-    text_length: int | None = 240
-    every_fact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +41,24 @@ class _Page:
     subgoals: tuple[str, ...] = field(default=())
 
 
-FULL = Detail(text_length=None, every_fact=True)
-BRIEF = Detail()
-
-
 def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
     """Return the whole trace as a tree. Facts are F1, F2 ..., subgoals S1, S2 ... (the JSON document's 0, 1 ...)."""
     tree = Tree(plain(trace.question, "bold"), guide_style=_GUIDES)
     if trace.goal is not None:
-        tree.add(_labelled("goal", trace.goal))
+        tree.add(labelled("goal", trace.goal))
     for attempt in trace.attempts:
         add_attempt(tree, attempt, trace.facts, detail)
-    tree.add(_outcome(trace))
+    if trace.actions:
+        tree.add(labelled("reasoner", trace.reasoner))
+    for action in trace.actions:
+        add_action(tree, action, trace.facts, detail)
+    if trace.stopped is not None:
+        tree.add(labelled("stopped", trace.stopped.value))
+    outcome = tree.add(_outcome(trace))
+    if trace.actions:
+        _add_evidence(outcome, trace, detail)
     for note in trace.notes:
-        tree.add(_labelled("note", note))
+        tree.add(labelled("note", note))
     tree.add(Text(usage_line(trace.usage), style="dim"))
     return tree
 
@@ -76,9 +73,9 @@ def add_attempt(tree: Tree, attempt: Attempt, facts: Mapping[str, Fact], detail:
     for step in attempt.steps:
         _add_step(node, step, page)
     if attempt.failure is not None:
-        node.add(_labelled("failed", attempt.failure, "red"))
+        node.add(labelled("failed", attempt.failure, "red"))
     if attempt.ending is not None:
-        node.add(_labelled("ended", attempt.ending.value))
+        node.add(labelled("ended", attempt.ending.value))
 
 
 def state_of(attempt: Attempt, subgoal: int) -> str:
@@ -97,12 +94,14 @@ def usage_line(usage: Usage) -> str:
 
 
 def reason_line(trace: Trace) -> str:
-    """Return, for a question that was not answered, which subgoal failed and why.
+    """Return, for a question that was not answered, which subgoal failed and why, or what the model read in vain.
 
     Where every subgoal was settled, none failed: the last note says what the facts left open.
     """
     if trace.failure is not None:
         return trace.failure
+    if trace.actions:
+        return _read_in_vain(len(trace.facts))
     if trace.notes and trace.attempts and trace.attempts[-1].ending is Ending.GROUNDED:
         return trace.notes[-1]
     for attempt in reversed(trace.attempts):
@@ -115,16 +114,32 @@ def reason_line(trace: Trace) -> str:
     return next((ending for ending in reversed(endings) if ending), "nothing in memory settles it")
 
 
+def _read_in_vain(facts: int) -> str:
+    if not facts:
+        return "nothing was retrieved"
+    return f"the model saw {counted(facts, 'fact')} and read no answer from {'it' if facts == 1 else 'them'}"
+
+
 def _outcome(trace: Trace) -> Text:
     style = _STATUS_STYLES[trace.status]
     if trace.status is not Status.ANSWERED:
-        return _labelled(trace.status.value, reason_line(trace), style)
-    lines = [_labelled("answer", trace.answer or "", style)]
+        return labelled(trace.status.value, reason_line(trace), style)
+    lines = [labelled("answer", trace.answer or "", style)]
     if trace.substitution:
-        lines.append(_labelled("where", _assignments(trace.substitution)))
+        lines.append(labelled("where", _assignments(trace.substitution)))
     if trace.evidence:
-        lines.append(_labelled("evidence", " ".join(trace.evidence)))
+        lines.append(labelled("evidence", " ".join(trace.evidence)))
     return Text("\n").join(lines)
+
+
+def _add_evidence(outcome: Tree, trace: Trace, detail: Detail) -> None:
+    """Add the facts that the answer rests on; where there is none, those found first, unless all are shown."""
+    if trace.status is Status.ANSWERED:
+        add_facts(outcome, trace.evidence, trace.facts, detail)
+    elif trace.facts and not detail.every_fact:
+        nearest = list(trace.facts)[:_NEAREST]
+        branch = outcome.add(Text(f"first {len(nearest)} of {counted(len(trace.facts), 'fact')}", style="dim"))
+        add_facts(branch, nearest, trace.facts, detail)
 
 
 def _rule(attempt: Attempt) -> Text:
@@ -140,13 +155,15 @@ def _rule(attempt: Attempt) -> Text:
 
 
 def _add_step(node: Tree, step: Step, page: _Page) -> None:
-    counts = f"{counted(len(step.queries), 'query', 'queries')}, {counted(len(step.new_facts), 'new fact')}"
-    if step.skipped:
-        counts += f", {counted(step.skipped, 'hit')} too long to show"
-    cost = f", {counted(step.usage.calls, 'call')}, {step.usage.seconds:.1f} s" if step.usage.calls else ""
-    branch = node.add(Text.assemble((f"step {step.depth}", "bold"), (f"  {counts}{cost}", "dim")))
+    counts = (
+        counted(len(step.queries), "query", "queries"),
+        counted(len(step.new_facts), "new fact"),
+        f"{counted(step.skipped, 'hit')} too long to show" if step.skipped else "",
+        cost(step.usage),
+    )
+    branch = node.add(heading(f"step {step.depth}", counts))
     for query in step.queries:
-        branch.add(_labelled("query", query))
+        branch.add(labelled("query", query))
     for grounded in step.grounded:
         _add_grounded(branch, grounded, page)
     for contradicted in step.contradicted:
@@ -159,7 +176,7 @@ def _add_step(node: Tree, step: Step, page: _Page) -> None:
     for refined in step.refined:
         branch.add(_refined(refined, page))
     if step.failure is not None:
-        branch.add(_labelled("failed", step.failure, "red"))
+        branch.add(labelled("failed", step.failure, "red"))
 
 
 def _add_grounded(branch: Tree, grounded: Grounded, page: _Page) -> None:
@@ -168,21 +185,23 @@ def _add_grounded(branch: Tree, grounded: Grounded, page: _Page) -> None:
         support = grounded.support.get(variable)
         tail = f" ({support.value})" if support is not None else ""
         node.add(Text.assemble((f"{safe(variable)} = ", "bold"), (_joined(values), "cyan"), (tail, "dim")))
-    _add_facts(node, grounded.facts, page)
+    add_facts(node, grounded.facts, page.facts, page.detail)
     for note in grounded.notes:
-        node.add(_labelled("note", note))
+        node.add(labelled("note", note))
 
 
 def _add_contradicted(branch: Tree, contradicted: Contradicted, page: _Page) -> None:
-    _add_facts(branch.add(_state("contradicted", contradicted.subgoal, page)), contradicted.facts, page)
+    add_facts(
+        branch.add(_state("contradicted", contradicted.subgoal, page)), contradicted.facts, page.facts, page.detail
+    )
 
 
 def _add_rejected(branch: Tree, rejected: Rejected, page: _Page) -> None:
     node = branch.add(_state("rejected", rejected.subgoal, page))
     if rejected.bindings:
-        node.add(_labelled("proposed", _assignments(rejected.bindings)))
-    node.add(_labelled("why", rejected.why))
-    _add_facts(node, rejected.facts, page)
+        node.add(labelled("proposed", _assignments(rejected.bindings)))
+    node.add(labelled("why", rejected.why))
+    add_facts(node, rejected.facts, page.facts, page.detail)
 
 
 def _unresolved(unresolved: Unresolved, page: _Page) -> Text:
@@ -208,26 +227,7 @@ def _add_other_facts(branch: Tree, step: Step, page: _Page) -> None:
     if not shown:
         return
     left = f" of {len(others)}" if len(shown) < len(others) else ""
-    _add_facts(branch.add(Text(f"nearest {len(shown)}{left} not cited", style="dim")), shown, page)
-
-
-def _add_facts(node: Tree, numbers: Iterable[str], page: _Page) -> None:
-    numbers = list(numbers)
-    known = [number for number in numbers if number in page.facts]
-    for number in known:
-        node.add(_fact(page.facts[number], page.detail))
-    missing = [number for number in numbers if number not in page.facts]
-    if missing:
-        node.add(_labelled("facts", " ".join(missing)))
-
-
-def _fact(fact: Fact, detail: Detail) -> Text:
-    labels = " ".join(safe(label) for label in fact.turns if len(label) != _ID_LENGTH)
-    place = f"{safe(fact.conversation)} {labels}".strip()
-    return Text.assemble(
-        (f"{fact.number} ", "bold"), safe(fact.speaker), (f", {when(fact.said)}, {place}\n", "dim"),
-        shortened(fact.text, detail.text_length), (f" [{safe('; '.join(fact.times))}]" if fact.times else "", "dim"),
-    )  # fmt: skip
+    add_facts(branch.add(Text(f"nearest {len(shown)}{left} not cited", style="dim")), shown, page.facts, page.detail)
 
 
 def _state(state: str, subgoal: int, page: _Page) -> Text:
@@ -244,10 +244,6 @@ def _atom(subgoals: Sequence[str], index: int) -> str:
 
 def _named(subgoals: Sequence[str], index: int) -> str:
     return f"{_label(index)} {_atom(subgoals, index)}".strip()
-
-
-def _labelled(label: str, text: str, style: str = "dim") -> Text:
-    return Text.assemble((f"{label}: ", style), safe(text))
 
 
 def _assignments(bindings: Mapping[str, tuple[str, ...]]) -> str:

@@ -2,7 +2,7 @@
 
 from goalmem_cli.transcripts.drafts import summed
 from goalmem_cli.transcripts.files import Found, folders_without_transcripts, transcript_files
-from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, read_bytes, read_file
+from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, format_of, read_bytes, read_file
 from goalmem_cli.transcripts.reader import Reader
 from goalmem_cli.transcripts.source import Source
 
@@ -15,6 +15,7 @@ __all__ = [
     "conversations_in",
     "detect",
     "folders_without_transcripts",
+    "format_of",
     "read_bytes",
     "read_file",
     "summed",

@@ -8,6 +8,7 @@ from pathlib import Path
 from goalmem_cli.errors import UnknownFormat, UsageError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.agent_log import AgentLogReader
+from goalmem_cli.transcripts.came import CameReader
 from goalmem_cli.transcripts.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.claude import ClaudeReader
 from goalmem_cli.transcripts.drafts import whole_conversations
@@ -34,6 +35,7 @@ READERS: tuple[Reader, ...] = (
     RealtalkReader(),
     LocomoReader(),
     LongmemevalReader(),
+    CameReader(),
     ChatgptReader(),
     ClaudeReader(),
     SharegptReader(),
@@ -58,7 +60,17 @@ def detect(path_name: str, data: bytes) -> str:
     Raises:
         InputError: the data are not text, not JSON where JSON is due, or in none of the formats.
     """
-    return _recognise(Source.from_bytes(data, path_name)).name
+    return format_of(Source.from_bytes(data, path_name))
+
+
+def format_of(source: Source) -> str:
+    """Return the name of the format that the source is in, judged by its ending and its beginning.
+
+    Raises:
+        UnknownFormat: the source is in none of the formats.
+        InputError: it cannot be read, or is not JSON where JSON is due.
+    """
+    return _recognise(source).name
 
 
 def conversations_in(source: Source, format: str | None = None) -> Iterator[Conversation]:  # noqa: A002

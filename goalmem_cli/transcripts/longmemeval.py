@@ -16,6 +16,16 @@ _SESSIONS, _IDS, _DATES = "haystack_sessions", "haystack_session_ids", "haystack
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedTurn:
+    """A turn of a haystack as the file gives it, with its label, its session's time and its session's position."""
+
+    node: Node
+    own_id: str | None
+    said: Stamp | None
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Session:
     own_id: str | None
     said: Stamp | None
@@ -48,17 +58,23 @@ def _drafts(question: Node) -> Iterator[Draft]:
 
 
 def _messages(draft: Draft, question: Node) -> Iterator[Message]:
+    for turn in placed_turns(draft, question):
+        role = turn.node.required("role").filled_text()
+        text = turn.node.required("content").optional_text()
+        yield Message(role, text, turn.said, turn.own_id, role, turn.session)
+
+
+def placed_turns(draft: Draft, question: Node) -> Iterator[PlacedTurn]:
+    """Yield the turns of a question's haystack in the order of their sessions' dates, counting repairs in the draft.
+
+    A turn is labelled `SESSION:NUMBER`, its place in the session as given, from 1; without a session id it has none.
+
+    Raises:
+        InputError: the question does not have the layout; the place is the path to the value.
+    """
     for position, session in enumerate(_sessions(draft, question)):
-        for number, turn in enumerate(session.turns, 1):
-            role = turn.required("role").filled_text()
-            yield Message(
-                speaker=role,
-                text=turn.required("content").optional_text(),
-                said=session.said,
-                own_id=f"{session.own_id}:{number}" if session.own_id else None,
-                role=role,
-                session=position,
-            )
+        for number, node in enumerate(session.turns, 1):
+            yield PlacedTurn(node, f"{session.own_id}:{number}" if session.own_id else None, session.said, position)
 
 
 def _sessions(draft: Draft, question: Node) -> list[_Session]:

@@ -29,7 +29,7 @@ class RealtalkReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        drafts = (draft for chat in records(source) for draft in _drafts(chat))
+        drafts = (draft for chat in records(source) for draft in drafts_from_chat(chat))
         return conversations_from_drafts(source, self.name, drafts)
 
 
@@ -39,7 +39,12 @@ def _has_clean_texts(chat: Node) -> bool:
     return any("clean_text" in turn and "text" not in turn for turn in turns)
 
 
-def _drafts(chat: Node) -> Iterator[Draft]:
+def drafts_from_chat(chat: Node) -> Iterator[Draft]:
+    """Yield the chat's draft whenever it is full, and at the end.
+
+    Raises:
+        InputError: the chat does not have the layout; the place is the path to the value.
+    """
     draft = Draft(chat.child("sample_id").optional_name(), place=chat.place)
     return draft.fill(_messages(draft, chat))
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.evaluation.locomo import Case, read_cases
+from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.evaluation.datasets import read_dataset
 from goalmem_cli.evaluation.recall import RANKINGS, backbone_recall, evidence_recall, retrieval_table
 from goalmem_cli.models.embedders import load_embedder
 from goalmem_cli.records import Hit, Query
@@ -19,10 +20,10 @@ from tests.store.samples import chat, open_store
 LOCOMO = Path(__file__).parents[3] / "shared/data/locomo/locomo5.json"
 
 CASES = [
-    Case("chat", "Kyoto Latte", "x", ("D1:3",), 4),
-    Case("chat", "Momoco sister", "x", ("D1:2", "D1:6"), 1),
-    Case("chat", "never said", None, ("D1:1",), 5),
-    Case("chat", "no evidence", "x", (), 4),
+    Case("1", "chat", "Kyoto Latte", "x", ("D1:3",), "4"),
+    Case("2", "chat", "Momoco sister", "x", ("D1:2", "D1:6"), "1"),
+    Case("3", "chat", "never said", None, ("D1:1",), "5", is_unanswerable=True),
+    Case("4", "chat", "no evidence", "x", (), "4"),
 ]
 
 
@@ -37,7 +38,7 @@ def test_recall_by_hand() -> None:
     (row,) = table.rows
     assert row.mean == (0.75, 1.0)
     assert row.micro == pytest.approx((2 / 3, 1.0))
-    assert row.by_category == {1: (0.5, 1.0), 4: (1.0, 1.0)}
+    assert row.by_category == {"1": (0.5, 1.0), "4": (1.0, 1.0)}
 
 
 def test_recall_of_a_backbone_is_one_row() -> None:
@@ -51,7 +52,7 @@ def test_questions_stay_in_their_conversation(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store")
     store.add(chat(with_ids=True))
     store.add(chat(["Kyoto Latte!"] * 3, name="other", with_ids=True))
-    table = retrieval_table(store, [Case("other", "matcha oat milk", "x", ("D1:5",), 4)], (10,))
+    table = retrieval_table(store, [Case("1", "other", "matcha oat milk", "x", ("D1:5",), "4")], (10,))
     assert [row.ranking for row in table.rows] == list(RANKINGS)
     assert all(row.mean == (0.0,) for row in table.rows)
 
@@ -65,7 +66,7 @@ def test_the_default_finds_the_evidence_of_locomo(tmp_path: Path) -> None:
     """
     store = Store(tmp_path / "store", load_embedder("static"), announce=lambda _: None)
     store.add_all(read_file(LOCOMO))
-    cases, _ = read_cases(LOCOMO)
+    cases = read_dataset([LOCOMO]).cases
     rows = {row.ranking: row for row in retrieval_table(store, cases[::3], (10, 60)).rows}
     hybrid = rows["hybrid (all four lists)"].mean
     assert hybrid[0] >= 0.65

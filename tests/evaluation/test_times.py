@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.evaluation.locomo import Case, read_cases
+from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.evaluation.datasets import read_dataset
 from goalmem_cli.evaluation.times import contains, times_table
 from goalmem_cli.logic.dates import Period
 from goalmem_cli.records import Conversation, Turn
@@ -26,10 +27,10 @@ TEXTS = {
 }
 
 
-def counted(answer: str, *evidence: str, category: int = 2) -> tuple[int, int, int]:
+def counted(answer: str, *evidence: str, category: str = "2") -> tuple[int, int, int]:
     """Return how many questions hold a date, have a relative expression, and are found, for one question."""
     turns = [Turn("chat", 0, place, "Ann", text, SAID, own_id) for place, (own_id, text) in enumerate(TEXTS.items())]
-    case = Case("chat", "When?", answer, evidence, category)
+    case = Case("1", "chat", "When?", answer, evidence, category)
     table = times_table([case], [Conversation("chat", "locomo", tuple(turns))])
     return len(table.cases), len(table.relative), sum(case.is_found for case in table.cases)
 
@@ -63,7 +64,7 @@ def test_what_counts(answer: str, evidence: list[str], expected: tuple[int, int,
 
 def test_other_categories_are_left_out() -> None:
     """Only temporal questions are counted."""
-    assert counted("20 May 2023", "D1:1", category=4) == (0, 0, 0)
+    assert counted("20 May 2023", "D1:1", category="4") == (0, 0, 0)
 
 
 def test_a_week_of_a_month_may_be_counted_in_two_ways() -> None:
@@ -78,8 +79,7 @@ def test_a_week_of_a_month_may_be_counted_in_two_ways() -> None:
 @pytest.mark.skipif(not LOCOMO.exists(), reason="shared data is not there")
 def test_the_share_on_locomo() -> None:
     """Annotated evidence contains the answer's date for more than the 85% that the project asks for."""
-    cases, _ = read_cases(LOCOMO)
-    table = times_table(cases, read_file(LOCOMO, "locomo"))
+    table = times_table(read_dataset([LOCOMO]).cases, read_file(LOCOMO, "locomo"))
     assert table.temporal == 157
     assert len(table.relative) >= 110
     assert table.share >= 0.9

@@ -9,13 +9,13 @@ from datetime import datetime
 
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.reasoners.goal_mem import STEPS, GoalMem, Limits
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.trace import Trace
 from tests.fakes import ListBackbone, Reply, ScriptedModel
 
-FULL = PromptBook.load(None, "full")
-COMPACT = PromptBook.load(None, "compact")
+FULL = PromptBook.load(None, "full", STEPS["full"])
+COMPACT = PromptBook.load(None, "compact", STEPS["compact"])
 MOMENT = datetime(2023, 6, 1, 12, 0)
 
 

@@ -8,7 +8,8 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from goalmem_cli.render.tree import BRIEF, FULL, proof_tree, reason_line
+from goalmem_cli.render.nodes import BRIEF, FULL
+from goalmem_cli.render.tree import proof_tree, reason_line
 from goalmem_cli.trace import Ending, Fact, Trace
 from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, UNKNOWN
 

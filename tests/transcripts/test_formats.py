@@ -12,6 +12,8 @@ from goalmem_cli.transcripts import FORMATS, READERS, detect, read_bytes, read_f
 from tests.transcripts.layouts import EXPORTS
 from tests.transcripts.test_agent_log import CLAUDE as AGENT_LOG
 from tests.transcripts.test_agent_log import lines as agent_log
+from tests.transcripts.test_came import TRIP
+from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
 from tests.transcripts.test_slack import MONDAY as SLACK
 from tests.transcripts.test_telegram import CHAT as TELEGRAM
@@ -26,6 +28,7 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "openai": ("a.json", CHAT),
     "openai-jsonl": ("a.jsonl", LINES),
     "markdown": ("a.md", BOLD),
+    "came": ("a.jsonl", came(*TRIP)),
     "telegram": ("a.json", json.dumps(TELEGRAM).encode()),
     "slack": ("a.json", json.dumps(SLACK).encode()),
     "agent-log": ("a.jsonl", agent_log(AGENT_LOG)),
@@ -47,6 +50,7 @@ def test_the_table_of_formats() -> None:
         ("telegram", "openai"),
         ("slack", "openai"),
         ("agent-log", "openai-jsonl"),
+        ("came", "openai-jsonl"),
         ("whatsapp", "signal"),
         ("signal", "markdown"),
         ("openai-jsonl", "markdown"),

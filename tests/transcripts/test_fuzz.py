@@ -27,7 +27,7 @@ KEYS = SURROGATES | st.sampled_from(
      "sample_id", "messages", "role", "content", "timestamp", "name", "id", "title", "tool_calls",
      "mapping", "current_node", "parent", "message", "author", "parts", "content_type", "chat_messages", "sender", "uuid",
      "parent_message_uuid", "attachments", "conversations", "from", "value", "clean_text", "date_time",
-     "haystack_sessions", "haystack_session_ids", "haystack_dates"]
+     "haystack_sessions", "haystack_session_ids", "haystack_dates", "partition", "timestamp_mapping"]
 )  # fmt: skip
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5), max_leaves=12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -50,7 +50,7 @@ class GoalMem:
         observer: Observer | None = None,
     ) -> None:
         self._backbone = backbone
-        self._steps: Steps = (LineSteps if prompts.profile == "compact" else JsonSteps)(model, prompts)
+        self._steps = _steps(model, prompts)
         self._hashes = prompts.hashes
         self._limits = limits
         self._is_strict = strict
@@ -156,6 +156,21 @@ class GoalMem:
         if reply.value == "unknown":
             return replace(trace, notes=(*trace.notes, "the supporting facts settle neither yes nor no"))
         return replace(trace, status=Status.ANSWERED, answer=reply.value)
+
+
+def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
+    """Return what gives the subgoals of a question's first decomposition as plain words; none if it is unusable."""
+    steps = _steps(model, prompts)
+
+    def plan(question: Question) -> Sequence[str]:
+        reply = steps.decompose(question, [], "")
+        return [atom.phrase for atom in reply.value.subgoals] if reply.value is not None else []
+
+    return plan
+
+
+def _steps(model: LanguageModel, prompts: PromptBook) -> Steps:
+    return (LineSteps if prompts.profile == "compact" else JsonSteps)(model, prompts)
 
 
 def worded(reply: Reply[str], found: Sequence[str], asked: str) -> tuple[str, str]:

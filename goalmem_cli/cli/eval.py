@@ -1,0 +1,170 @@
+"""`goalmem eval`: measures reasoners and backbones on the questions of a benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
+from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.judging import Jury, judge_run
+from goalmem_cli.cli.measuring import Measuring, Wanted, listed
+from goalmem_cli.cli.report import Form, print_report
+
+SampleName: TypeAlias = Literal["stratified", "first", "random"]
+ScopeName: TypeAlias = Literal["conversation", "domain"]
+
+Judge = Annotated[
+    str | None, typer.Option("--judge", metavar="MODEL", help="Let this model judge the answers, named as for --model.")
+]
+JudgePrompt = Annotated[
+    Literal["standard", "strict"], typer.Option("--judge-prompt", help="How generous the judge is.")
+]
+Passes = Annotated[int, typer.Option("--passes", min=1, max=100, help="How often each answer is judged.")]
+
+group = typer.Typer(
+    cls=RunGroup,
+    help="Measure reasoners and backbones on a benchmark: `eval FILE`, `eval score RUN`, `eval merge OUT RUN...`.",
+    context_settings=CONTEXT,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the app."""
+    app.add_typer(group, name="eval")
+
+
+@group.command(
+    "run",
+    epilog=examples(
+        "goalmem eval sample_convos/momoco.json",
+        "goalmem eval locomo10.json --reasoner direct,goal-mem,react --limit 150 --judge bundled --out my-run",
+        "goalmem eval locomo10.json --retrieval-only --backbone bm25,dense,hybrid",
+        "goalmem eval score my-run --judge models/judge.gguf",
+        "goalmem eval merge whole-run shard-1 shard-2",
+    ),
+)
+def run(
+    context: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="LoCoMo, LongMemEval, REALTALK, CAME-Bench or the corpus; or a folder."),
+    ],
+    reasoner: Annotated[
+        str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle too.")
+    ] = "direct,goal-mem",
+    backbone: Annotated[str, typer.Option("--backbone", metavar="C,D", help="Over which, with commas.")] = "hybrid",
+    model: options.Model = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="How many questions [default: all].")] = None,
+    categories: Annotated[
+        str | None, typer.Option("--categories", metavar="1,2", help="Only these, by number or name, with commas.")
+    ] = None,
+    sample: Annotated[SampleName, typer.Option("--sample", help="How --limit draws.")] = "stratified",
+    seed: options.Seed = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The run's folder [default: one of its own].")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume/--no-resume", help="Go on with the same run where it stopped, or begin anew.")
+    ] = True,
+    retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Only retrieve: no model.")] = False,
+    queries: Annotated[
+        str | None,
+        typer.Option(
+            "--queries",
+            metavar="KIND,...",
+            help="Retrieve with question, plan, plan+refinements (gold) or model; implies --retrieval-only.",
+        ),
+    ] = None,
+    scope: Annotated[
+        ScopeName | None,
+        typer.Option("--scope", help="What a question sees [default: its conversation; with --queries its domain]."),
+    ] = None,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="The budget of units a question [default: 60].")] = None,
+    shard: Annotated[str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N like parts.")] = "1/1",
+    judge: Judge = None,
+    judge_prompt: JudgePrompt = "standard",
+    passes: Passes = 1,
+    max_breadth: options.MaxBreadth = None,
+    max_depth: options.MaxDepth = None,
+    strict: options.Strict = None,
+    context_length: options.Context = None,
+    threads: options.Threads = None,
+    prompts: options.Prompts = None,
+    embedder: options.Embedder = None,
+    category_names: options.CategoryNames = "official",
+    json: options.Json = False,
+    csv: options.Csv = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Measure reasoners over backbones on the questions of a benchmark, in a store of its own that is gone afterwards.
+
+    Results are kept in the run's folder as they come: the same command goes on where it was interrupted.
+    """
+    wanted = Wanted(
+        tuple(files), listed(reasoner), listed(backbone), limit=limit, categories=listed(categories), sample=sample,
+        queries=listed(queries), is_retrieval_only=retrieval_only, scope=scope, shard=shard, out=out, is_resumed=resume,
+        category_names=category_names,
+    )  # fmt: skip
+    with TemporaryDirectory(prefix="goalmem-eval-") as folder:
+        made = begin(
+            context, quiet=quiet, verbose=verbose, store=Path(folder) / "store", model=model, seed=seed, budget=k,
+            max_breadth=max_breadth, max_depth=max_depth, strict=strict, context=context_length, threads=threads,
+            prompts=prompts, embedder=embedder,
+        )  # fmt: skip
+        path = Measuring(made, wanted).measure()
+    if judge is not None and not wanted.only_retrieves:
+        judge_run(made, path, Jury(judge, judge_prompt, passes))
+    print_report(made.screen, [path], Form(json, csv, category_names))
+    return 0
+
+
+@group.command("score", epilog=examples("goalmem eval score my-run --judge models/judge.gguf --judge-prompt strict"))
+def score(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    judge: Judge = None,
+    judge_prompt: JudgePrompt = "standard",
+    passes: Passes = 1,
+    context_length: options.Context = None,
+    threads: options.Threads = None,
+    prompts: options.Prompts = None,
+    category_names: options.CategoryNames = "official",
+    json: options.Json = False,
+    csv: options.Csv = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Score a run again from its stored answers, and let a judge read those that it has not read yet."""
+    made = begin(
+        context, quiet=quiet, verbose=verbose, context=context_length, threads=threads, prompts=prompts, model=judge
+    )
+    if judge is not None:
+        judge_run(made, folder, Jury(judge, judge_prompt, passes))
+    print_report(made.screen, [folder], Form(json, csv, category_names))
+    return 0
+
+
+@group.command("merge", epilog=examples("goalmem eval merge whole-run shard-1 shard-2"))
+def merge(
+    context: typer.Context,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder of the whole run, new or empty.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="The folders of all its shards.")],
+    category_names: options.CategoryNames = "official",
+    json: options.Json = False,
+    csv: options.Csv = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Make one run of the shards that --shard measured on several machines."""
+    from goalmem_cli.evaluation.folder import read_run, write_run
+    from goalmem_cli.evaluation.merging import merge as merged
+
+    made = begin(context, quiet=quiet)
+    write_run(out, merged([read_run(folder) for folder in folders]))
+    print_report(made.screen, [out], Form(json, csv, category_names))
+    return 0

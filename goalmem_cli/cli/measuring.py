@@ -1,0 +1,299 @@
+"""What `goalmem eval` measures: from the words of the command to a run's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, version_of
+from goalmem_cli.errors import UsageError
+from goalmem_cli.records import content_hash
+
+if TYPE_CHECKING:
+    from goalmem_cli.evaluation.folder import RunFolder
+    from goalmem_cli.evaluation.queries import QueryKind
+    from goalmem_cli.evaluation.run import Manifest, Placed
+    from goalmem_cli.evaluation.runner import Memory, Row
+    from goalmem_cli.ports import Reasoner
+    from goalmem_cli.wiring import LoadedModel
+
+BACKBONES = ("hybrid", "bm25", "dense")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be measured, as it was typed."""
+
+    files: tuple[Path, ...]
+    reasoners: tuple[str, ...]
+    backbones: tuple[str, ...]
+    limit: int | None = None
+    categories: tuple[str, ...] = ()
+    sample: str = "stratified"
+    queries: tuple[str, ...] = ()
+    is_retrieval_only: bool = False
+    scope: str | None = None
+    shard: str = "1/1"
+    out: Path | None = None
+    is_resumed: bool = True
+    category_names: str = "official"
+
+    @property
+    def only_retrieves(self) -> bool:
+        """Whether nothing is answered: kinds of query are only compared by what they find."""
+        return self.is_retrieval_only or bool(self.queries)
+
+    @property
+    def sees_domain(self) -> bool:
+        """Whether a question sees all conversations of its domain, and not only its own."""
+        return self.scope == "domain" or (self.scope is None and bool(self.queries))
+
+    @property
+    def kinds(self) -> tuple[QueryKind, ...]:
+        """What to retrieve with.
+
+        Raises:
+            UsageError: there is no such kind of query.
+        """
+        from goalmem_cli.evaluation.queries import QueryKind
+
+        known = [kind.value for kind in QueryKind]
+        return tuple(QueryKind(_one_of(name, known, "--queries")) for name in self.queries or (QueryKind.QUESTION,))
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """Which shard of how many.
+
+        Raises:
+            UsageError: it is not written like 2/5.
+        """
+        number, slash, of = self.shard.partition("/")
+        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+            raise UsageError(f"--shard {self.shard!r} names no part", "write 2/5 for the second of five")
+        return int(number), int(of)
+
+
+def listed(typed: str | None) -> tuple[str, ...]:
+    """Return the names that are typed with commas between, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in (typed or "").split(",") if name.strip()))
+
+
+class Measuring:
+    """Measures what is wanted, in the store that the run's settings name."""
+
+    def __init__(self, run: Invocation, wanted: Wanted) -> None:
+        """Check what was typed and read the dataset.
+
+        Raises:
+            UsageError: a reasoner, backbone, category, kind of query or shard is none.
+            InputError: the dataset cannot be read.
+        """
+        from goalmem_cli.evaluation.datasets import read_dataset
+        from goalmem_cli.wiring import call_ranges
+
+        self._run = run
+        self._wanted = wanted
+        self._calls = call_ranges(run.settings)
+        for name in wanted.reasoners:
+            _one_of(name, self._calls, "--reasoner")
+        for name in wanted.backbones:
+            _one_of(name, BACKBONES, "--backbone")
+        self._kinds, self._shard = wanted.kinds, wanted.part
+        self._dataset = read_dataset(wanted.files)
+        for what, often in self._dataset.repairs.items():
+            run.screen.note(f"{self._dataset.name}: {often} {what}")
+        self._placed = self._chosen()
+
+    def measure(self) -> Path:
+        """Retrieve and answer what is left of the run, and return its folder.
+
+        Raises:
+            GoalmemError: what prevented it.
+        """
+        from goalmem_cli.evaluation.folder import RunFolder
+
+        with self._model() as loaded:
+            manifest = self._manifest(loaded)
+            path = self._path(manifest)
+            folder = RunFolder.begin(path, manifest, self._placed)
+            try:
+                self._run.screen.note(f"run {path}")
+                self._fill(folder, loaded)
+            finally:
+                folder.close()
+        return path
+
+    def _fill(self, folder: RunFolder, loaded: LoadedModel | None) -> None:
+        """Do what is left of the run's stages."""
+        from goalmem_cli.evaluation.folder import read_run
+        from goalmem_cli.evaluation.hypotheses import write_hypotheses
+        from goalmem_cli.evaluation.run import Answered, Retrieved
+        from goalmem_cli.evaluation.runner import Row, unanswered, unretrieved
+
+        done = folder.keys(Answered)
+        rows = [Row(reasoner, backbone) for reasoner in self._wanted.reasoners for backbone in self._wanted.backbones]
+        left = {row: unanswered(done, self._placed, row) for row in rows if self._answers}
+        queried = folder.keys(Retrieved)
+        if not any(left.values()) and not unretrieved(queried, self._placed, self._wanted.backbones, self._kinds):
+            self._run.screen.note("nothing is left to measure: the figures are those of the finished run")
+            return
+        memory = self._memory()
+        self._retrieve(folder, memory, loaded)
+        if loaded is not None and any(left.values()):
+            self._answer(folder, memory, loaded, {row: number for row, number in left.items() if number})
+        if self._dataset.format == "longmemeval":
+            write_hypotheses(read_run(folder.path), folder.path / "hypotheses")
+
+    @property
+    def _answers(self) -> bool:
+        return not self._wanted.only_retrieves
+
+    @contextmanager
+    def _model(self) -> Iterator[LoadedModel | None]:
+        """Yield the model, or None where nothing asks one."""
+        if not self._answers and "model" not in self._wanted.queries:
+            yield None
+            return
+        loaded = self._run.factories.model(self._run.settings)
+        try:
+            yield loaded
+        finally:
+            loaded.close()
+
+    def _memory(self) -> Memory:
+        from goalmem_cli.evaluation.runner import Memory
+        from goalmem_cli.wiring import open_store
+
+        store = open_store(self._run.settings, self._run.factories, self._run.screen.note)
+        cases = [placed.case for placed in self._placed]
+        memory = Memory(store, self._dataset, cases, by_domain=self._wanted.sees_domain)
+        with self._run.screen.working() as reach:
+            memory.fill(lambda turns: reach(f"storing turns: {turns:,}", 0, 0))
+        return memory
+
+    def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None) -> None:
+        from goalmem_cli.evaluation.runner import retrieve
+        from goalmem_cli.wiring import build_planner, open_backbone
+
+        settings = self._run.settings
+        backbones = {
+            name: open_backbone(replace(settings, backbone=name), memory.store) for name in self._wanted.backbones
+        }
+        with self._run.screen.working() as reach:
+            retrieve(
+                folder, self._placed, memory, backbones, kinds=self._kinds, k=settings.budget,
+                planner=build_planner(settings, loaded) if loaded is not None else None,
+                progress=lambda name, number, of: reach(f"retrieving with {name}, {number} of {of}", number, of),
+            )  # fmt: skip
+
+    def _answer(self, folder: RunFolder, memory: Memory, loaded: LoadedModel, left: Mapping[Row, int]) -> None:
+        """Say what it is going to cost, then answer."""
+        from goalmem_cli.evaluation.estimate import estimated
+        from goalmem_cli.evaluation.runner import answer
+        from goalmem_cli.wiring import build_reasoner
+
+        settings = self._run.settings
+
+        def build(reasoner: str, backbone: str) -> Reasoner:
+            named = replace(settings, reasoner=reasoner, backbone=backbone)
+            return build_reasoner(named, memory.store, loaded, gold=memory.gold)
+
+        started = perf_counter()
+        build("direct", self._wanted.backbones[0]).answer(memory.question(self._placed[0].case))
+        estimate = estimated(left, self._calls, perf_counter() - started)
+        self._run.screen.note(f"{estimate.line()}; interrupted, the same command goes on")
+        weights = {row.name: sum(self._calls[row.reasoner]) for row in left}
+        total = sum(number * weights[row.name] for row, number in left.items())
+        with self._run.screen.working() as reach:
+            spent = 0
+
+            def progress(name: str, number: int, of: int) -> None:
+                nonlocal spent
+                spent += weights[name]
+                reach(f"{name}: {number} of {of}", spent, total)
+
+            answer(folder, self._placed, list(left), memory, build, progress)
+
+    def _chosen(self) -> tuple[Placed, ...]:
+        """Return the cases of this shard.
+
+        Raises:
+            UsageError: there is no such category, or no question is left.
+        """
+        from goalmem_cli.evaluation.sampling import Sample, choose, shard
+
+        wanted = self._wanted
+        codes = [self._code(name) for name in wanted.categories]
+        placed = choose(
+            self._dataset.cases,
+            categories=codes or None,
+            limit=wanted.limit,
+            sample=Sample(wanted.sample),
+            seed=self._run.settings.seed,
+        )
+        if not placed:
+            raise UsageError(f"{self._dataset.name} has no such question", "name other --categories")
+        return shard(placed, *self._shard)
+
+    def _code(self, name: str) -> str:
+        names = {shown.lower(): code for code, shown in self._dataset.categories.items()}
+        return names.get(name.lower()) or _one_of(name, self._dataset.categories, "--categories")
+
+    def _manifest(self, loaded: LoadedModel | None) -> Manifest:
+        """Return what is measured: everything that decides results."""
+        from goalmem_cli.evaluation.run import NO_REASONER, Manifest
+        from goalmem_cli.wiring import GOAL_MEM, open_prompts, reasoner_steps
+
+        settings, wanted = self._run.settings, self._wanted
+        prompts: Mapping[str, str] = {}
+        decisive = {
+            "budget": settings.budget, "limit": wanted.limit, "sample": wanted.sample, "seed": settings.seed,
+            "categories": ",".join(wanted.categories), "scope": "domain" if wanted.sees_domain else "conversation",
+            "queries": ",".join(self._kinds), "embedder": settings.embedder or "static",
+        }  # fmt: skip
+        if loaded is not None:
+            steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), loaded.profile)
+            prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes
+            decisive |= {
+                "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
+                "max_depth": settings.max_depth, "strict": settings.strict, "profile": loaded.profile,
+            }  # fmt: skip
+        return Manifest(
+            self._dataset.name, self._dataset.format, self._dataset.digest,
+            sources=tuple(str(file) for file in wanted.files),
+            reasoners=wanted.reasoners if self._answers else (NO_REASONER,),
+            backbones=wanted.backbones,
+            model=loaded.name if loaded is not None else "",
+            categories=self._dataset.categories,
+            repairs=self._dataset.repairs,
+            settings={name: str(value) for name, value in decisive.items()},
+            prompts=prompts,
+            version=version_of("goalmem", UNINSTALLED),
+            shard=self._shard,
+        )  # fmt: skip
+
+    def _path(self, manifest: Manifest) -> Path:
+        """Return the run's folder: the one that was typed, else one that the same command finds again."""
+        from goalmem_cli.documents import plain
+
+        if self._wanted.out is not None:
+            return self._wanted.out
+        decisive = plain(replace(manifest, sources=()))
+        name = f"{manifest.dataset}-{content_hash(repr(decisive))[:10]}"
+        runs = platformdirs.user_data_path("goalmem", appauthor=False) / "runs"
+        if self._wanted.is_resumed:
+            return runs / name
+        return next(path for number in count(1) if not (path := runs / f"{name}-{number}").exists())
+
+
+def _one_of(name: str, known: Sequence[str] | Mapping[str, object], flag: str) -> str:
+    if name not in known:
+        raise UsageError(f"{flag}: there is no {name!r}", f"choose from {', '.join(known)}")
+    return name

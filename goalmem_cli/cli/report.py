@@ -1,0 +1,105 @@
+"""`goalmem report`: what runs found, as tables, JSON, CSV or a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import examples
+from goalmem_cli.cli.invocation import begin
+from goalmem_cli.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.evaluation.run import Run
+    from goalmem_cli.evaluation.summary import Summary
+    from goalmem_cli.render.console import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a report is given: `is_json` or `is_csv` instead of tables, `html` a page, alone or beside one of them."""
+
+    is_json: bool = False
+    is_csv: bool = False
+    category_names: str = "official"
+    baseline: str = "direct"
+    html: Path | None = None
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command(epilog=examples("goalmem report my-run", "goalmem report my-run other-run --html report.html"))(report)
+
+
+def report(
+    context: typer.Context,
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs, as `goalmem eval` names them.")
+    ],
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write one page with charts and a browser of the questions."),
+    ] = None,
+    baseline: Annotated[
+        str, typer.Option("--baseline", metavar="NAME", help="The reasoner that the others are compared with.")
+    ] = "direct",
+    category_names: options.CategoryNames = "official",
+    json: options.Json = False,
+    csv: options.Csv = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Print what runs found, with 95% intervals: answers, refusals, evidence, cost and search, also by category.
+
+    A run that is not finished is reported as far as it has come.
+    """
+    run = begin(context, quiet=quiet)
+    print_report(run.screen, runs, Form(json, csv, category_names, baseline, html))
+    return 0
+
+
+def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
+    """Print the runs in the folders in this form.
+
+    Raises:
+        UsageError: two forms are asked for at once, or a folder holds no run.
+        InputError: a file of a run is damaged.
+        StoreError: the page cannot be written.
+    """
+    if form.is_json and form.is_csv:
+        raise UsageError("--json and --csv are two forms of one output", "leave one of them out")
+    from goalmem_cli.evaluation.folder import read_run
+    from goalmem_cli.evaluation.summary import CategoryNames, summarise
+
+    runs = [read_run(path) for path in paths]
+    summaries = [summarise(run, form.baseline, CategoryNames(form.category_names)) for run in runs]
+    if form.is_json:
+        from goalmem_cli.evaluation.summary_formats import document
+
+        screen.document(document(summaries))
+    elif form.is_csv:
+        from goalmem_cli.evaluation.summary_formats import rows_csv
+
+        screen.answer(rows_csv(summaries).rstrip("\n"))
+    elif form.html is None:
+        from goalmem_cli.render.report import report as drawn
+
+        screen.show(drawn(summaries))
+    if form.html is not None:
+        _write(form.html, summaries, runs)
+        screen.note(f"{form.html} holds the report")
+
+
+def _write(path: Path, summaries: Sequence[Summary], runs: Sequence[Run]) -> None:
+    """Write the page; whoever reads it sees the old one or the new one whole."""
+    from goalmem_cli.render.page import page
+    from goalmem_cli.store.files import replace_file
+
+    try:
+        replace_file(path, page(summaries, runs).encode())
+    except StoreError as error:
+        raise StoreError(error.message, "check permissions and space, or name another file with --html") from error

@@ -1,0 +1,69 @@
+"""LoCoMo's own score of an answer, after the rules of its published `task_eval/evaluation.py`, to the last bit."""
+
+from __future__ import annotations
+
+import string
+from collections import Counter
+
+import numpy as np
+import regex  # type: ignore[import-untyped]
+from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
+
+# LoCoMo finds the articles with `regex`, whose words hold combining marks, where those of `re` end before them.
+_ARTICLES = regex.compile(r"\b(?:a|an|the|and)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_STEMMER = PorterStemmer()
+_REFUSALS = ("no information available", "not mentioned")
+
+
+def normalise_answer(text: str) -> str:
+    """Return the text in lower case, without ASCII punctuation, articles and the word "and", blanks made single."""
+    bare = text.replace(",", "").lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def f1_score(prediction: str, answer: str) -> float:
+    """Return the F1, from 0 to 1, of the Porter stems that the two have in common, each as often as both have it."""
+    predicted, gold = _stems(prediction), _stems(answer)
+    common = (Counter(predicted) & Counter(gold)).total()
+    if not common:
+        return 0.0
+    precision = common / len(predicted)
+    recall = common / len(gold)
+    return 2 * precision * recall / (precision + recall)
+
+
+def list_f1(prediction: str, answer: str) -> float:
+    """Return the mean, over the answer's parts between commas, of the best F1 that a part of the prediction has."""
+    predicted = prediction.split(",")
+    return float(np.mean([max(f1_score(part, gold) for part in predicted) for gold in answer.split(",")]))
+
+
+def is_locomo_refusal(prediction: str) -> bool:
+    """Say whether the text holds one of the two phrases that LoCoMo takes for a refusal."""
+    return any(phrase in prediction.lower() for phrase in _REFUSALS)
+
+
+def locomo_score(prediction: str, answer: str, category: str) -> float:
+    """Return what LoCoMo gives the prediction, from 0 to 1, by the category of its question.
+
+    "1" (multi-hop) compares lists; "2" and "4" (temporal, single-hop) whole texts; "3" (open-domain) likewise, with
+    the answer up to its first semicolon; "5" (adversarial) asks for a refusal, whatever the answer.
+
+    Raises:
+        ValueError: LoCoMo has no such category.
+    """
+    match category:
+        case "1":
+            return list_f1(prediction, answer)
+        case "2" | "4":
+            return f1_score(prediction, answer)
+        case "3":
+            return f1_score(prediction, answer.split(";")[0])
+        case "5":
+            return float(is_locomo_refusal(prediction))
+    raise ValueError(f"LoCoMo has no category {category!r}")
+
+
+def _stems(text: str) -> list[str]:
+    return [_STEMMER.stem(word) for word in normalise_answer(text).split()]

@@ -1,0 +1,97 @@
+"""Scores of an answer by what it shares with the gold one: words, as A-MEM and Mem0 count them, or items of a set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from nltk.tokenize.destructive import NLTKWordTokenizer  # type: ignore[import-untyped]
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu  # type: ignore[import-untyped]
+from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
+
+from goalmem_cli.logic.equality import Equality, compare
+from goalmem_cli.logic.normal import normalise
+
+_BLANKED = str.maketrans(".,!?", "    ")
+_TOKENIZER = NLTKWordTokenizer()
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+# "1,000" and "May 7, 2023" are one item each.
+_COMMA = r",(?!(?<=\d,)\d{3}(?!\d)|(?:(?<=\b\d,)|(?<=\b\d\d,))\s*(?:19|20)\d\d\b)"
+_SEPARATORS = tuple(map(re.compile, (r"[;\n]", _COMMA, r"(?i:\band\b)")))
+
+
+@dataclass(frozen=True, slots=True)
+class SetScores:
+    """Precision, recall and F1, each from 0 to 1, of the items that an answer names."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def word_set_f1(prediction: str, answer: str) -> float:
+    """Return the F1, from 0 to 1, of the two sets of words: lower case, split at blanks and at ``. , ! ?``."""
+    predicted, gold = (set(text.lower().translate(_BLANKED).split()) for text in (prediction, answer))
+    return _harmonic(len(predicted & gold), len(predicted), len(gold))
+
+
+def bleu1(prediction: str, answer: str) -> float:
+    """Return the smoothed BLEU of single words, from 0 to 1.
+
+    The words are those of NLTK's tokenizer over the whole text in lower case. Mem0 has NLTK split sentences first,
+    with a model that must be downloaded; the two differ only in the full stops inside an answer of several sentences.
+    """
+    predicted, gold = (_TOKENIZER.tokenize(text.lower()) for text in (prediction, answer))
+    smoothing = SmoothingFunction().method1
+    return float(sentence_bleu([gold], predicted, weights=(1, 0, 0, 0), smoothing_function=smoothing))
+
+
+def is_exact_match(prediction: str, answer: str) -> bool:
+    """Say whether the two are the same but for case and blanks around them."""
+    return prediction.strip().lower() == answer.strip().lower()
+
+
+def set_scores(prediction: str, answers: Sequence[str]) -> SetScores:
+    """Return how well the items that the prediction names are those of the answer set (CAME-Bench, STITCH 3).
+
+    The prediction is split at semicolons and line ends, then at commas, then at "and"; what equals a gold item stays
+    whole. Items are one when they are equal or aliases (`logic.equality`); each gold item is matched once at most.
+    """
+    gold = _distinct(answers)
+    predicted = _distinct(_items(prediction, gold))
+    matched = sum(value for _, _, value in assignment([[_sameness(item, name) for name in gold] for item in predicted]))
+    return SetScores(
+        precision=matched / len(predicted) if predicted else 0.0,
+        recall=matched / len(gold) if gold else 0.0,
+        f1=_harmonic(matched, len(predicted), len(gold)),
+    )
+
+
+def assignment(values: Sequence[Sequence[float]]) -> list[tuple[int, int, float]]:
+    """Return (row, column, value) for the pairs, none of which share a row or column, with the greatest sum."""
+    if not values or not values[0]:
+        return []
+    rows, columns = linear_sum_assignment(np.asarray(values, dtype=float), maximize=True)
+    return [(int(row), int(column), values[row][column]) for row, column in zip(rows, columns, strict=True)]
+
+
+def _harmonic(common: float, predicted: int, gold: int) -> float:
+    return 2 * common / (predicted + gold) if predicted + gold else 0.0
+
+
+def _sameness(left: str, right: str) -> float:
+    return float(compare(left, right) in (Equality.EQUAL, Equality.ALIAS))
+
+
+def _distinct(items: Sequence[str]) -> list[str]:
+    """Return the items that say something, each normal form once."""
+    return list({key: item for item in items if (key := normalise(item))}.values())
+
+
+def _items(text: str, gold: Sequence[str], level: int = 0) -> list[str]:
+    text = _LIST_MARK.sub("", text)
+    if level == len(_SEPARATORS) or any(compare(text, name) is Equality.EQUAL for name in gold):
+        return [text]
+    return [item for part in _SEPARATORS[level].split(text) for item in _items(part, gold, level + 1)]

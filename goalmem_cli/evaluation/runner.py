@@ -1,0 +1,214 @@
+"""The stages of a run: retrieve, then answer; each result is appended as it is made, and none is made twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from goalmem_cli.errors import ContextOverflow
+from goalmem_cli.evaluation.cases import Case, Dataset
+from goalmem_cli.evaluation.folder import RunFolder
+from goalmem_cli.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
+from goalmem_cli.evaluation.run import Answered, Placed, Retrieved
+from goalmem_cli.ports import Backbone, Reasoner
+from goalmem_cli.records import Conversation, Hit, Query, Question
+from goalmem_cli.store.memory import Store
+from goalmem_cli.trace import Status, Trace
+
+BuildReasoner = Callable[[str, str], Reasoner]
+"""Builds a reasoner by its name, over the backbone of a name."""
+
+Progress = Callable[[str, int, int], None]
+"""Told after every result: the name of the row, how many of it are done and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the comparison."""
+
+    reasoner: str
+    backbone: str
+
+    @property
+    def name(self) -> str:
+        """What the row is called: reasoner and backbone."""
+        return f"{self.reasoner} over {self.backbone}"
+
+
+class Memory:
+    """The conversations of a dataset in a store, and what of it each case may see."""
+
+    def __init__(self, store: Store, dataset: Dataset, cases: Iterable[Case], *, by_domain: bool = False) -> None:
+        self.store = store
+        self._dataset = dataset
+        self._domains: dict[str, list[str]] = {}
+        members = list(cases)
+        wanted = {case.domain for case in members}
+        for case in dataset.cases if by_domain else members:
+            if not by_domain or case.domain in wanted:
+                names = self._domains.setdefault(self._group(case, by_domain), [])
+                if case.conversation not in names:
+                    names.append(case.conversation)
+        self._by_domain = by_domain
+        self._last: dict[str, datetime] = {}
+        self._asked: tuple[Question, Case] | None = None
+
+    def fill(self, report: Callable[[int], None] = lambda _: None) -> int:
+        """Read the conversations into the store, telling how many turns are in it, and return that number.
+
+        Raises:
+            InputError: a file cannot be read.
+            StoreError: the store cannot be written.
+        """
+        wanted = {name for names in self._domains.values() for name in names}
+        stored = 0
+
+        def named() -> Iterable[Conversation]:
+            nonlocal stored
+            for conversation in self._dataset.conversations(wanted):
+                name = conversation.own_id or conversation.name
+                for turn in conversation.turns:
+                    if turn.said is not None:
+                        self._note_time(name, turn.said)
+                stored += len(conversation.turns)
+                yield replace(conversation, name=name)
+                report(stored)
+
+        self.store.add_all(named(), by_name=True)
+        return stored
+
+    def scope(self, case: Case) -> tuple[str, ...]:
+        """Return the conversations that the case may see: its own, or those of its domain."""
+        return tuple(self._domains[self._group(case, self._by_domain)])
+
+    def question(self, case: Case) -> Question:
+        """Return the case as a question, asked at its own time, else with its conversation's last turn.
+
+        What was said after a question's own time is hidden from it.
+        """
+        asked = case.asked or self._last.get(case.conversation, datetime(1970, 1, 1))
+        question = Question(case.question, asked, case.asker, self.scope(case), case.asked)
+        self._asked = (question, case)
+        return question
+
+    def gold(self, question: Question) -> list[Hit]:
+        """Return the evidence of the case whose question was made last; nothing for any other question.
+
+        Raises:
+            StoreError: the memory could not be read.
+        """
+        if self._asked is None or self._asked[0] is not question:
+            return []
+        case = self._asked[1]
+        turns = self.store.turns([case.conversation])
+        wanted = [turn.id for turn in turns if turn.label in case.evidence]
+        hits = self.store.hits(wanted)
+        return [hits[unit] for unit in wanted if unit in hits]
+
+    def _note_time(self, conversation: str, said: datetime) -> None:
+        clock = said.replace(tzinfo=None)
+        self._last[conversation] = max(clock, self._last.get(conversation, clock))
+
+    @staticmethod
+    def _group(case: Case, by_domain: bool) -> str:
+        return f"domain {case.domain}" if by_domain else f"conversation {case.conversation}"
+
+
+def retrieve(
+    folder: RunFolder,
+    cases: Sequence[Placed],
+    memory: Memory,
+    backbones: Mapping[str, Backbone],
+    *,
+    kinds: Sequence[QueryKind] = (QueryKind.QUESTION,),
+    k: int = 60,
+    planner: Planner | None = None,
+    progress: Progress = lambda *_: None,
+) -> None:
+    """Retrieve for every case with every kind of query over every backbone, but for what the run has already.
+
+    Raises:
+        StoreError: the memory cannot be read, or the run not written.
+        ModelError: the planner's model cannot be used.
+    """
+    done = folder.keys(Retrieved)
+    plans: dict[str, tuple[str, ...]] = {}
+    for kind in kinds:
+        for name, backbone in backbones.items():
+            for number, placed in enumerate(cases, 1):
+                case = placed.case
+                if (case.id, name, kind.value) in done:
+                    continue
+                queries = _queries(case, kind, memory, planner, plans)
+                scope = Query("", memory.scope(case), until=case.asked)
+                hits = retrieve_fused(backbone, queries, scope, k)
+                units = tuple(_labels(hit.unit.conversation, hit.unit.labels, case) for hit in hits)
+                folder.append(Retrieved(case.id, name, kind.value, queries, units))
+                progress(f"{name}, {kind.value}", number, len(cases))
+
+
+def answer(
+    folder: RunFolder,
+    cases: Sequence[Placed],
+    rows: Sequence[Row],
+    memory: Memory,
+    build: BuildReasoner,
+    progress: Progress = lambda *_: None,
+) -> None:
+    """Answer every case in every row, but for what the run has already.
+
+    A question whose prompt does not fit into the model's context has failed; it does not end the run.
+
+    Raises:
+        ModelError: the model cannot be used.
+        StoreError: the memory cannot be read, or the run not written.
+    """
+    done = folder.keys(Answered)
+    for row in rows:
+        left = [placed.case for placed in cases if (placed.case.id, row.reasoner, row.backbone) not in done]
+        reasoner = build(row.reasoner, row.backbone) if left else None
+        for number, case in enumerate(left, 1 + len(cases) - len(left)):
+            if reasoner is not None:
+                trace = _answered(reasoner, row, memory.question(case))
+                folder.append(Answered(case.id, row.reasoner, row.backbone, trace))
+                progress(row.name, number, len(cases))
+
+
+def unretrieved(
+    done: Collection[object], cases: Sequence[Placed], backbones: Sequence[str], kinds: Sequence[QueryKind]
+) -> int:
+    """Return how many retrievals of the stage are not among the keys yet."""
+    wanted = {(placed.case.id, backbone, kind.value) for placed in cases for backbone in backbones for kind in kinds}
+    return len(wanted.difference(done))
+
+
+def unanswered(done: Collection[object], cases: Sequence[Placed], row: Row) -> int:
+    """Return how many cases of a row have no answer among the keys yet."""
+    return sum((placed.case.id, row.reasoner, row.backbone) not in done for placed in cases)
+
+
+def _answered(reasoner: Reasoner, row: Row, question: Question) -> Trace:
+    try:
+        return reasoner.answer(question)
+    except ContextOverflow as error:
+        return Trace(
+            Status.FAILED, row.reasoner, question.text, question.asked, asker=question.asker, failure=error.message
+        )
+
+
+def _queries(
+    case: Case, kind: QueryKind, memory: Memory, planner: Planner | None, plans: dict[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the queries of a kind; the question stands in where a model's plan is unusable."""
+    if kind is not QueryKind.MODEL or planner is None:
+        return gold_queries(case, kind)
+    if case.id not in plans:
+        plans[case.id] = tuple(dict.fromkeys(planner(memory.question(case)))) or (case.question,)
+    return plans[case.id]
+
+
+def _labels(conversation: str, labels: Sequence[str], case: Case) -> tuple[str, ...]:
+    if conversation == case.conversation:
+        return tuple(labels)
+    return tuple(f"{conversation} {label}" for label in labels)

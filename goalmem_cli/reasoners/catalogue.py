@@ -1,0 +1,56 @@
+"""The reasoners that go forward from the question, by name: how each is made, and what it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.ports import Reasoner
+from goalmem_cli.reasoners import direct, full_context, memguide, oracle, react, reflect, reformulate, tiser
+from goalmem_cli.reasoners.full_context import Transcript
+from goalmem_cli.reasoners.inquiry import Tools
+from goalmem_cli.records import Hit, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What some reasoners see beside the backbone: the turns as they are, and a benchmark's gold evidence."""
+
+    transcript: Transcript
+    gold: Callable[[Question], Sequence[Hit]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How a reasoner is made, its prompts, and the least and most calls of a question, without second tries.
+
+    `shows_all` says that it shows as much as the context holds, whatever the budget; `needs_gold` that it only exists
+    where the gold evidence is known.
+    """
+
+    build: Callable[[Tools, Sources], Reasoner]
+    steps: Sequence[str]
+    calls: tuple[int, int]
+    shows_all: bool = False
+    needs_gold: bool = False
+
+
+def _oracle(tools: Tools, sources: Sources) -> Reasoner:
+    return oracle.Oracle(tools, sources.gold or (lambda _: ()))
+
+
+REASONERS: Mapping[str, Entry] = {
+    direct.NAME: Entry(lambda tools, _: direct.Direct(tools), direct.STEPS, direct.calls()),
+    full_context.NAME: Entry(
+        lambda tools, sources: full_context.FullContext(tools, sources.transcript),
+        full_context.STEPS,
+        full_context.calls(),
+        shows_all=True,
+    ),
+    reformulate.NAME: Entry(lambda tools, _: reformulate.Reformulate(tools), reformulate.STEPS, reformulate.calls()),
+    reflect.NAME: Entry(lambda tools, _: reflect.Reflect(tools), reflect.STEPS, reflect.calls()),
+    react.NAME: Entry(lambda tools, _: react.React(tools), react.STEPS, react.calls()),
+    memguide.NAME: Entry(lambda tools, _: memguide.MemGuide(tools), memguide.STEPS, memguide.calls()),
+    tiser.NAME: Entry(lambda tools, _: tiser.Tiser(tools), tiser.STEPS, tiser.calls()),
+    oracle.NAME: Entry(_oracle, oracle.STEPS, oracle.calls(), needs_gold=True),
+}

@@ -1,0 +1,53 @@
+"""Turns and units in the order they were said, across conversations, also where some have no time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import TypeVar
+
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.records import Turn, Unit
+
+T = TypeVar("T")
+
+
+def chronological(items: Iterable[T], place: Callable[[T], Turn | Unit]) -> list[T]:
+    """Return the items by time, then as their conversations have them; `place` is where an item was said.
+
+    What has no time counts as said with what was said before it in its conversation, else with the first that has one;
+    a conversation without any time comes first. Clock readings are compared where not every time has an offset.
+    """
+    ordered = sorted(items, key=lambda item: _order(place(item)))
+    known = [Moment.from_datetime(said) for item in ordered if (said := place(item).said) is not None]
+    are_instants = all(moment.instant is not None for moment in known)
+    keys: list[int] = []
+    for _, group in groupby(ordered, key=lambda item: place(item).conversation):
+        keys += _filled([_reading(place(item), are_instants=are_instants) for item in group], before=_earliest(known))
+    return [item for _, item in sorted(zip(keys, ordered, strict=True), key=lambda pair: pair[0])]
+
+
+def _order(placed: Turn | Unit) -> tuple[str, int, int]:
+    return (placed.conversation, placed.session, placed.ordinal)
+
+
+def _reading(placed: Turn | Unit, *, are_instants: bool) -> int | None:
+    if placed.said is None:
+        return None
+    moment = Moment.from_datetime(placed.said)
+    return moment.instant if are_instants else moment.clock
+
+
+def _earliest(known: Sequence[Moment]) -> int:
+    """Return a reading before all others."""
+    return min((min(moment.clock, moment.instant or moment.clock) for moment in known), default=0) - 1
+
+
+def _filled(readings: Sequence[int | None], before: int) -> list[int]:
+    """Return the readings with each gap as the one before it, a gap at the head as the first, all gaps as `before`."""
+    last = next((reading for reading in readings if reading is not None), before)
+    filled: list[int] = []
+    for reading in readings:
+        last = last if reading is None else reading
+        filled.append(last)
+    return filled

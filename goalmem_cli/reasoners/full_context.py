@@ -1,0 +1,95 @@
+"""`full-context`: no retrieval, the transcript itself as far as the model's context goes (REMem section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.reasoners.asking import say_time
+from goalmem_cli.reasoners.chronology import chronological
+from goalmem_cli.reasoners.facts import hit_cost
+from goalmem_cli.reasoners.inquiry import READ, Budget, Inquiry, Tools
+from goalmem_cli.records import Hit, Question, Turn
+from goalmem_cli.store.units import part_of, retrievable, units_from_turns
+from goalmem_cli.trace import Stop, Trace
+
+NAME = "full-context"
+STEPS = (READ,)
+
+
+def calls() -> tuple[int, int]:
+    """Return the least and the most model calls of a question in whose scope something was said, without retries."""
+    return 1, 1
+
+
+class Transcript(Protocol):
+    """Where whole conversations are kept, as turns: goalmem's remembered answers, which are none, never come along."""
+
+    def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
+        """Return the turns of the conversations (None: all), in their order."""
+        ...
+
+
+class FullContext:
+    """Shows the model the question's whole scope in order of time, the newest where not everything fits. One call.
+
+    The facts are the units that the store keeps: a turn, or the passages of a long one, so that a trace names nothing
+    that is not stored, a fact reads here as it does when it is retrieved, and the end of a turn too long for the
+    context can still be shown. They carry no neighbours, which are facts themselves. Only what is shown is made into
+    units: of a long memory most is never looked at.
+    """
+
+    def __init__(self, tools: Tools, transcript: Transcript) -> None:
+        self._tools = tools
+        self._transcript = transcript
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        inquiry = Inquiry(NAME, question, self._tools)
+        every = self._transcript.turns(question.conversations)
+        turns = chronological((turn for turn in every if _is_visible(turn, question.as_of)), lambda turn: turn)
+        shown = newest(turns, self._tools.budget)
+        inquiry.take(shown)
+        if note := _left_out(turns, shown):
+            inquiry.note(note)
+        return inquiry.read(Stop.ONE_ROUND)
+
+
+def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:
+    """Return the units of the last turns without a gap, in order, as many as the budget holds."""
+    kept: list[Hit] = []
+    tokens = budget.tokens
+    for turn in reversed(turns):
+        for unit in reversed(retrievable(units_from_turns([turn]))):
+            hit = Hit(unit, 0.0)
+            tokens -= hit_cost(hit)
+            if tokens < 0 or len(kept) >= budget.units:
+                return kept[::-1]
+            kept.append(hit)
+    return kept[::-1]
+
+
+def _is_visible(turn: Turn, as_of: datetime | None) -> bool:
+    """Say whether the turn was said by then: what has no time was not, as in every search with an end."""
+    if as_of is None:
+        return True
+    return turn.said is not None and not Moment.from_datetime(turn.said).is_later_than(Moment.from_datetime(as_of))
+
+
+def _left_out(turns: Sequence[Turn], shown: Sequence[Hit]) -> str:
+    """Return what the context had no room for, empty where it had."""
+    left = len(turns) - len({hit.unit.turns for hit in shown})
+    parts = [f"the oldest {left:,} of {len(turns):,} turns"] if left else []
+    if shown and part_of(shown[0].unit) > 1:
+        parts.append("the beginning of the first turn shown")
+    if not parts:
+        return ""
+    since = f": shown is what was said from {say_time(shown[0].unit.said)} on" if shown else ""
+    return f"the context has no room for {' and '.join(parts)}{since}"

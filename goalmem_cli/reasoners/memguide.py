@@ -1,0 +1,152 @@
+"""`memguide`: retrieve by intent, ask for missing details, then sort the candidates (GOAL-MEM Appendix F, MemGuide)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.reasoners.asking import Fields
+from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, one_of
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Fact, Stop, Trace
+
+NAME = "memguide"
+INTENT, SLOTS, SCORE = "intent", "slots", "score"
+STEPS = (INTENT, SLOTS, SCORE, READ)
+SELECT = "select"
+"""The action that says in which order the candidates are read, each with its score of eq. 10."""
+
+QUERIES = FOLLOW_UPS = 5
+ROUNDS = 3
+WEIGHT = 0.7
+HIGHEST = 10
+
+
+def calls(rounds: int = ROUNDS) -> tuple[int, int]:
+    """Return the least and the most model calls of a question for which something is retrieved, without retries."""
+    return min(rounds, 1) + 3, rounds + 3
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a question is after, and the queries that search for it."""
+
+    text: str = ""
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """What the model makes of the candidates: whether they suffice, else what is missing and how to search for it."""
+
+    is_sufficient: bool
+    missing: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+
+
+class MemGuide:
+    """Collects candidates for what the question is after and for details that are missing, and reads the best first.
+
+    The question and the queries of its intent share half of the budget's units, the rounds of follow-up queries the
+    other half; every query has at least one hit. A candidate's place is decided by `weight` times the model's score
+    and the rest times how early it was retrieved (eq. 10): the first counts 1, the last of n 1/n.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        queries: int = QUERIES,
+        follow_ups: int = FOLLOW_UPS,
+        rounds: int = ROUNDS,
+        weight: float = WEIGHT,
+    ) -> None:
+        self._tools = tools
+        self._queries = queries
+        self._follow_ups = follow_ups
+        self._rounds = rounds
+        self._weight = weight
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        inquiry = Inquiry(NAME, question, self._tools)
+        stopped, missing = self._gather(inquiry)
+        return inquiry.read(stopped, self._selected(inquiry, missing))
+
+    def _gather(self, inquiry: Inquiry) -> tuple[Stop, tuple[str, ...]]:
+        """Fill the pool, and return why that ended and every detail that was missing on the way."""
+        units = self._tools.budget.units
+        intent = inquiry.ask(INTENT, _intent)
+        if intent is None:
+            inquiry.note("the intent could not be captured: the first retrieval had the question alone")
+            intent = Intent()
+        searched = [inquiry.question.text]
+        searched += fresh(intent.queries, searched)[: self._queries]
+        inquiry.retrieve(searched, max(1, units // 2 // len(searched)), more=self._rounds)
+        missing: tuple[str, ...] = ()
+        for number in range(1, self._rounds + 1):
+            slots = inquiry.ask(SLOTS, _slots, intent=intent.text, searched=searched)
+            if slots is None:
+                inquiry.note("what is missing could not be said: no follow-up query was made")
+                return Stop.UNUSABLE_REPLY, missing
+            missing = tuple(dict.fromkeys((*missing, *slots.missing)))
+            if slots.is_sufficient:
+                return Stop.SUFFICIENT, missing
+            queries = fresh(slots.queries, searched)[: self._follow_ups]
+            if not queries:
+                return Stop.NO_QUERY, missing
+            searched += queries
+            per_query = max(1, (units - units // 2) // self._rounds // len(queries))
+            if not inquiry.retrieve(queries, per_query, more=self._rounds - number):
+                return Stop.NOTHING_NEW, missing
+        return Stop.LIMIT, missing
+
+    def _selected(self, inquiry: Inquiry, missing: Sequence[str]) -> Sequence[Fact]:
+        """Return the candidates by score, the best first, as many as the budget holds."""
+        pool = inquiry.pool
+        numbers = [fact.number for fact in pool]
+        if not pool:
+            return pool
+        scores = inquiry.ask(SCORE, lambda fields: _scores(fields, numbers), {"facts": numbers}, missing=missing)
+        if scores is None:
+            inquiry.note("the candidates could not be scored: they were read in the order they were retrieved in")
+            return pool
+        if unscored := len(pool) - len(scores):
+            inquiry.note(f"the model gave no score to {unscored} of {len(pool)} candidates: theirs is 0")
+        combined = {
+            fact.number: self._weight * scores.get(fact.number, 0) / HIGHEST
+            + (1 - self._weight) * (len(pool) - place) / len(pool)
+            for place, fact in enumerate(pool)
+        }
+        best = sorted(pool, key=lambda fact: -combined[fact.number])[: self._tools.budget.units]
+        inquiry.record(SELECT, [("order", f"{fact.number} {combined[fact.number]:.2f}") for fact in best])
+        return best
+
+
+def _intent(fields: Fields) -> Intent:
+    return Intent(one_of(fields, "intent"), fields.get("queries", ()))
+
+
+def _slots(fields: Fields) -> Slots:
+    verdict = one_of(fields, "sufficient")
+    if verdict not in ("yes", "no"):
+        raise ReplyUnusable("sufficient is neither yes nor no")
+    return Slots(verdict == "yes", fields.get("missing", ()), fields.get("queries", ()))
+
+
+def _scores(fields: Fields, numbers: Sequence[str]) -> Mapping[str, int]:
+    """Return fact -> score from 0 to 10; of a fact that is scored twice the first score."""
+    scores: dict[str, int] = {}
+    for line in fields.get("scores", ()):
+        number, _, score = line.partition(" ")
+        if number not in numbers:
+            raise ReplyUnusable(f"{number[:20]!r} is none of the facts")
+        if score not in map(str, range(HIGHEST + 1)):
+            raise ReplyUnusable(f"{score[:20]!r} is no score from 0 to {HIGHEST}")
+        scores.setdefault(number, int(score))
+    return scores

@@ -1,0 +1,40 @@
+"""`oracle`: the evidence that a benchmark names, and nothing else: what reading alone can do (REMem section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from goalmem_cli.reasoners.chronology import chronological
+from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools
+from goalmem_cli.records import Hit, Question
+from goalmem_cli.trace import Stop, Trace
+
+NAME = "oracle"
+STEPS = (READ,)
+
+
+def calls() -> tuple[int, int]:
+    """Return the least and the most model calls of a question that has evidence, without retries."""
+    return 1, 1
+
+
+class Oracle:
+    """Shows the model the gold evidence of a question in order of time, as far as the budget goes. One call.
+
+    Only for `eval`: `gold` returns the evidence. For a question without any nothing is shown: the outcome is unknown.
+    """
+
+    def __init__(self, tools: Tools, gold: Callable[[Question], Sequence[Hit]]) -> None:
+        self._tools = tools
+        self._gold = gold
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        inquiry = Inquiry(NAME, question, self._tools)
+        inquiry.take(chronological(self._gold(question), lambda hit: hit.unit))
+        return inquiry.read(Stop.ONE_ROUND)

@@ -1,0 +1,80 @@
+"""`reflect`: judge after each retrieval whether the facts suffice, and retrieve again (GOAL-MEM Appendix F)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.reasoners.asking import Fields
+from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, one_of
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Stop, Trace
+
+NAME = "reflect"
+REFLECT = "reflect"
+STEPS = (REFLECT, READ)
+TURNS = 5
+
+
+def calls(turns: int = TURNS) -> tuple[int, int]:
+    """Return the least and the most model calls of a question for which something is retrieved, without retries."""
+    return min(turns, 1) + 1, turns + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the model makes of the pool: whether it suffices, else the query that it proposes, empty for none."""
+
+    is_sufficient: bool
+    query: str = ""
+
+
+class Reflect:
+    """Retrieves with the question, then with one query a turn, until the model is content or nothing more comes.
+
+    Each retrieval takes an even share of the budget's units. Nothing is kept from one question to the next.
+    """
+
+    def __init__(self, tools: Tools, turns: int = TURNS) -> None:
+        self._tools = tools
+        self._turns = turns
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        inquiry = Inquiry(NAME, question, self._tools)
+        return inquiry.read(self._gather(inquiry))
+
+    def _gather(self, inquiry: Inquiry) -> Stop:
+        """Fill the pool, and return why it ended."""
+        per_query = max(1, self._tools.budget.units // (self._turns + 1))
+        queries = [inquiry.question.text]
+        inquiry.retrieve(queries, per_query, more=self._turns)
+        for turn in range(self._turns):
+            decision = inquiry.ask(REFLECT, _decision, queries=queries)
+            if decision is None:
+                inquiry.note("no reflection could be used: the answer was read from the facts found until then")
+                return Stop.UNUSABLE_REPLY
+            if decision.is_sufficient:
+                return Stop.SUFFICIENT
+            proposed = fresh([decision.query], queries)
+            if not proposed:
+                return Stop.NO_QUERY
+            queries += proposed
+            if not inquiry.retrieve(proposed, per_query, more=self._turns - turn - 1):
+                return Stop.NOTHING_NEW
+        return Stop.LIMIT
+
+
+def _decision(fields: Fields) -> Decision:
+    verdict = one_of(fields, "sufficient")
+    if verdict not in ("yes", "no"):
+        raise ReplyUnusable("sufficient is neither yes nor no")
+    queries = fields.get("query", ())
+    if len(queries) > 1:
+        raise ReplyUnusable("it proposes more than one query")
+    return Decision(verdict == "yes", queries[0] if queries else "")

@@ -1,0 +1,59 @@
+"""`reformulate`: retrieve once with several wordings of the question (GOAL-MEM Appendix F, Query Reformulation)."""
+
+from __future__ import annotations
+
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.reasoners.asking import Fields
+from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Stop, Trace
+
+NAME = "reformulate"
+REWRITE = "rewrite"
+STEPS = (REWRITE, READ)
+REWRITES = 5
+"""Appendix F says both 5 and 3 (eq. 8)."""
+
+
+def calls() -> tuple[int, int]:
+    """Return the least and the most model calls of a question for which something is retrieved, without retries."""
+    return 2, 2
+
+
+class Reformulate:
+    """Retrieves with the question and the queries that the model makes of it, then reads the answer from the pool.
+
+    The budget's units are shared out evenly over the queries: the question alone, where no rewriting could be used,
+    has them all, as `direct` has.
+    """
+
+    def __init__(self, tools: Tools, rewrites: int = REWRITES) -> None:
+        self._tools = tools
+        self._rewrites = rewrites
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        inquiry = Inquiry(NAME, question, self._tools)
+        queries = [question.text, *self._rewritten(inquiry)]
+        inquiry.retrieve(queries, max(1, self._tools.budget.units // len(queries)))
+        return inquiry.read(Stop.ONE_ROUND)
+
+    def _rewritten(self, inquiry: Inquiry) -> tuple[str, ...]:
+        question = inquiry.question.text
+
+        def read(fields: Fields) -> tuple[str, ...]:
+            queries = fresh(fields.get("query", ()), [question])
+            if not queries:
+                raise ReplyUnusable("no query differs from the question")
+            return queries[: self._rewrites]
+
+        lines = [str(number) for number in range(1, self._rewrites + 1)]
+        queries = inquiry.ask(REWRITE, read, {"lines": lines}, count=self._rewrites)
+        if queries is None:
+            inquiry.note("no rewriting of the question could be used: it was retrieved with the question alone")
+        return queries or ()

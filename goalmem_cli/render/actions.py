@@ -1,0 +1,53 @@
+"""What a reasoner without subgoals did, as nodes of the tree: each retrieval, and each reply field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from rich.text import Text
+from rich.tree import Tree
+
+from goalmem_cli.render.nodes import Detail, add_facts, cost, heading, labelled
+from goalmem_cli.render.text import counted, shortened
+from goalmem_cli.trace import Action, Fact
+
+_SHORT = 12
+"""Values up to this length, such as scores, stand on one line where a reply has several of a name."""
+
+
+def add_action(tree: Tree, action: Action, facts: Mapping[str, Fact], detail: Detail) -> None:
+    """Add one action; its new facts only where every fact is wanted, since the evidence follows the answer."""
+    node = tree.add(action_line(action))
+    for query in action.queries:
+        node.add(labelled("query", query))
+    for line in _fields(action, detail):
+        node.add(line)
+    if detail.every_fact:
+        add_facts(node, action.new_facts, facts, detail)
+    if action.failure is not None:
+        node.add(labelled("failed", action.failure, "red"))
+
+
+def action_line(action: Action) -> Text:
+    """Return what was done and what it came to, on one line."""
+    is_retrieval = not action.said and not action.usage.calls
+    return heading(
+        action.name,
+        (
+            counted(len(action.queries), "query", "queries") if action.queries else "",
+            counted(len(action.new_facts), "new fact") if is_retrieval or action.new_facts else "",
+            f"{counted(action.skipped, 'hit')} left out" if action.skipped else "",
+            cost(action.usage),
+        ),
+    )
+
+
+def _fields(action: Action, detail: Detail) -> Iterator[Text]:
+    """Yield a reply's fields, a line each; short values of one name together."""
+    for name, group in groupby(action.said, key=lambda field: field[0]):
+        values = [value for _, value in group]
+        if all(len(value) <= _SHORT for value in values):
+            values = [", ".join(values)]
+        for value in values:
+            yield labelled(name, shortened(value, detail.text_length))

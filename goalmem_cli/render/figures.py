@@ -1,0 +1,266 @@
+"""A report's tables as text cells, whatever draws them: the terminal and the page show the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.evaluation.bootstrap import Interval
+from goalmem_cli.evaluation.recall import DEPTHS
+from goalmem_cli.evaluation.summary import ANSWERS, PAIRED, REASONING, SEARCH, SUPPORT, USAGE, Row, Summary
+from goalmem_cli.render.text import counted
+
+SHOWN_BY_CATEGORY = ("f1", "judge", "set_f1", "refused", "recall@10")
+LABELS: Mapping[str, str] = {
+    "f1": "F1",
+    "mem0_f1": "F1 (Mem0)",
+    "bleu1": "BLEU-1",
+    "exact": "exact match",
+    "set_precision": "set precision",
+    "set_recall": "set recall",
+    "set_f1": "set F1",
+    "judge": "judged right",
+    "prompt_tokens": "prompt tokens",
+    "cached_tokens": "of them cached",
+    "completion_tokens": "completion tokens",
+    "plan_parsed": "plans that parse",
+    "subgoal_match": "subgoals matched",
+    "grounding_precision": "grounding precision",
+    "grounding_recall": "grounding recall",
+    "bindings_right": "bindings right",
+}
+"""What the tables call a metric that does not go by its own name."""
+
+_DISTRIBUTIONS = {"breadth": "decompositions tried", "depth": "refinements", "subgoals": "subgoals"}
+
+Member = tuple[Summary, Row]
+Format = Callable[[Interval], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One table: `keys` head the first columns, which name a row; `rows` are the cells of the keys, then the others.
+
+    `note` says what the figures are.
+    """
+
+    title: str
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Everything about one dataset; `notes` are what a reader has to know beside the figures."""
+
+    dataset: str
+    tables: tuple[Figures, ...]
+    notes: tuple[str, ...]
+
+
+def label(metric: str) -> str:
+    """Return what a metric is called in tables."""
+    return LABELS.get(metric, metric)
+
+
+def heading(metric: str) -> str:
+    """Return what a metric is called at the head of a table."""
+    name = label(metric)
+    return name[:1].upper() + name[1:]
+
+
+def share(figure: Interval) -> str:
+    """Return a share with its interval: ``0.231 [0.20, 0.26]``."""
+    return f"{figure.mean:.3f} [{figure.low:.2f}, {figure.high:.2f}]"
+
+
+def difference(figure: Interval) -> str:
+    """Return a difference with its interval, signs written: ``+0.031 [+0.01, +0.05]``."""
+    return f"{figure.mean:+.3f} [{figure.low:+.2f}, {figure.high:+.2f}]"
+
+
+def amount(figure: Interval) -> str:
+    """Return an amount with its interval, to as many places as its size warrants: ``1,204 [1,100, 1,310]``."""
+    places = 0 if figure.mean >= 100 else 1 if figure.mean >= 10 else 2
+    return f"{figure.mean:,.{places}f} [{figure.low:,.{places}f}, {figure.high:,.{places}f}]"
+
+
+def sections(summaries: Sequence[Summary]) -> list[Section]:
+    """Return a section for each dataset, in the order of the summaries."""
+    groups: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        groups.setdefault(summary.manifest.dataset, []).append(summary)
+    return [_section(dataset, members) for dataset, members in groups.items()]
+
+
+def names_of(members: Sequence[Member]) -> list[tuple[str, ...]]:
+    """Return what names each row: reasoner and backbone, and the model where they differ in it."""
+    has_models = len({summary.manifest.model for summary, _ in members} - {""}) > 1
+    return [
+        (row.name, row.backbone, summary.manifest.model) if has_models else (row.name, row.backbone)
+        for summary, row in members
+    ]
+
+
+def in_words(name: tuple[str, ...]) -> str:
+    """Return what `names_of` gave for a row, as one text: ``goal-mem over hybrid``."""
+    reasoner, backbone, *model = name
+    return ", ".join([f"{reasoner} over {backbone}", *filter(None, model)])
+
+
+def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
+    members = [(summary, row) for summary in summaries for row in summary.rows]
+    makers = (_answers, _categories, _refusals, _recall, _usage, _distributions, _reasoning, _paired, _judges)
+    tables = [table for make in makers for table in make(members) if table.rows and table.columns]
+    return Section(dataset, tuple(tables), tuple(dict.fromkeys(note for each in summaries for note in notes(each))))
+
+
+def notes(summary: Summary) -> Iterator[str]:
+    """Yield what qualifies a run's figures, a line each."""
+    manifest = summary.manifest
+    yield from (f"repaired in {manifest.dataset}: {count} {what}" for what, count in manifest.repairs.items())
+    if manifest.shard[1] > 1:
+        yield f"shard {manifest.shard[0]} of {manifest.shard[1]}: part of the questions only"
+    for row in summary.rows:
+        name = f"{row.name} over {row.backbone}"
+        if row.unfinished:
+            yield f"{name}: {counted(row.unfinished, 'question')} of {summary.cases} not done yet"
+        if row.without_queries:
+            yield f"{name}: {counted(row.without_queries, 'question')} without such queries left out"
+        for judged in row.judged:
+            if judged.unscored:
+                yield (
+                    f"{name}: {judged.unscored} of {counted(judged.verdicts, 'verdict')} of {judged.judge} "
+                    f"({judged.prompt}) could not be read, and count neither as right nor as wrong"
+                )
+            if judged.is_self_judged:
+                yield f"{name}: judged by {judged.judge}, the model that answered"
+    answering = {row.reasoner for row in summary.rows if not row.queries}
+    if answering and summary.baseline not in answering:
+        yield f"no differences: {summary.baseline} is not in the run"
+
+
+def _answers(members: Sequence[Member]) -> Iterator[Figures]:
+    names = [name for name in ANSWERS if any(name in row.metrics for _, row in members)]
+    judges = dict.fromkeys(f"{each.judge[0]} ({each.judge[1]})" for each, _ in members if each.judge is not None)
+    note = f"judged by {', '.join(judges)}" if judges else ""
+    columns = {label(name): [row.metrics.get(name) for _, row in members] for name in names}
+    yield _intervals("Answers", members, columns, share, note)
+
+
+def _categories(members: Sequence[Member]) -> Iterator[Figures]:
+    codes = {code: name for summary, _ in members for code, name in summary.categories.items()}
+    for metric in SHOWN_BY_CATEGORY:
+        columns = {
+            name: [row.by_category[code].metrics.get(metric) if code in row.by_category else None for _, row in members]
+            for code, name in codes.items()
+        }
+        yield _intervals(f"{heading(metric)} by category", members, columns, share)
+
+
+def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
+    rows = []
+    for name, (_, row) in zip(names_of(members), members, strict=True):
+        if row.refusal is not None:
+            found = row.refusal
+            shares = ("" if each is None else f"{each:.3f}" for each in (found.precision, found.recall, found.f1))
+            rows.append((name, (*shares, str(found.refused), str(found.unanswerable))))
+    columns = ("precision", "recall", "F1", "refused", "unanswerable")
+    yield _table("Refusal", members, columns, rows, "saying that memory does not tell, where that is right")
+
+
+def _recall(members: Sequence[Member]) -> Iterator[Figures]:
+    columns = {f"@{k}": [row.recall.get(k) for _, row in members] for k in DEPTHS}
+    note = "share of the evidence among the first k units; answerable questions with evidence"
+    yield _intervals("Evidence recall", members, columns, share, note)
+
+
+def _usage(members: Sequence[Member]) -> Iterator[Figures]:
+    columns = {label(name): [row.usage.get(name) for _, row in members] for name in USAGE}
+    yield _intervals("Cost of a question", members, columns, amount)
+
+
+def _distributions(members: Sequence[Member]) -> Iterator[Figures]:
+    for name in SEARCH:
+        values = sorted({value for _, row in members for value in row.distributions.get(name, {})})
+        rows = []
+        for key, (_, row) in zip(names_of(members), members, strict=True):
+            if counts := row.distributions.get(name):
+                total = sum(counts.values())
+                rows.append(
+                    (key, tuple(f"{counts.get(each, 0)} ({counts.get(each, 0) / total:.0%})" for each in values))
+                )
+        yield _table(f"Realised {name}", members, tuple(map(str, values)), rows, f"questions by {_DISTRIBUTIONS[name]}")
+
+
+def _reasoning(members: Sequence[Member]) -> Iterator[Figures]:
+    columns = {label(name): [row.reasoning.get(name) for _, row in members] for name in REASONING}
+    yield _intervals("Reasoning, against the gold plans", members, columns, share)
+    rows = [
+        (key, tuple(str(row.support.get(name, 0)) for name in SUPPORT))
+        for key, (_, row) in zip(names_of(members), members, strict=True)
+        if row.support
+    ]
+    yield _table("Bindings by their support", members, SUPPORT, rows)
+
+
+def _paired(members: Sequence[Member]) -> Iterator[Figures]:
+    for baseline in dict.fromkeys(summary.baseline for summary, _ in members):
+        chosen = [(summary, row) for summary, row in members if summary.baseline == baseline]
+        columns = {label(name): [row.paired.get(name) for _, row in chosen] for name in PAIRED}
+        note = "mean difference, question by question, over the same backbone"
+        yield _intervals(f"Compared with {baseline}", chosen, columns, difference, note)
+
+
+def _judges(members: Sequence[Member]) -> Iterator[Figures]:
+    rows = [
+        (
+            (*key, f"{judged.judge}, {judged.prompt}{', itself' if judged.is_self_judged else ''}"),
+            (
+                share(judged.accuracy) if judged.accuracy is not None else "",
+                str(judged.verdicts),
+                str(judged.unscored),
+            ),
+        )
+        for key, (_, row) in zip(names_of(members), members, strict=True)
+        for judged in row.judged
+    ]
+    table = _table("Judges", members, ("right", "verdicts", "unscored"), rows)
+    yield Figures(table.title, (*table.keys, "judge"), table.columns, table.rows)
+
+
+def _intervals(
+    title: str,
+    members: Sequence[Member],
+    columns: Mapping[str, Sequence[Interval | None]],
+    written: Format,
+    note: str = "",
+) -> Figures:
+    """Return a table of figures with intervals; columns and rows without any are left out."""
+    kept = {name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)}
+    rows = [
+        (name, tuple("" if (cell := cells[place]) is None else written(cell) for cells in kept.values()))
+        for place, name in enumerate(names_of(members))
+        if any(cells[place] is not None for cells in kept.values())
+    ]
+    headings = tuple(f"{name}\n{_questions(cells)}" for name, cells in kept.items())
+    return _table(title, members, headings, rows, note)
+
+
+def _questions(cells: Iterable[Interval | None]) -> str:
+    """Return over how many questions the figures of a column are: ``n=150``, or ``n=148-150`` where rows differ."""
+    counts = [cell.n for cell in cells if cell is not None]
+    return f"n={min(counts)}" if min(counts) == max(counts) else f"n={min(counts)}-{max(counts)}"
+
+
+def _table(
+    title: str,
+    members: Sequence[Member],
+    columns: tuple[str, ...],
+    rows: Iterable[tuple[tuple[str, ...], tuple[str, ...]]],
+    note: str = "",
+) -> Figures:
+    keys = ("reasoner", "backbone", "model")[: len(names_of(members)[0])] if members else ()
+    return Figures(title, keys, columns, tuple(rows), note)

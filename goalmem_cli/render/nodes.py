@@ -1,0 +1,63 @@
+"""The nodes that every tree of a trace is made of: labelled lines, and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rich.text import Text
+from rich.tree import Tree
+
+from goalmem_cli.records import Usage
+from goalmem_cli.render.text import counted, safe, shortened, when
+from goalmem_cli.trace import Fact
+
+_ID_LENGTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much to show: `text_length` characters of a fact (None: all), and `every_fact` or only those that matter."""
+
+    text_length: int | None = 240
+    every_fact: bool = False
+
+
+FULL = Detail(text_length=None, every_fact=True)
+BRIEF = Detail()
+
+
+def labelled(label: str, text: str, style: str = "dim") -> Text:
+    """Return a line that says what it is before what came from outside."""
+    return Text.assemble((f"{safe(label)}: ", style), safe(text))
+
+
+def add_facts(node: Tree, numbers: Iterable[str], facts: Mapping[str, Fact], detail: Detail) -> None:
+    """Add each fact, and one line with the numbers that stand for none."""
+    numbers = list(numbers)
+    for number in numbers:
+        if number in facts:
+            node.add(_fact(facts[number], detail))
+    missing = [number for number in numbers if number not in facts]
+    if missing:
+        node.add(labelled("facts", " ".join(missing)))
+
+
+def heading(name: str, counts: Iterable[str]) -> Text:
+    """Return the line over something that was done: its name, and what it came to; empty counts are left out."""
+    told = ", ".join(count for count in counts if count)
+    return Text.assemble((safe(name), "bold"), (f"  {told}" if told else "", "dim"))
+
+
+def cost(usage: Usage) -> str:
+    """Return what one step cost, empty where it asked no model."""
+    return f"{counted(usage.calls, 'call')}, {usage.seconds:.1f} s" if usage.calls else ""
+
+
+def _fact(fact: Fact, detail: Detail) -> Text:
+    labels = " ".join(safe(label) for label in fact.turns if len(label) != _ID_LENGTH)
+    place = f"{safe(fact.conversation)} {labels}".strip()
+    return Text.assemble(
+        (f"{safe(fact.number)} ", "bold"), safe(fact.speaker), (f", {when(fact.said)}, {place}\n", "dim"),
+        shortened(fact.text, detail.text_length), (f" [{safe('; '.join(fact.times))}]" if fact.times else "", "dim"),
+    )  # fmt: skip

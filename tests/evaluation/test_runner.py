@@ -1,0 +1,164 @@
+"""The stages of a run: each question of its own conversation, asked once, whatever interrupts it, on however many machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.errors import ContextOverflow, UsageError
+from goalmem_cli.evaluation.estimate import estimated, say_duration
+from goalmem_cli.evaluation.folder import RunFolder, read_run
+from goalmem_cli.evaluation.merging import merge
+from goalmem_cli.evaluation.queries import QueryKind, gold_queries, plain_words
+from goalmem_cli.evaluation.run import Placed, Run
+from goalmem_cli.evaluation.runner import Memory, Row, answer, retrieve
+from goalmem_cli.evaluation.sampling import Sample, choose, shard
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Status, Trace
+from tests.evaluation.runs import CASES, Echo, manifest, memory
+
+ROW = Row("echo", "hybrid")
+
+
+def measured(path: Path, held: Memory, cases: Sequence[Placed], reasoner: Echo, **changes: object) -> Run:
+    """Return the run after both stages."""
+    folder = RunFolder.begin(path, manifest(**changes), cases)
+    try:
+        retrieve(folder, cases, held, {"hybrid": FlatBackbone(held.store)}, k=10)
+        answer(folder, cases, [ROW], held, lambda *_: reasoner)
+    finally:
+        folder.close()
+    return read_run(path)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """The dataset in a store."""
+    return memory(tmp_path_factory.mktemp("held") / "store")
+
+
+def test_each_question_sees_its_own_conversation_only(held: Memory, tmp_path: Path) -> None:
+    """Nothing of another conversation is retrieved, though both are in one store and share labels."""
+    run = measured(tmp_path / "run", held, choose(CASES), Echo())
+
+    assert len(run.retrieved) == len(CASES)
+    for retrieved in run.retrieved:
+        assert all(" " not in label for unit in retrieved.units for label in unit)
+        assert len(retrieved.units) <= (3 if retrieved.case.startswith("tea-01") else 2)
+
+
+def test_a_domain_is_one_scope_where_it_is_wanted(tmp_path: Path) -> None:
+    """By domain the other conversation's turns are there, told apart by its name."""
+    wide = memory(tmp_path / "store", by_domain=True, cases=CASES[:1])
+    assert wide.scope(CASES[0]) == ("tea-01", "tea-02")
+    run = measured(tmp_path / "run", wide, choose(CASES[:1]), Echo())
+    assert ("D1:1",) in run.retrieved[0].units
+    assert ("tea-02 D1:2",) in run.retrieved[0].units
+
+
+def test_a_question_is_asked_with_the_conversations_last_turn(held: Memory) -> None:
+    """Without a time of its own a case is asked then; nothing is hidden from it."""
+    question = held.question(CASES[0])
+    assert (question.asked.day, question.as_of) == (2, None)
+
+
+def test_gold_is_that_of_the_question_made_last(held: Memory) -> None:
+    """The oracle gets a case's evidence and no other's, also where two cases have the same words."""
+    first = held.question(CASES[0])
+    assert [hit.unit.text for hit in held.gold(first)] == ["I ordered jasmine tea."]
+    assert [hit.unit.text for hit in held.gold(held.question(CASES[1]))] == ["My bike was stolen."]
+    assert held.gold(first) == []
+
+
+@pytest.mark.parametrize("stops_at", range(len(CASES)))
+def test_an_interrupted_run_goes_on_and_asks_nothing_twice(held: Memory, tmp_path: Path, stops_at: int) -> None:
+    """Interrupted at any question, the second run asks exactly those that are left, and ends like an undisturbed one."""
+    first, second = Echo(stops_at), Echo()
+    with pytest.raises(KeyboardInterrupt):
+        measured(tmp_path / "run", held, choose(CASES), first)
+    run = measured(tmp_path / "run", held, choose(CASES), second)
+
+    assert first.asked + second.asked == [case.question for case in CASES]
+    whole = measured(tmp_path / "whole", held, choose(CASES), Echo())
+    assert (run.answered, run.retrieved) == (whole.answered, whole.retrieved)
+
+
+@given(count=st.integers(1, 7))
+def test_shards_are_disjoint_and_whole(count: int) -> None:
+    """Every case is in exactly one shard, and the shards' sizes differ by one at most."""
+    placed = choose(CASES)
+    parts = [shard(placed, number, count) for number in range(1, count + 1)]
+    assert sorted((member for part in parts for member in part), key=lambda member: member.place) == list(placed)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_shards_merge_to_the_run_that_one_machine_makes(held: Memory, tmp_path: Path) -> None:
+    """Three shards, merged in any order, are the same run; two of them, or one twice, are refused."""
+    placed = choose(CASES)
+    runs = [
+        measured(tmp_path / str(number), held, shard(placed, number, 3), Echo(), shard=(number, 3))
+        for number in (1, 2, 3)
+    ]
+    whole = measured(tmp_path / "whole", held, placed, Echo())
+
+    assert merge(runs) == merge(runs[::-1]) == whole
+    for wrong in (runs[:2], [runs[0], runs[0], runs[1]]):
+        with pytest.raises(UsageError, match="not the shards of one run"):
+            merge(wrong)
+    with pytest.raises(UsageError, match="budget"):
+        merge([runs[0], measured(tmp_path / "other", held, placed[:1], Echo(), settings={"budget": "1"})])
+
+
+def test_a_prompt_too_long_fails_its_question_only(held: Memory, tmp_path: Path) -> None:
+    """A question that overflows the context is recorded as failed, and the run goes on."""
+
+    class Overflowing(Echo):
+        def answer(self, question: Question) -> Trace:
+            if "stolen" in question.text:
+                raise ContextOverflow("too long", "shorten it")
+            return super().answer(question)
+
+    run = measured(tmp_path / "run", held, choose(CASES), Overflowing())
+    assert [entry.trace.status for entry in run.answered].count(Status.FAILED) == 1
+    assert len(run.answered) == len(CASES)
+
+
+def test_queries_of_a_plan_are_plain_words() -> None:
+    """Brackets, letters and stars of the notation are gone; a case without a plan has no such queries."""
+    assert plain_words("(Ana) ordered (x:drink*) at (Momoco:cafe)") == "Ana ordered drink at Momoco"
+    assert gold_queries(CASES[0], QueryKind.PLAN) == ("Ana ordered drink",)
+    assert gold_queries(CASES[0], QueryKind.PLAN_AND_REFINEMENTS) == ("What did Ana order?", "Ana ordered drink")
+    assert gold_queries(CASES[1], QueryKind.PLAN) == ()
+
+
+def test_samples_are_drawn_alike_everywhere() -> None:
+    """The same seed gives the same cases, in the dataset's order; strata keep their shares."""
+    many = [
+        case.__class__(f"{case.id}-{number}", case.conversation, case.question, case.answer, (), case.category)
+        for number in range(20)
+        for case in CASES
+    ]
+    for sample in Sample:
+        drawn = choose(many, limit=50, sample=sample, seed=3)
+        assert drawn == choose(many, limit=50, sample=sample, seed=3)
+        assert [placed.place for placed in drawn] == list(range(50))
+        order = [many.index(placed.case) for placed in drawn]
+        assert order == sorted(order)
+    by_category = [placed.case.category for placed in choose(many, limit=50, seed=1)]
+    assert {category: by_category.count(category) for category in "145"} == {"1": 10, "4": 30, "5": 10}
+    assert choose(many, limit=50, seed=1) != choose(many, limit=50, seed=2)
+    assert [placed.case for placed in choose(many, limit=2, sample=Sample.FIRST)] == many[:2]
+    assert {placed.case.category for placed in choose(many, categories={"5"})} == {"5"}
+
+
+def test_the_estimate_counts_what_is_left() -> None:
+    """Calls and time are those of the questions left, from the least to the most."""
+    estimate = estimated({ROW: 10, Row("goal-mem", "hybrid"): 2}, {"echo": (1, 1), "goal-mem": (2, 37)}, 3.0)
+    assert (estimate.questions, estimate.least, estimate.most) == (12, 14, 84)
+    assert estimate.line() == "12 questions to ask: 14 to 84 calls, 42 s to 4 min at 3.0 s a call"
+    assert [say_duration(seconds) for seconds in (5, 600, 36000)] == ["5 s", "10 min", "10.0 h"]

@@ -1,0 +1,94 @@
+"""`direct`: one retrieval, one reading, and each way that ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.direct import Direct, calls
+from goalmem_cli.reasoners.inquiry import Budget
+from goalmem_cli.trace import Status, Stop
+from tests.reasoners.forward import (
+    QUESTION,
+    RUBBISH,
+    adversarial,
+    ask,
+    ask_bundled,
+    both_profiles,
+    bundled,
+    check,
+    says,
+    stays_within,
+)
+
+
+@both_profiles
+def test_the_answer_is_read_from_what_the_question_finds(book: PromptBook) -> None:
+    """One retrieval with the question, one call, and the answer names the turn it rests on."""
+    asked = ask(Direct, QUESTION, says(answer="Kyoto Latte", facts=["Latte"]), book=book)
+
+    assert (asked.trace.status, asked.trace.answer) == (Status.ANSWERED, "Kyoto Latte")
+    assert asked.evidence == ["I ordered a Kyoto Latte at Momoco."]
+    assert asked.steps == ["retrieve", "read"]
+    assert asked.trace.stopped is Stop.ONE_ROUND
+    assert [query.text for query in asked.backbone.queries] == [QUESTION]
+    assert asked.model.calls == asked.trace.usage.calls == calls()[1]
+
+
+@both_profiles
+@pytest.mark.parametrize("refusal", ["unknown", "Not mentioned", "I don't know."])
+def test_a_refusal_is_unknown(book: PromptBook, refusal: str) -> None:
+    """An answer that says there is none is none, and rests on nothing."""
+    trace = ask(Direct, QUESTION, says(answer=refusal), book=book).trace
+
+    assert (trace.status, trace.answer, trace.evidence, trace.failure) == (Status.UNKNOWN, None, (), None)
+
+
+@both_profiles
+def test_a_fact_that_was_not_shown_cannot_be_cited(book: PromptBook) -> None:
+    """A reply that cites one is asked for again, and told why."""
+    asked = ask(Direct, QUESTION, says(answer="tea", facts=["F99"]), says(answer="tea", facts=["Latte"]), book=book)
+
+    assert asked.trace.answer == "tea"
+    assert asked.model.calls == 2
+    assert "F99" in asked.model.seen[1].tail
+
+
+@both_profiles
+def test_two_unusable_replies_fail(book: PromptBook) -> None:
+    """The question failed, which is not unknown, and the trace says at which step."""
+    trace = ask(Direct, QUESTION, RUBBISH, RUBBISH, book=book).trace
+
+    assert trace.status is Status.FAILED
+    assert str(trace.failure).startswith("read: ")
+    assert trace.usage.calls == 2
+
+
+def test_without_a_fact_the_model_is_not_asked() -> None:
+    """Nothing retrieved is unknown, without a call."""
+    trace = ask(Direct, "Zanzibar?").trace
+
+    assert (trace.status, trace.usage.calls, trace.notes) == (Status.UNKNOWN, 0, ("nothing was retrieved",))
+
+
+def test_what_the_budget_leaves_out_is_counted() -> None:
+    """Facts that would take more tokens than there are do not reach the model."""
+    asked = ask(Direct, "Alice Ben Momoco", says(answer="unknown"), budget=Budget(60, 80))
+
+    assert len(asked.trace.facts) == 2
+    assert asked.trace.actions[0].skipped == 4
+
+
+@adversarial
+def test_whatever_the_model_writes(book: PromptBook, seed: int, units: int, tokens: int) -> None:
+    """Calls, budget and citations keep their bounds."""
+    stays_within(Direct, calls()[1], book, seed, units, tokens)
+
+
+def test_the_bundled_model_ends_within_bounds() -> None:
+    """The real small model gives a usable reply, since the grammar sees to it."""
+    with bundled() as model:
+        trace = ask_bundled(Direct, model)
+
+    check(trace, calls()[1], Budget(60, 400))
+    assert trace.status is not Status.FAILED
