@@ -49,7 +49,7 @@ def test_every_tested_command_runs(
 def test_every_command_and_subcommand_is_mentioned() -> None:
     """Who reads the README has seen every command."""
     missing = [" ".join(words) for words in every_command() if f"goalmem {' '.join(words)}".strip() not in README]
-    defaults = {"stores list", "models list", "embedder show", "prompts list", "trace list"}
+    defaults = {"stores list", "models list", "embedder show", "prompts list", "trace list", "eval run"}
     assert set(missing) == defaults
 
 

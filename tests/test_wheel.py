@@ -44,7 +44,8 @@ def test_prompts_licence_and_table_are_in_the_wheel(wheel: Path) -> None:
         for path in (CHECKOUT / "prompts").rglob("*.yaml")
     }
     assert prompts
-    assert names >= prompts | {"goalmem_cli/py.typed", "goalmem_cli/models/static/model.safetensors"}
+    page = {f"goalmem_cli/render/page_files/page.{ending}" for ending in ("html.j2", "css", "js")}
+    assert names >= prompts | page | {"goalmem_cli/py.typed", "goalmem_cli/models/static/model.safetensors"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests/", "sample_convos/")) for name in names)
 

@@ -8,6 +8,9 @@ from datetime import datetime
 
 from goalmem_cli.records import Conversation
 
+DEPTHS = (10, 20, 40, 60)
+"""Among how many of the first units the evidence is looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class GoldStep:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.backbones.flat import RECIPES, Recipe, retrieve_each
-from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Ranking
-
-DEPTHS = (10, 20, 40, 60)
 
 RANKINGS: Mapping[str, Recipe] = {
     "BM25 turn": {Ranking.BM25: 1.0},

@@ -17,7 +17,7 @@ class Manifest:
     """What a run measures. Two runs with the same manifest are one run, and may go on from one another.
 
     `sources` are the files as they were named; `digest` is the dataset's hash. `settings` are the rest that decides
-    results: the model's hash, embedder, budgets, limits, seed, scope and kinds of query; `prompts` are the hashes of the
+    results: the model's hash, embedder, budgets, limits, seed, scope, kinds of query; `prompts` are the hashes of the
     steps' prompts. `shard` is (i, n) from 1; the cases of all shards of a run have places in one order.
     """
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.evaluation.locomo_f1 import f1_score, locomo_score
 from goalmem_cli.evaluation.overlap import bleu1, is_exact_match, set_scores, word_set_f1
 from goalmem_cli.evaluation.plan_quality import final_plan, plan_quality
 from goalmem_cli.evaluation.refusal import is_refused, prediction
 from goalmem_cli.evaluation.run import Verdict
 from goalmem_cli.trace import Trace
-
-DEPTHS = (10, 20, 40, 60)
-"""How many facts the evidence is looked for in."""
 
 LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
 """The formats whose categories are LoCoMo's, and whose answers are scored by its rules."""

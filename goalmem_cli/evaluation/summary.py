@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from goalmem_cli.evaluation.bootstrap import Interval, interval, paired
-from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.evaluation.judge import is_self_judged
-from goalmem_cli.evaluation.recall import DEPTHS
+from goalmem_cli.evaluation.locomo import MEM0_CATEGORIES
 from goalmem_cli.evaluation.refusal import Refusal, refusal_scores
 from goalmem_cli.evaluation.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
 from goalmem_cli.evaluation.scores import score
@@ -27,14 +27,10 @@ Scores = Mapping[str, float]
 
 
 class CategoryNames(StrEnum):
-    """Whose names a dataset's categories go by: the dataset's own, or those that Mem0 gives LoCoMo's numbers."""
+    """Whose names a dataset's categories go by: the dataset's own, or those that papers after Mem0 give LoCoMo's."""
 
     OFFICIAL = "official"
     MEM0 = "mem0"
-
-
-# as its authors answered in mem0ai/mem0 issue 2609
-_MEM0_NAMES = {"1": "single-hop", "2": "temporal", "3": "multi-hop", "4": "open-domain", "5": "adversarial"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +158,7 @@ def _categories(manifest: Manifest, cases: Iterable[Case], names: CategoryNames)
     own = {code: name for code, name in manifest.categories.items() if code in there}
     own |= {code: code for code in sorted(there - own.keys())}
     if names is CategoryNames.MEM0 and manifest.format == "locomo":
-        return {code: _MEM0_NAMES.get(code, name) for code, name in own.items()}
+        return {code: MEM0_CATEGORIES.get(code, name) for code, name in own.items()}
     return own
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
+from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.reasoners.asking import say_time
 from goalmem_cli.reasoners.chronology import chronological
@@ -17,6 +19,8 @@ from goalmem_cli.trace import Stop, Trace
 
 NAME = "full-context"
 STEPS = (READ,)
+SHRINKING = 0.9
+LEAST_TOKENS = 64
 
 
 def calls() -> tuple[int, int]:
@@ -38,7 +42,8 @@ class FullContext:
     The facts are the units that the store keeps: a turn, or the passages of a long one, so that a trace names nothing
     that is not stored, a fact reads here as it does when it is retrieved, and the end of a turn too long for the
     context can still be shown. They carry no neighbours, which are facts themselves. Only what is shown is made into
-    units: of a long memory most is never looked at.
+    units: of a long memory most is never looked at. How many tokens they have is an estimate, which numbers and signs
+    exceed: where the model says that the prompt is too long, a tenth less is shown, until it fits.
     """
 
     def __init__(self, tools: Tools, transcript: Transcript) -> None:
@@ -52,10 +57,20 @@ class FullContext:
             ModelError: the model could not be used at all.
             StoreError: the memory could not be read.
         """
-        inquiry = Inquiry(NAME, question, self._tools)
         every = self._transcript.turns(question.conversations)
         turns = chronological((turn for turn in every if _is_visible(turn, question.as_of)), lambda turn: turn)
-        shown = newest(turns, self._tools.budget)
+        budget = self._tools.budget
+        while True:
+            try:
+                return self._read(question, turns, budget)
+            except ContextOverflow:
+                if budget.tokens < LEAST_TOKENS:
+                    raise
+                budget = replace(budget, tokens=int(budget.tokens * SHRINKING))
+
+    def _read(self, question: Question, turns: Sequence[Turn], budget: Budget) -> Trace:
+        inquiry = Inquiry(NAME, question, self._tools)
+        shown = newest(turns, budget)
         inquiry.take(shown)
         if note := _left_out(turns, shown):
             inquiry.note(note)

@@ -28,7 +28,7 @@ RETRIEVE = "retrieve"
 _REFUSALS = frozenset(
     map(
         normalise,
-        ("unknown", "not mentioned", "no information available", "i don't know", "i do not know", "none", "n/a"),
+        ("unknown", "not mentioned", "no information available", "i don't know", "i do not know", "none"),
     )
 )
 
@@ -216,13 +216,17 @@ def reading_of(fields: Fields, numbers: Sequence[str]) -> Reading:
     """Return the reading that the fields `answer` and `facts` give; `numbers` are the facts that were shown.
 
     Raises:
-        ReplyUnusable: there is no answer, or a fact is cited that was not shown.
+        ReplyUnusable: there is no answer, no fact is cited for it, or one that was not shown.
     """
     answer = " ".join(one_of(fields, "answer").split())
     cited = tuple(dict.fromkeys(part.strip() for text in fields.get("facts", ()) for part in text.split(",") if part))
     if unknown := [number for number in cited if number not in numbers]:
         raise ReplyUnusable(f"{unknown[0][:20]!r} is none of the facts")
-    return Reading(None if is_refusal(answer) else answer, cited)
+    if is_refusal(answer):
+        return Reading(None)
+    if not cited:
+        raise ReplyUnusable("it names no fact that the answer rests on")
+    return Reading(answer, cited)
 
 
 def is_refusal(answer: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
@@ -44,9 +45,10 @@ def action_line(action: Action) -> Text:
 
 
 def _fields(action: Action, detail: Detail) -> Iterator[Text]:
-    """Yield a reply's fields, a line each; short values of one name together."""
+    """Yield a reply's fields, a line each; short values of one name together, a value that is repeated once."""
     for name, group in groupby(action.said, key=lambda field: field[0]):
-        values = [value for _, value in group]
+        counts = Counter(value for _, value in group)
+        values = [f"{value} ({count} times)" if count > 1 else value for value, count in counts.items()]
         if all(len(value) <= _SHORT for value in values):
             values = [", ".join(values)]
         for value in values:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from goalmem_cli.documents import plain
-from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.recall import DEPTHS
+from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.evaluation.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.evaluation.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary
 from goalmem_cli.render.figures import in_words, label, names_of

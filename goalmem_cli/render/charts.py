@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.evaluation.bootstrap import Interval
-from goalmem_cli.evaluation.recall import DEPTHS
+from goalmem_cli.evaluation.cases import DEPTHS
 from goalmem_cli.evaluation.summary import PAIRED, SEARCH, USAGE, Row, Summary
 from goalmem_cli.render.figures import Member, amount, difference, heading, in_words, names_of, share
 

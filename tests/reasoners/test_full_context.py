@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goalmem_cli.errors import ContextOverflow
+from goalmem_cli.ports import Completion, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.chronology import chronological
 from goalmem_cli.reasoners.facts import hit_cost
@@ -181,6 +183,39 @@ def test_the_end_of_the_time_is_compared_as_searches_do() -> None:
     assert texts(trace) == ["chat 0"]
     trace, _ = ask(turns, UNKNOWN, question=Question("?", MOMENT, as_of=datetime(2023, 2, 2, 3, 0)))
     assert texts(trace) == ["chat 0", "chat 1"]
+
+
+class Narrow(ScriptedModel):
+    """A model whose context holds so many letters of facts."""
+
+    def __init__(self, letters: int) -> None:
+        super().__init__(lambda request: UNKNOWN(request))
+        self._letters = letters
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Reply, or say that the prompt is too long."""
+        if any(len(request.growing) > self._letters for request in requests):
+            raise ContextOverflow("too long")
+        return super().complete(requests)
+
+
+def test_a_prompt_that_is_longer_than_estimated_is_made_shorter() -> None:
+    """Where the model has no room after all, older turns go until it has; the trace counts them as any others."""
+    turns = [said_at(number, MOMENT + timedelta(minutes=number)) for number in range(100)]
+    model = Narrow(2000)
+    trace = FullContext(Tools(ListBackbone(), model, FULL, EVERYTHING), Kept(turns)).answer(Question("?", MOMENT))
+    assert (trace.status, model.calls, trace.usage.calls) == (Status.UNKNOWN, 1, 1)
+    assert 20 < len(trace.facts) < 50
+    assert texts(trace) == [turn.text for turn in turns[-len(trace.facts) :]]
+    assert f"oldest {100 - len(trace.facts)} of 100 turns" in trace.notes[0]
+    assert [action.name for action in trace.actions] == ["retrieve", "read"]
+
+
+def test_a_context_without_room_for_anything_is_an_error() -> None:
+    """It does not try for ever."""
+    tools = Tools(ListBackbone(), Narrow(0), FULL, EVERYTHING)
+    with pytest.raises(ContextOverflow):
+        FullContext(tools, Kept(TURNS)).answer(Question("?", MOMENT))
 
 
 @both_profiles

@@ -124,6 +124,15 @@ def test_a_long_reply_is_shortened_unless_everything_is_wanted() -> None:
     assert "timeline: 7 May 2023 - tea" in brief
 
 
+def test_a_repeated_value_is_shown_once_with_how_often() -> None:
+    """A small model that writes the same line five times does not fill the screen with it."""
+    action = Action("intent", (*[("queries", "the drink of Alice")] * 5, ("queries", "tea")), usage=ONE_CALL)
+    text = drawn(proof_tree(replace(ANSWERED, actions=(action,))), 80)
+    assert "queries: the drink of Alice (5 times)" in text
+    assert text.count("the drink of Alice") == 1
+    assert "queries: tea\n" in text
+
+
 def test_an_unanswered_question_says_what_was_seen_and_shows_the_first_of_it() -> None:
     """Unknown names how many facts were read in vain; without subgoals there is none to blame."""
     assert reason_line(UNKNOWN) == "the model saw 4 facts and read no answer from them"

@@ -1,0 +1,258 @@
+"""`goalmem eval`: measures, goes on where it was interrupted, judges, and merges what several machines measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goalmem_cli.config import Settings
+from goalmem_cli.errors import ModelMissing
+from goalmem_cli.ports import Request
+from goalmem_cli.wiring import Factories, LoadedModel
+from tests.cli.conftest import Goalmem, seeing
+from tests.conftest import SAMPLES
+from tests.fakes import ScriptedModel
+
+MOMOCO = str(SAMPLES / "momoco.json")
+HAYSTACK = [
+    {"question_id": f"q{number}{ending}", "question_type": "multi-session", "question": "Which cup did I buy?",
+     "answer": "the blue one", "question_date": "2023/05/30 (Tue) 23:40", "answer_session_ids": ["s1"],
+     "haystack_session_ids": ["s1"], "haystack_dates": ["2023/05/20 (Sat) 02:21"],
+     "haystack_sessions": [[{"role": "user", "content": "I bought the blue cup.", "has_answer": True}]]}
+    for number, ending in ((1, ""), (2, "_abs"))
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep runs without --out in the test's own folder."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+def replies(request: Request) -> str:
+    """Answer each reading with its first fact, judge everything right, and plan nothing that can be used."""
+    if request.step == "read":
+        return json.dumps({"facts": ["F1"], "answer": "Kyoto Latte"})
+    if request.step.startswith("judge"):
+        return json.dumps({"why": "it says so", "verdict": "right"})
+    return "rubbish"
+
+
+def answering(stops_at: int | None = None) -> tuple[Factories, ScriptedModel]:
+    """Return factories with a model of these replies, which the user interrupts at a call, and the model."""
+    model = ScriptedModel(replies)
+
+    def reply(request: Request) -> str:
+        if stops_at is not None and len(model.seen) > stops_at:
+            raise KeyboardInterrupt
+        return replies(request)
+
+    model._function = reply
+    return seeing(lambda _: LoadedModel(model, "scripted", "full", 8192, digest="d1")), model
+
+
+def without_model(_settings: Settings) -> LoadedModel:
+    """Stand for a machine that has no model."""
+    raise ModelMissing("no model", "get one")
+
+
+def document(goalmem: Goalmem, *words: str, factories: Factories | None = None) -> Any:
+    """Return what the command prints with --json."""
+    outcome = goalmem("eval", *words, "--json", factories=factories)
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def without_seconds(figures: Any) -> Any:
+    """Return the document without what depends on the clock."""
+    for entry in figures["runs"]:
+        entry["usage"].pop("seconds", None)
+    return figures
+
+
+def test_a_file_alone_measures_direct_and_goal_mem(goalmem: Goalmem) -> None:
+    """The estimate comes first, then both reasoners; the same command again asks nothing and says so."""
+    factories, model = answering()
+    outcome = goalmem("eval", MOMOCO, factories=factories)
+    assert outcome.code == 0
+    assert "16 questions to ask: 24 to " in outcome.err
+    for shown in ("direct", "goal-mem", "Compared with direct", "hybrid", "["):
+        assert shown in outcome.out
+    asked = model.calls
+    again = goalmem("eval", MOMOCO, factories=factories)
+    assert (again.code, model.calls) == (0, asked)
+    assert "nothing is left to measure" in again.err
+    assert again.out == outcome.out
+
+
+def test_the_document_has_the_documented_shape(goalmem: Goalmem) -> None:
+    """One summary document, an entry a row, with intervals, categories, recall, refusals and cost."""
+    made = document(goalmem, MOMOCO, "--reasoner", "direct", factories=answering()[0])
+    assert made["schema_version"] == 1
+    entry = made["runs"][0]
+    assert (entry["dataset"], entry["reasoner"], entry["backbone"], entry["model"], entry["n"]) == (
+        "momoco", "direct", "hybrid", "scripted", 8,
+    )  # fmt: skip
+    assert entry["metrics"]["f1"].keys() >= {"mean", "low", "high"}
+    assert entry["retrieval"]["recall"].keys() >= {"10", "60"}
+    assert entry["refusal"]["recall"] == 0
+    assert entry["usage"]["calls"]["mean"] == 1
+    assert entry["by_category"]
+
+
+@pytest.mark.parametrize("stops_at", [2, 11])
+def test_an_interrupted_run_goes_on(goalmem: Goalmem, tmp_path: Path, stops_at: int) -> None:
+    """Ctrl-C is exit 130; the next run asks what is left, and the figures are those of an undisturbed run."""
+    words = (MOMOCO, "--reasoner", "direct,oracle", "--out", str(tmp_path / "run"))
+    assert goalmem("eval", *words, factories=answering(stops_at)[0]).code == 130
+    kept = (tmp_path / "run" / "answered.jsonl").read_text().count("\n")
+    assert kept == stops_at - 1  # the first call is the estimate's
+    second, model = answering()
+    made = document(goalmem, *words, factories=second)
+    assert model.calls == 16 - kept + 1
+    whole = document(goalmem, MOMOCO, "--reasoner", "direct,oracle", factories=answering()[0])
+    assert without_seconds(made) == without_seconds(whole)
+
+
+def test_a_killed_process_loses_no_line(tmp_path: Path) -> None:
+    """Killed while it measures, a run keeps every result that was written, and goes on to the same figures."""
+    words = [sys.executable, "-m", "goalmem_cli", "eval", MOMOCO, "--retrieval-only", "--backbone", "bm25,dense,hybrid",
+             "--quiet", "--json", "--out"]  # fmt: skip
+    results = tmp_path / "run" / "retrieved.jsonl"
+    with subprocess.Popen([*words, str(tmp_path / "run")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as one:
+        while one.poll() is None and not (results.exists() and results.read_bytes().count(b"\n") >= 3):
+            time.sleep(0.01)
+        os.kill(one.pid, signal.SIGKILL)
+    kept = results.read_bytes().splitlines(keepends=True)
+    kept = [line for line in kept if line.endswith(b"\n")]
+    again = subprocess.run([*words, str(tmp_path / "run")], capture_output=True, check=True)
+    assert results.read_bytes().startswith(b"".join(kept))
+    whole = subprocess.run([*words, str(tmp_path / "whole")], capture_output=True, check=True)
+    assert json.loads(again.stdout) == json.loads(whole.stdout)
+
+
+def test_shards_merge_to_the_figures_of_one_run(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Two machines' halves give the whole's figures; a missing half is refused."""
+    words = (MOMOCO, "--reasoner", "direct")
+    for number in (1, 2):
+        out = str(tmp_path / f"shard-{number}")
+        document(goalmem, *words, "--shard", f"{number}/2", "--out", out, factories=answering()[0])
+    merged = document(goalmem, "merge", str(tmp_path / "all"), str(tmp_path / "shard-2"), str(tmp_path / "shard-1"))
+    whole = document(goalmem, *words, factories=answering()[0])
+    assert without_seconds(merged) == without_seconds(whole)
+    alone = goalmem("eval", "merge", str(tmp_path / "half"), str(tmp_path / "shard-1"))
+    assert alone.code == 2
+    assert "1/2 are not the shards" in alone.error_lines[0]
+
+
+def test_retrieval_alone_needs_no_model(goalmem: Goalmem) -> None:
+    """Backbones and kinds of query are compared by the evidence they find."""
+    no_model = Factories(model=without_model)
+    made = document(goalmem, MOMOCO, "--retrieval-only", "--backbone", "bm25,hybrid", "-k", "10", factories=no_model)
+    assert [(entry["reasoner"], entry["backbone"]) for entry in made["runs"]] == [
+        ("retrieval", "bm25"), ("retrieval", "hybrid"),
+    ]  # fmt: skip
+    assert all(0.5 < entry["retrieval"]["recall"]["10"]["mean"] <= 1 for entry in made["runs"])
+    made = document(goalmem, MOMOCO, "--queries", "question,plan,plan+refinements", factories=no_model)
+    assert [entry["queries"] for entry in made["runs"]] == ["question", "plan", "plan+refinements"]
+
+
+def test_a_models_plans_are_retrieved_with(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The model's subgoals are the queries; where its plan cannot be used the question is."""
+
+    def plan(request: Request) -> str:
+        if "matcha" not in request.growing:
+            return "rubbish"
+        return json.dumps(
+            {"goal": "(Alice) ordered (x:drink)", "current": False, "variables": [], "answer": ["x"],
+             "subgoals": ["(Alice) ordered (x:drink)", "(x:drink) holds matcha"]}
+        )  # fmt: skip
+
+    model = seeing(lambda _: LoadedModel(ScriptedModel(plan), "planner", "full", 8192))
+    document(goalmem, MOMOCO, "--queries", "model", "--out", str(tmp_path / "run"), factories=model)
+    rows = [json.loads(line) for line in (tmp_path / "run" / "retrieved.jsonl").read_text().splitlines()]
+    assert rows[0]["queries"] == ["Alice ordered drink", "drink holds matcha"]
+    assert rows[-1]["queries"] != rows[0]["queries"]
+    assert len(rows[-1]["queries"]) == 1
+
+
+def test_answers_are_judged_once_and_scored_again(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A judge reads a finished run; asked again, it reads nothing twice; the answering model as judge is marked."""
+    words = (MOMOCO, "--reasoner", "direct", "--limit", "3", "--sample", "first", "--out", str(tmp_path / "run"))
+    factories, model = answering()
+    document(goalmem, *words, factories=factories)
+    before = model.calls
+    made = document(goalmem, "score", str(tmp_path / "run"), "--judge", "bundled", factories=factories)
+    assert made["runs"][0]["metrics"]["judge"]["mean"] == 1
+    asked = model.calls
+    assert asked > before
+    again = goalmem("eval", "score", str(tmp_path / "run"), "--judge", "bundled", factories=factories)
+    assert model.calls == asked
+    assert "itself" in again.out or "self" in again.out
+    assert "0 asked" in again.err
+
+
+def test_longmemeval_leaves_hypotheses_for_its_own_scorer(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A file a row, with question_id and hypothesis on each line."""
+    file = tmp_path / "longmemeval.json"
+    file.write_text(json.dumps(HAYSTACK))
+    document(goalmem, str(file), "--reasoner", "direct", "--out", str(tmp_path / "run"), factories=answering()[0])
+    (written,) = (tmp_path / "run" / "hypotheses").iterdir()
+    lines = [json.loads(line) for line in written.read_text().splitlines()]
+    assert lines == [{"question_id": case["question_id"], "hypothesis": "Kyoto Latte"} for case in HAYSTACK]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ((MOMOCO, "--reasoner", "oracle,guess"), 2, "there is no 'guess'"),
+        ((MOMOCO, "--backbone", "flat"), 2, "there is no 'flat'"),
+        ((MOMOCO, "--categories", "9"), 2, "there is no '9'"),
+        ((MOMOCO, "--queries", "answer"), 2, "there is no 'answer'"),
+        ((MOMOCO, "--shard", "3/2"), 2, "--shard '3/2' names no part"),
+        (("nowhere.json",), 5, "nowhere.json"),
+        ((str(SAMPLES / "allotment.md"),), 5, "allotment.md"),
+        (("score", "nowhere"), 2, "nowhere holds no run"),
+        (("merge", "out", "nowhere"), 2, "nowhere holds no run"),
+        ((), 2, "FILE"),
+    ],
+)
+def test_what_cannot_be_measured_is_one_error(goalmem: Goalmem, words: tuple[str, ...], code: int, said: str) -> None:
+    """A wrong word or file ends at once, in two lines."""
+    outcome = goalmem("eval", *words, factories=answering()[0])
+    assert outcome.code == code
+    assert said in outcome.error_lines[0]
+
+
+def test_another_run_in_the_folder_is_refused(goalmem: Goalmem, tmp_path: Path) -> None:
+    """What differs is named, and nothing of the run that is there changes; a further reasoner is added to it."""
+    words = (MOMOCO, "--limit", "2", "--out", str(tmp_path / "run"))
+    document(goalmem, *words, "--reasoner", "direct", factories=answering()[0])
+    other = goalmem("eval", *words, "--reasoner", "direct", "-k", "5", factories=answering()[0])
+    assert other.code == 2
+    assert "budget is 60 in one and 5 in the other" in other.err
+    made = document(goalmem, *words, "--reasoner", "oracle", factories=answering()[0])
+    assert [(entry["reasoner"], entry["n"]) for entry in made["runs"]][:2] == [("direct", 2), ("oracle", 2)]
+
+
+def test_categories_may_be_named(goalmem: Goalmem) -> None:
+    """A number and a name of the same category choose the same questions."""
+    by_number = document(goalmem, MOMOCO, "--retrieval-only", "--categories", "4")
+    by_name = document(goalmem, MOMOCO, "--retrieval-only", "--categories", "single-hop")
+    assert by_number["runs"][0]["n"] == by_name["runs"][0]["n"] > 0
+
+
+def test_help_shows_the_flags_of_the_main_use(goalmem: Goalmem) -> None:
+    """`eval --help` is about measuring a file, and ends in examples of the other uses too."""
+    outcome = goalmem("eval", "--help")
+    assert outcome.code == 0
+    for shown in ("FILE...", "--retrieval-only", "--shard", "eval score", "eval merge"):
+        assert shown in outcome.out
