@@ -40,6 +40,7 @@ class Stop(StrEnum):
     SUFFICIENT = "the facts were judged sufficient"
     NO_QUERY = "no further query was proposed"
     NOTHING_NEW = "retrieval brought nothing new"
+    BUDGET_SPENT = "the budget has no room for what retrieval found"
     LIMIT = "the limit of rounds is reached"
     FINISHED = "the model gave its answer"
     UNUSABLE_REPLY = "the model's reply was unusable"

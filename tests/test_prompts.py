@@ -11,6 +11,8 @@ import yaml
 from llama_cpp.llama_grammar import LlamaGrammar
 
 from goalmem_cli.errors import PromptError
+from goalmem_cli.models.catalogue import resolve
+from goalmem_cli.models.llama import LlamaModel
 from goalmem_cli.ports import GrammarShape, JsonShape
 from goalmem_cli.prompts import Profile, PromptBook, load_prompt
 
@@ -53,6 +55,27 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
                 jsonschema.validate(yaml.safe_load(example.output), dict(request.shape.schema))
         else:
             LlamaGrammar.from_string(request.shape.grammar, verbose=False)
+
+
+@pytest.mark.parametrize(
+    ("step", "lines"),
+    [
+        ("reflect", [("why", 59), ("sufficient: no\nquery", 57)]),
+        ("react", [("thought", 59), ("action: Finish\ninput", 79), ("facts: F11, F12, F13, F14", 0)]),
+        ("intent", [("intent", 59), *[("queries", 59)] * 5]),
+        ("slots", [("sufficient: no\nmissing", 59), *[("missing", 59)] * 2, *[("queries", 59)] * 3]),
+    ],
+)
+def test_the_grammar_of_a_small_model_s_reply_ends_it_and_not_its_length(
+    step: str, lines: list[tuple[str, int]]
+) -> None:
+    """Where a letter is a token, as a digit is, the longest reply that the grammar admits is not cut off."""
+    longest = "\n".join(f"{label}: {'7' * size}" for label, size in lines)
+    model = LlamaModel.from_file(resolve("bundled").path, context=512, threads=1)
+    try:
+        assert model.count_tokens(longest) <= PromptBook.load(None, "compact")[step].max_tokens
+    finally:
+        model.close()
 
 
 def test_enumerations_are_built_per_call(tmp_path: Path) -> None:

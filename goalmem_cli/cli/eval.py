@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal, TypeAlias
@@ -11,9 +13,10 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin
-from goalmem_cli.cli.judging import Jury, judge_run
+from goalmem_cli.cli.judging import judge_run, jury_of
 from goalmem_cli.cli.measuring import Measuring, Wanted, listed
 from goalmem_cli.cli.report import Form, print_report
+from goalmem_cli.errors import StoreError, UsageError
 
 SampleName: TypeAlias = Literal["stratified", "first", "random"]
 ScopeName: TypeAlias = Literal["conversation", "domain"]
@@ -106,21 +109,24 @@ def run(
 
     Results are kept in the run's folder as they come: the same command goes on where it was interrupted.
     """
+    form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)
     wanted = Wanted(
-        tuple(files), listed(reasoner), listed(backbone), limit=limit, categories=listed(categories), sample=sample,
-        queries=listed(queries), is_retrieval_only=retrieval_only, scope=scope, shard=shard, out=out, is_resumed=resume,
-        category_names=category_names,
+        tuple(files), listed(reasoner, "--reasoner"), listed(backbone, "--backbone"), limit=limit, sample=sample,
+        categories=listed(categories, "--categories"), queries=listed(queries, "--queries"), scope=scope, shard=shard,
+        is_retrieval_only=retrieval_only, out=out, is_resumed=resume, category_names=category_names,
     )  # fmt: skip
-    with TemporaryDirectory(prefix="goalmem-eval-") as folder:
+    if jury is not None and wanted.only_retrieves:
+        raise UsageError("--judge has no answers to judge where a run only retrieves", "leave one of the two out")
+    with _temporary() as folder:
         made = begin(
-            context, quiet=quiet, verbose=verbose, store=Path(folder) / "store", model=model, seed=seed, budget=k,
+            context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, seed=seed, budget=k,
             max_breadth=max_breadth, max_depth=max_depth, strict=strict, context=context_length, threads=threads,
             prompts=prompts, embedder=embedder,
         )  # fmt: skip
         path = Measuring(made, wanted).measure()
-    if judge is not None and not wanted.only_retrieves:
-        judge_run(made, path, Jury(judge, judge_prompt, passes))
-    print_report(made.screen, [path], Form(json, csv, category_names))
+    if jury is not None:
+        judge_run(made, path, jury)
+    print_report(made.screen, [path], form)
     return 0
 
 
@@ -141,12 +147,13 @@ def score(
     verbose: options.Verbose = False,
 ) -> int:
     """Score a run again from its stored answers, and let a judge read those that it has not read yet."""
+    form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)
     made = begin(
         context, quiet=quiet, verbose=verbose, context=context_length, threads=threads, prompts=prompts, model=judge
     )
-    if judge is not None:
-        judge_run(made, folder, Jury(judge, judge_prompt, passes))
-    print_report(made.screen, [folder], Form(json, csv, category_names))
+    if jury is not None:
+        judge_run(made, folder, jury)
+    print_report(made.screen, [folder], form)
     return 0
 
 
@@ -162,9 +169,28 @@ def merge(
 ) -> int:
     """Make one run of the shards that --shard measured on several machines."""
     from goalmem_cli.evaluation.folder import read_run, write_run
+    from goalmem_cli.evaluation.hypotheses import write_hypotheses
     from goalmem_cli.evaluation.merging import merge as merged
 
+    form = Form(json, csv, category_names)
     made = begin(context, quiet=quiet)
-    write_run(out, merged([read_run(folder) for folder in folders]))
-    print_report(made.screen, [out], Form(json, csv, category_names))
+    whole = merged([read_run(folder) for folder in folders])
+    write_run(out, whole)
+    write_hypotheses(whole, out / "hypotheses")
+    print_report(made.screen, [out], form)
     return 0
+
+
+@contextmanager
+def _temporary() -> Iterator[Path]:
+    """Yield a folder that is gone afterwards.
+
+    Raises:
+        StoreError: the system has no room for one.
+    """
+    try:
+        folder = TemporaryDirectory(prefix="goalmem-eval-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StoreError(f"no temporary folder: {error.strerror or error}", "make room, or set TMPDIR") from error
+    with folder as path:
+        yield Path(path)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from goalmem_cli.cli.invocation import Invocation
+from goalmem_cli.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +19,24 @@ class Jury:
     passes: int
 
 
+def jury_of(model: str | None, style: Literal["standard", "strict"], passes: int) -> Jury | None:
+    """Return the jury that was typed; None where no model is to judge.
+
+    Raises:
+        UsageError: it says how to judge, and names no model.
+    """
+    if model is not None:
+        return Jury(model, style, passes)
+    if (style, passes) != ("standard", 1):
+        raise UsageError("--judge-prompt and --passes are for a judge", "name its model with --judge")
+    return None
+
+
 def judge_run(made: Invocation, path: Path, jury: Jury) -> None:
     """Have the model judge what it has not judged yet, and say what that took.
 
     Raises:
-        UsageError: there is no run.
+        UsageError: there is no run, or another model or prompt of the judge's name has judged it.
         ModelError: the model cannot be used.
         InputError: a file of the run is damaged.
         StoreError: the run's folder cannot be written.
@@ -39,7 +53,7 @@ def judge_run(made: Invocation, path: Path, jury: Jury) -> None:
         loaded = made.factories.model(replace(made.settings, model=jury.model))
         steps = judges.steps_of(run.manifest.format, jury.style)
         prompts = open_prompts(made.settings.prompts, loaded.profile, steps)
-        judge = judges.Judge(loaded.model, prompts, loaded.name, jury.style, run.manifest.format)
+        judge = judges.Judge(loaded.model, prompts, loaded.name, jury.style, run.manifest.format, loaded.digest)
         with made.screen.working() as reach:
             done = judges.judge_run(
                 run, judge, jury.passes, folder.keys(Verdict), folder.append,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, version_of
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import ContextOverflow, UsageError
 from goalmem_cli.records import content_hash
 
 if TYPE_CHECKING:
@@ -75,14 +75,22 @@ class Wanted:
             UsageError: it is not written like 2/5.
         """
         number, slash, of = self.shard.partition("/")
-        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        is_short = len(self.shard) < 20  # Python reads no number of thousands of digits
+        if not (slash and is_short and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
             raise UsageError(f"--shard {self.shard!r} names no part", "write 2/5 for the second of five")
         return int(number), int(of)
 
 
-def listed(typed: str | None) -> tuple[str, ...]:
-    """Return the names that are typed with commas between, each once."""
-    return tuple(dict.fromkeys(name.strip() for name in (typed or "").split(",") if name.strip()))
+def listed(typed: str | None, flag: str) -> tuple[str, ...]:
+    """Return the names that are typed with commas between, each once; none where the flag was not typed.
+
+    Raises:
+        UsageError: it was typed and names nothing.
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in (typed or "").split(",") if name.strip()))
+    if typed is not None and not names:
+        raise UsageError(f"{flag} {typed!r} names nothing", "write names with commas between, or leave the flag out")
+    return names
 
 
 class Measuring:
@@ -96,6 +104,7 @@ class Measuring:
             InputError: the dataset cannot be read.
         """
         from goalmem_cli.evaluation.datasets import read_dataset
+        from goalmem_cli.evaluation.sampling import shard
         from goalmem_cli.wiring import call_ranges
 
         self._run = run
@@ -109,7 +118,9 @@ class Measuring:
         self._dataset = read_dataset(wanted.files)
         for what, often in self._dataset.repairs.items():
             run.screen.note(f"{self._dataset.name}: {often} {what}")
-        self._placed = self._chosen()
+        self._codes = tuple(dict.fromkeys(self._code(name) for name in wanted.categories))
+        self._chosen = self._choose()
+        self._placed = shard(self._chosen, *self._shard)
 
     def measure(self) -> Path:
         """Retrieve and answer what is left of the run, and return its folder.
@@ -117,23 +128,24 @@ class Measuring:
         Raises:
             GoalmemError: what prevented it.
         """
-        from goalmem_cli.evaluation.folder import RunFolder
+        from goalmem_cli.evaluation.folder import RunFolder, read_run
+        from goalmem_cli.evaluation.hypotheses import FORMAT, write_hypotheses
 
         with self._model() as loaded:
             manifest = self._manifest(loaded)
             path = self._path(manifest)
-            folder = RunFolder.begin(path, manifest, self._placed)
+            folder = RunFolder.begin(path, manifest, self._placed, is_new=not self._wanted.is_resumed)
             try:
                 self._run.screen.note(f"run {path}")
                 self._fill(folder, loaded)
+                if self._answers and self._dataset.format == FORMAT:
+                    write_hypotheses(read_run(path), path / "hypotheses")
             finally:
                 folder.close()
         return path
 
     def _fill(self, folder: RunFolder, loaded: LoadedModel | None) -> None:
         """Do what is left of the run's stages."""
-        from goalmem_cli.evaluation.folder import read_run
-        from goalmem_cli.evaluation.hypotheses import write_hypotheses
         from goalmem_cli.evaluation.run import Answered, Retrieved
         from goalmem_cli.evaluation.runner import Row, unanswered, unretrieved
 
@@ -148,8 +160,6 @@ class Measuring:
         self._retrieve(folder, memory, loaded)
         if loaded is not None and any(left.values()):
             self._answer(folder, memory, loaded, {row: number for row, number in left.items() if number})
-        if self._dataset.format == "longmemeval":
-            write_hypotheses(read_run(folder.path), folder.path / "hypotheses")
 
     @property
     def _answers(self) -> bool:
@@ -172,7 +182,7 @@ class Measuring:
         from goalmem_cli.wiring import open_store
 
         store = open_store(self._run.settings, self._run.factories, self._run.screen.note)
-        cases = [placed.case for placed in self._placed]
+        cases = [placed.case for placed in self._chosen]  # every shard ranks over the same store
         memory = Memory(store, self._dataset, cases, by_domain=self._wanted.sees_domain)
         with self._run.screen.working() as reach:
             memory.fill(lambda turns: reach(f"storing turns: {turns:,}", 0, 0))
@@ -194,8 +204,8 @@ class Measuring:
             )  # fmt: skip
 
     def _answer(self, folder: RunFolder, memory: Memory, loaded: LoadedModel, left: Mapping[Row, int]) -> None:
-        """Say what it is going to cost, then answer."""
-        from goalmem_cli.evaluation.estimate import estimated
+        """Say what it is going to cost, by the calls that the run has made or by one for trial, then answer."""
+        from goalmem_cli.evaluation.estimate import estimated, seconds_per_call
         from goalmem_cli.evaluation.runner import answer
         from goalmem_cli.wiring import build_reasoner
 
@@ -205,9 +215,13 @@ class Measuring:
             named = replace(settings, reasoner=reasoner, backbone=backbone)
             return build_reasoner(named, memory.store, loaded, gold=memory.gold)
 
-        started = perf_counter()
-        build("direct", self._wanted.backbones[0]).answer(memory.question(self._placed[0].case))
-        estimate = estimated(left, self._calls, perf_counter() - started)
+        seconds = seconds_per_call(folder.path)
+        if seconds is None:
+            started = perf_counter()
+            with suppress(ContextOverflow):  # it fails this question alone, when its turn comes
+                build("direct", self._wanted.backbones[0]).answer(memory.question(self._placed[0].case))
+            seconds = perf_counter() - started
+        estimate = estimated(left, self._calls, seconds)
         self._run.screen.note(f"{estimate.line()}; interrupted, the same command goes on")
         weights = {row.name: sum(self._calls[row.reasoner]) for row in left}
         total = sum(number * weights[row.name] for row, number in left.items())
@@ -221,29 +235,37 @@ class Measuring:
 
             answer(folder, self._placed, list(left), memory, build, progress)
 
-    def _chosen(self) -> tuple[Placed, ...]:
-        """Return the cases of this shard.
+    def _choose(self) -> tuple[Placed, ...]:
+        """Return the cases of all shards.
 
         Raises:
-            UsageError: there is no such category, or no question is left.
+            UsageError: no question is left.
         """
-        from goalmem_cli.evaluation.sampling import Sample, choose, shard
+        from goalmem_cli.evaluation.sampling import Sample, choose
 
         wanted = self._wanted
-        codes = [self._code(name) for name in wanted.categories]
         placed = choose(
             self._dataset.cases,
-            categories=codes or None,
+            categories=self._codes or None,
             limit=wanted.limit,
             sample=Sample(wanted.sample),
             seed=self._run.settings.seed,
         )
         if not placed:
             raise UsageError(f"{self._dataset.name} has no such question", "name other --categories")
-        return shard(placed, *self._shard)
+        return placed
 
     def _code(self, name: str) -> str:
-        names = {shown.lower(): code for code, shown in self._dataset.categories.items()}
+        """Return the code of a category, by the names that the tables are going to have.
+
+        Raises:
+            UsageError: there is no such category.
+        """
+        from goalmem_cli.evaluation.summary import CategoryNames, named_categories
+
+        style = CategoryNames(self._wanted.category_names)
+        shown_names = named_categories(self._dataset.categories, self._dataset.format, style)
+        names = {shown.lower(): code for code, shown in shown_names.items()}
         return names.get(name.lower()) or _one_of(name, self._dataset.categories, "--categories")
 
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
@@ -255,7 +277,7 @@ class Measuring:
         prompts: Mapping[str, str] = {}
         decisive = {
             "budget": settings.budget, "limit": wanted.limit, "sample": wanted.sample, "seed": settings.seed,
-            "categories": ",".join(wanted.categories), "scope": "domain" if wanted.sees_domain else "conversation",
+            "categories": ",".join(self._codes), "scope": "domain" if wanted.sees_domain else "conversation",
             "queries": ",".join(self._kinds), "embedder": settings.embedder or "static",
         }  # fmt: skip
         if loaded is not None:
@@ -263,7 +285,8 @@ class Measuring:
             prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes
             decisive |= {
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
-                "max_depth": settings.max_depth, "strict": settings.strict, "profile": loaded.profile,
+                "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "strict": settings.strict,
+                "profile": loaded.profile,
             }  # fmt: skip
         return Manifest(
             self._dataset.name, self._dataset.format, self._dataset.digest,
@@ -285,7 +308,7 @@ class Measuring:
 
         if self._wanted.out is not None:
             return self._wanted.out
-        decisive = plain(replace(manifest, sources=()))
+        decisive = plain(replace(manifest, sources=(), repairs={}))
         name = f"{manifest.dataset}-{content_hash(repr(decisive))[:10]}"
         runs = platformdirs.user_data_path("goalmem", appauthor=False) / "runs"
         if self._wanted.is_resumed:

@@ -71,16 +71,20 @@ Seed = Annotated[
 MaxBreadth = Annotated[
     int | None,
     typer.Option(
-        min=LEAST["max_breadth"], max=MOST["max_breadth"], help="How many decompositions to try [default: 3]."
+        min=LEAST["max_breadth"], max=MOST["max_breadth"], help="How many decompositions goal-mem tries [default: 3]."
     ),
 ]
 MaxDepth = Annotated[
     int | None,
-    typer.Option(min=LEAST["max_depth"], max=MOST["max_depth"], help="How often to refine each [default: 5]."),
+    typer.Option(min=LEAST["max_depth"], max=MOST["max_depth"], help="How often goal-mem refines each [default: 5]."),
 ]
 Budget = Annotated[
     int | None,
-    typer.Option(min=LEAST["budget"], max=MOST["budget"], help="How many facts an attempt may see [default: 60]."),
+    typer.Option(
+        min=LEAST["budget"],
+        max=MOST["budget"],
+        help="How many facts an attempt may see; full-context sees all that fit [default: 60].",
+    ),
 ]
 Prompts = Annotated[
     Path | None,
@@ -88,7 +92,9 @@ Prompts = Annotated[
 ]
 Strict = Annotated[
     bool | None,
-    typer.Option("--strict/--no-strict", help="Refuse what a model only infers [default: of small models]."),
+    typer.Option(
+        "--strict/--no-strict", help="Have goal-mem refuse what a model only infers [default: of small models]."
+    ),
 ]
 Trace = Annotated[bool, typer.Option("--trace", help="Draw the proof tree on stderr.")]
 Asker = Annotated[

@@ -30,6 +30,15 @@ class Form:
     baseline: str = "direct"
     html: Path | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse two forms of one output.
+
+        Raises:
+            UsageError: both are asked for.
+        """
+        if self.is_json and self.is_csv:
+            raise UsageError("--json and --csv are two forms of one output", "leave one of them out")
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
@@ -57,8 +66,8 @@ def report(
 
     A run that is not finished is reported as far as it has come.
     """
-    run = begin(context, quiet=quiet)
-    print_report(run.screen, runs, Form(json, csv, category_names, baseline, html))
+    form = Form(json, csv, category_names, baseline, html)
+    print_report(begin(context, quiet=quiet).screen, runs, form)
     return 0
 
 
@@ -66,12 +75,10 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
     """Print the runs in the folders in this form.
 
     Raises:
-        UsageError: two forms are asked for at once, or a folder holds no run.
+        UsageError: a folder holds no run.
         InputError: a file of a run is damaged.
         StoreError: the page cannot be written.
     """
-    if form.is_json and form.is_csv:
-        raise UsageError("--json and --csv are two forms of one output", "leave one of them out")
     from goalmem_cli.evaluation.folder import read_run
     from goalmem_cli.evaluation.summary import CategoryNames, summarise
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from goalmem_cli.evaluation.folder import read_run
 from goalmem_cli.evaluation.runner import Row
+from goalmem_cli.records import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,16 @@ def estimated(left: Mapping[Row, int], calls: Mapping[str, tuple[int, int]], sec
         sum(count * most for count, (_, most) in rows),
         seconds_per_call,
     )
+
+
+def seconds_per_call(path: Path) -> float | None:
+    """Return the mean seconds of a model call in the run so far; None where it has made none.
+
+    Raises:
+        InputError: a file of the run is damaged.
+    """
+    usage = sum((answered.trace.usage for answered in read_run(path).answered), Usage())
+    return usage.seconds / usage.calls if usage.calls else None
 
 
 def say_duration(seconds: float) -> str:

@@ -28,8 +28,9 @@ STAGES: dict[type, str] = {
     Answered: "answered.jsonl",
     Verdict: "verdicts.jsonl",
 }
+_BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # what is there before the manifest
 _ADDABLE = ("reasoners", "backbones")
-_NO_MATTER = ("sources",)
+_NO_MATTER = ("sources", "repairs")  # the digest says what the files hold; what lies beside them is no matter
 
 Result: TypeAlias = Retrieved | Answered | Verdict
 Key: TypeAlias = tuple[object, ...]
@@ -54,10 +55,11 @@ class RunFolder:
         self._files: dict[str, Any] = {}
 
     @classmethod
-    def begin(cls, path: Path, manifest: Manifest, cases: Sequence[Placed]) -> RunFolder:
+    def begin(cls, path: Path, manifest: Manifest, cases: Sequence[Placed], *, is_new: bool = False) -> RunFolder:
         """Return the folder ready for results, new or going on with the run that is there.
 
-        Reasoners and backbones may be added to a run; whatever else differs makes it another run.
+        Reasoners and backbones may be added to a run; whatever else differs makes it another run. With `is_new` no run
+        may be there.
 
         Raises:
             UsageError: the folder holds another run, or something that is no run.
@@ -67,8 +69,11 @@ class RunFolder:
         """
         with _reporting(path):
             path.mkdir(parents=True, exist_ok=True)
-            if not (path / MANIFEST).exists() and any(item.name != LOCK for item in path.iterdir()):
+            has_run = (path / MANIFEST).exists()
+            if not has_run and not {item.name for item in path.iterdir()} <= _BEGUN:
                 raise UsageError(f"{path} is not empty, and holds no run", "name another folder with --out")
+        if has_run and is_new:
+            raise UsageError(f"{path} holds a run already", "name another folder with --out, or go on with --resume")
         folder = cls(path)
         folder._acquire()
         try:
@@ -116,14 +121,29 @@ class RunFolder:
         Raises:
             InputError: the stage's file is damaged.
         """
-        return {key_of(result) for result in _results(self.path, kind)}
+        return {key_of(result) for result in self.results(kind)}
+
+    def results(self, kind: type[T]) -> Iterator[T]:
+        """Yield a stage's results so far.
+
+        Raises:
+            InputError: the stage's file is damaged.
+        """
+        return _results(self.path, kind)
 
     def close(self) -> None:
-        """Let another process go on with the run."""
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
-        self._lock.release()
+        """Let another process go on with the run.
+
+        Raises:
+            StoreError: what could not be written before still cannot.
+        """
+        try:
+            with _reporting(self.path):
+                for file in self._files.values():
+                    file.close()
+        finally:
+            self._files.clear()
+            self._lock.release()
 
     def _acquire(self) -> None:
         try:
@@ -230,13 +250,19 @@ def _results(path: Path, kind: type[T]) -> Iterator[T]:
 def _read(file: Path, kind: type[T]) -> Iterator[T]:
     """Yield the records of a file of lines; a last line without its end was cut off, and is passed over."""
     try:
-        content = file.read_bytes()
+        opened = file.open("rb")
     except FileNotFoundError:
         return
     except OSError as error:
         raise InputError(file, "", f"cannot be read: {error.strerror}") from error
-    lines = content.split(b"\n")
-    for number, line in enumerate(lines[:-1], 1):
+    with opened:
+        yield from _records(opened, kind, file)
+
+
+def _records(lines: Iterable[bytes], kind: type[T], file: Path) -> Iterator[T]:
+    for number, line in enumerate(lines, 1):
+        if not line.endswith(b"\n"):
+            return
         try:
             value = json.loads(line)
         except ValueError as error:

@@ -8,11 +8,11 @@ shows the gold answer first, an even pass the given answer, which shows how far 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from goalmem_cli.errors import ContextOverflow, InputError, ReplyUnusable
+from goalmem_cli.errors import ContextOverflow, InputError, ReplyUnusable, UsageError
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.evaluation.folder import Key, key_of
 from goalmem_cli.evaluation.refusal import is_refused, prediction
@@ -38,7 +38,7 @@ TEMPLATES: Mapping[str, str] = {
 }
 STYLES: Mapping[Style, str] = {"standard": "judge", "strict": "judge_strict"}
 REFUSED = "refused"
-MODEL_DIGEST = "model_digest"
+MODEL_DIGEST = "model_hash"
 
 _MARKS = {"right": True, "wrong": False}
 
@@ -76,14 +76,16 @@ class Judge:
         name: str,
         style: Style,
         format: str,  # noqa: A002 - what a dataset calls it
+        digest: str = "",
     ) -> None:
-        """Make a judge of the name, for a dataset of the format.
+        """Make a judge of the name, for a dataset of the format; `digest` tells the model from others of the name.
 
         Raises:
             PromptError: one of its prompts is missing.
         """
         self.name = name
         self.style = style
+        self.digest = digest
         self._model = model
         self._is_longmemeval = format == LONGMEMEVAL
         self._prompts = {step: prompts[step] for step in steps_of(format, style)}
@@ -131,7 +133,25 @@ class Judge:
             "prediction": quotable(prediction(answered.trace)),
         }
         marks = self._marks(step, texts, numbers)
-        return [self._verdict(answered, number, *marks[number]) for number in numbers]
+        rules = self._prompts[step].hash
+        return [
+            replace(self._verdict(answered, number, *marks[number]), weights=self.digest, rules=rules)
+            for number in numbers
+        ]
+
+    def require_same(self, verdicts: Iterable[Verdict]) -> None:
+        """Refuse to go on from verdicts that another model, or another prompt, gave under the judge's name.
+
+        Raises:
+            UsageError: there are such verdicts.
+        """
+        rules = set(self.hashes.values())
+        for verdict in verdicts:
+            if verdict.rules and (verdict.judge, verdict.prompt) == (self.name, self.style):
+                what = "model" if verdict.weights != self.digest else "prompt" if verdict.rules not in rules else ""
+                if what:
+                    reason = f"another {what} of the name {self.name} has judged this run ({self.style})"
+                    raise UsageError(reason, "judge with that one, or move the run's verdicts.jsonl away")
 
     def _marks(self, step: str, texts: Mapping[str, str], numbers: Sequence[int]) -> dict[int, tuple[bool | None, str]]:
         """Return each pass's mark and reply, or None and the problem with it."""
@@ -179,7 +199,9 @@ def judge_run(
     Raises:
         ModelError: the model could not be used at all.
         InputError: LongMemEval has no rules for the type of one of the cases.
+        UsageError: another model or prompt of the judge's name has judged some answers.
     """
+    judge.require_same(run.verdicts)
     cases = {placed.case.id: placed.case for placed in run.cases}
     judged = {id_ for id_, case in cases.items() if judge.step_of(case) is not None}
     made: list[Verdict] = []

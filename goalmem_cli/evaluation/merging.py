@@ -16,6 +16,7 @@ def merge(runs: Sequence[Run]) -> Run:
     Raises:
         UsageError: they are not the shards of one run, each once.
     """
+    runs = sorted(runs, key=lambda run: run.manifest.shard)
     first = runs[0].manifest
     for run in runs[1:]:
         if what := differing(first, run.manifest, besides=("shard",)):
@@ -25,7 +26,9 @@ def merge(runs: Sequence[Run]) -> Run:
         shown = ", ".join(f"{number}/{of}" for number, of in shards)
         raise UsageError(f"{shown} are not the shards of one run", "give every shard of the run, each once")
     placed = sorted((placed for run in runs for placed in run.cases), key=lambda placed: placed.place)
-    order = _Order(replace(first, shard=(1, 1)), {member.case.id: member.place for member in placed})
+    judges = dict.fromkeys((verdict.judge, verdict.prompt) for run in runs for verdict in run.verdicts)
+    places = {member.case.id: member.place for member in placed}
+    order = _Order(replace(first, shard=(1, 1)), places, tuple(judges))
     return Run(
         order.manifest,
         tuple(placed),
@@ -41,6 +44,7 @@ class _Order:
 
     manifest: Manifest
     places: Mapping[str, int]
+    judges: Sequence[tuple[str, str]]
 
     def of_retrieved(self, result: Retrieved) -> tuple[str, int, int]:
         return (result.kind, self.manifest.backbones.index(result.backbone), self.places[result.case])
@@ -49,5 +53,5 @@ class _Order:
         reasoner = self.manifest.reasoners.index(result.reasoner)
         return (reasoner, self.manifest.backbones.index(result.backbone), self.places[result.case])
 
-    def of_verdict(self, result: Verdict) -> tuple[str, str, int, int, int, int]:
-        return (result.judge, result.prompt, *self.of_answer(result), result.number)
+    def of_verdict(self, result: Verdict) -> tuple[int, int, int, int, int]:
+        return (self.judges.index((result.judge, result.prompt)), *self.of_answer(result), result.number)

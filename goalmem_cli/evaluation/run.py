@@ -73,7 +73,8 @@ class Answered:
 class Verdict:
     """What a judge said of one answer in one pass (from 1): right, wrong, or None where its reply was unreadable.
 
-    `prompt` is the judge's prompt (``standard``, ``strict``), `judge` the name of its model.
+    `prompt` is the judge's prompt (``standard``, ``strict``), `judge` the name of its model, `weights` the model's
+    digest and `rules` the hash of the prompt's text; both are blank where nothing was asked.
     """
 
     case: str
@@ -84,6 +85,8 @@ class Verdict:
     number: int
     is_right: bool | None
     reply: str = ""
+    weights: str = ""
+    rules: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ from datetime import datetime
 
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.evaluation.cases import Case, Dataset
-from goalmem_cli.evaluation.folder import RunFolder
+from goalmem_cli.evaluation.folder import Key, RunFolder, key_of
 from goalmem_cli.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
 from goalmem_cli.evaluation.run import Answered, Placed, Retrieved
 from goalmem_cli.ports import Backbone, Reasoner
+from goalmem_cli.reasoners.asking import in_one_line
 from goalmem_cli.records import Conversation, Hit, Query, Question
 from goalmem_cli.store.memory import Store
+from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Status, Trace
 
 BuildReasoner = Callable[[str, str], Reasoner]
@@ -40,17 +42,19 @@ class Memory:
     """The conversations of a dataset in a store, and what of it each case may see."""
 
     def __init__(self, store: Store, dataset: Dataset, cases: Iterable[Case], *, by_domain: bool = False) -> None:
+        """Take the store; with `by_domain` a case sees its domain, where it has one.
+
+        Rankings weigh words by how rare they are in the whole store: what is the same run has to have the same `cases`.
+        """
         self.store = store
         self._dataset = dataset
-        self._domains: dict[str, list[str]] = {}
-        members = list(cases)
-        wanted = {case.domain for case in members}
-        for case in dataset.cases if by_domain else members:
-            if not by_domain or case.domain in wanted:
-                names = self._domains.setdefault(self._group(case, by_domain), [])
-                if case.conversation not in names:
-                    names.append(case.conversation)
         self._by_domain = by_domain
+        members = list(cases)
+        wanted = {case.domain for case in members if by_domain and case.domain}
+        scopes: dict[str, dict[str, None]] = {}
+        for case in (*members, *(case for case in dataset.cases if case.domain in wanted)):
+            scopes.setdefault(self._group(case), {})[case.conversation] = None
+        self._scopes = {group: tuple(names) for group, names in scopes.items()}
         self._last: dict[str, datetime] = {}
         self._asked: tuple[Question, Case] | None = None
 
@@ -61,7 +65,7 @@ class Memory:
             InputError: a file cannot be read.
             StoreError: the store cannot be written.
         """
-        wanted = {name for names in self._domains.values() for name in names}
+        wanted = {name for names in self._scopes.values() for name in names}
         stored = 0
 
         def named() -> Iterable[Conversation]:
@@ -80,20 +84,22 @@ class Memory:
 
     def scope(self, case: Case) -> tuple[str, ...]:
         """Return the conversations that the case may see: its own, or those of its domain."""
-        return tuple(self._domains[self._group(case, self._by_domain)])
+        return self._scopes[self._group(case)]
 
     def question(self, case: Case) -> Question:
         """Return the case as a question, asked at its own time, else with its conversation's last turn.
 
-        What was said after a question's own time is hidden from it.
+        What was said after a question's own time is hidden from it. It is asked on one line, as every question is.
         """
         asked = case.asked or self._last.get(case.conversation, datetime(1970, 1, 1))
-        question = Question(case.question, asked, case.asker, self.scope(case), case.asked)
+        question = Question(in_one_line(case.question), asked, case.asker, self.scope(case), case.asked)
         self._asked = (question, case)
         return question
 
     def gold(self, question: Question) -> list[Hit]:
         """Return the evidence of the case whose question was made last; nothing for any other question.
+
+        A long turn comes in its passages, as it is retrieved: whole, it could be too long to be shown at all.
 
         Raises:
             StoreError: the memory could not be read.
@@ -102,7 +108,8 @@ class Memory:
             return []
         case = self._asked[1]
         turns = self.store.turns([case.conversation])
-        wanted = [turn.id for turn in turns if turn.label in case.evidence]
+        evidence = [turn for turn in turns if turn.label in case.evidence]
+        wanted = [unit.id for unit in retrievable(units_from_turns(evidence))]
         hits = self.store.hits(wanted)
         return [hits[unit] for unit in wanted if unit in hits]
 
@@ -110,9 +117,8 @@ class Memory:
         clock = said.replace(tzinfo=None)
         self._last[conversation] = max(clock, self._last.get(conversation, clock))
 
-    @staticmethod
-    def _group(case: Case, by_domain: bool) -> str:
-        return f"domain {case.domain}" if by_domain else f"conversation {case.conversation}"
+    def _group(self, case: Case) -> str:
+        return f"domain {case.domain}" if self._by_domain and case.domain else f"conversation {case.conversation}"
 
 
 def retrieve(
@@ -132,8 +138,12 @@ def retrieve(
         StoreError: the memory cannot be read, or the run not written.
         ModelError: the planner's model cannot be used.
     """
-    done = folder.keys(Retrieved)
+    done: set[Key] = set()
     plans: dict[str, tuple[str, ...]] = {}
+    for earlier in folder.results(Retrieved):
+        done.add(key_of(earlier))
+        if earlier.kind == QueryKind.MODEL.value:
+            plans[earlier.case] = earlier.queries
     for kind in kinds:
         for name, backbone in backbones.items():
             for number, placed in enumerate(cases, 1):
@@ -204,7 +214,11 @@ def _queries(
     if kind is not QueryKind.MODEL or planner is None:
         return gold_queries(case, kind)
     if case.id not in plans:
-        plans[case.id] = tuple(dict.fromkeys(planner(memory.question(case)))) or (case.question,)
+        try:
+            planned = planner(memory.question(case))
+        except ContextOverflow:
+            planned = ()
+        plans[case.id] = tuple(dict.fromkeys(planned)) or (case.question,)
     return plans[case.id]
 
 

@@ -11,9 +11,11 @@ from goalmem_cli.evaluation.bootstrap import Interval, interval, paired
 from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.evaluation.judge import is_self_judged
 from goalmem_cli.evaluation.locomo import MEM0_CATEGORIES
+from goalmem_cli.evaluation.queries import QueryKind
 from goalmem_cli.evaluation.refusal import Refusal, refusal_scores
 from goalmem_cli.evaluation.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
 from goalmem_cli.evaluation.scores import score
+from goalmem_cli.trace import Status
 
 ANSWERS = ("f1", "mem0_f1", "bleu1", "exact", "set_precision", "set_recall", "set_f1", "judge", "refused")
 USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds")
@@ -67,7 +69,8 @@ class Row:
     each value of breadth, depth and subgoals was realised; `support` are totals of bindings by where they come from.
     `paired` are the mean differences to the baseline over the questions that both answered; `scores` are what all is
     the mean of, by case. `queries` is the kind of query of a row that only retrieves, and `without_queries` counts the
-    questions that have none of it.
+    questions that have none of it; `unplanned` those that were asked with the question itself, since a model's plan
+    could not be used. `failed` questions, whose replies were unusable, count as refused.
     """
 
     reasoner: str
@@ -86,6 +89,8 @@ class Row:
     paired: Mapping[str, Interval] = field(default_factory=dict)
     queries: str = ""
     without_queries: int = 0
+    unplanned: int = 0
+    failed: int = 0
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False)
 
     @property
@@ -115,6 +120,7 @@ class _Answers:
 
     scores: Mapping[str, Scores]
     verdicts: tuple[Verdict, ...]
+    failed: int
 
 
 def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = CategoryNames.OFFICIAL) -> Summary:
@@ -137,6 +143,13 @@ def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = Categor
     return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge)
 
 
+def named_categories(categories: Mapping[str, str], form: str, names: CategoryNames) -> dict[str, str]:
+    """Return the categories of a dataset of the format, by code, under the names that are wanted."""
+    if names is CategoryNames.MEM0 and form == "locomo":
+        return {code: MEM0_CATEGORIES.get(code, name) for code, name in categories.items()}
+    return dict(categories)
+
+
 def accuracies(verdicts: Iterable[Verdict]) -> dict[str, float]:
     """Return for each case the share of its readable verdicts that are right; cases without one are left out."""
     said: dict[str, list[bool]] = {}
@@ -157,9 +170,7 @@ def _categories(manifest: Manifest, cases: Iterable[Case], names: CategoryNames)
     there = {case.category for case in cases}
     own = {code: name for code, name in manifest.categories.items() if code in there}
     own |= {code: code for code in sorted(there - own.keys())}
-    if names is CategoryNames.MEM0 and manifest.format == "locomo":
-        return {code: MEM0_CATEGORIES.get(code, name) for code, name in own.items()}
-    return own
+    return named_categories(own, manifest.format, names)
 
 
 def _judge_of(verdicts: Sequence[Verdict]) -> tuple[str, str] | None:
@@ -205,6 +216,7 @@ def _scored(
             if answer.case in cases
         },
         verdicts,
+        sum(answer.trace.status is Status.FAILED for answer in answers),
     )
 
 
@@ -233,6 +245,7 @@ def _answering_row(
         support={name: round(sum(values[name])) for name in SUPPORT if name in values},
         judged=_judged(run, answers.verdicts),
         paired=_paired(scores, baseline.scores) if baseline is not None and baseline is not answers else {},
+        failed=answers.failed,
         scores=scores,
     )
 
@@ -262,6 +275,7 @@ def _retrieving_row(
         recall={metrics[name]: each for name, each in _intervals(_values(scores.values()), metrics).items()},
         queries=kind,
         without_queries=sum(not each.queries for each in retrieved),
+        unplanned=sum(kind == QueryKind.MODEL and each.queries == (cases[each.case].question,) for each in retrieved),
         scores=scores,
     )
 
@@ -271,9 +285,10 @@ def _has_evidence(case: Case) -> bool:
 
 
 def _depths(manifest: Manifest) -> tuple[int, ...]:
-    """Return the depths that the run retrieved to."""
+    """Return the depths that the run retrieved to; its own is the last where it is less than all of them."""
     limit = manifest.settings.get("budget", "")
-    return tuple(k for k in DEPTHS if not limit.isdecimal() or k <= int(limit)) or DEPTHS[:1]
+    deepest = min(int(limit), DEPTHS[-1]) if limit.isdecimal() else DEPTHS[-1]
+    return (*(k for k in DEPTHS if k < deepest), deepest)
 
 
 def _values(scores: Iterable[Scores]) -> dict[str, list[float]]:
@@ -320,7 +335,7 @@ def _judged(run: Run, verdicts: Sequence[Verdict]) -> tuple[Judged, ...]:
             interval(list(accuracies(members).values())),
             len(members),
             sum(verdict.is_right is None for verdict in members),
-            is_self_judged(run, judge),
+            is_self_judged(run, judge, next((verdict.weights for verdict in members if verdict.weights), "")),
         )
         for (judge, prompt), members in groups.items()
     )

@@ -63,7 +63,9 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "usage": _with_bounds(row.usage),
         "queries": row.queries or None,
         "without_queries": row.without_queries,
+        "unplanned": row.unplanned,
         "unfinished": row.unfinished,
+        "failed": row.failed,
         "distributions": {
             name: {str(value): count for value, count in counts.items()} for name, counts in row.distributions.items()
         },

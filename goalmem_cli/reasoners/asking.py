@@ -60,7 +60,7 @@ def ask(model: LanguageModel, build: Callable[[str], list[Request]], parse: Call
 
 def asker_in(question: Question) -> str:
     """Return who asks, where the question speaks of them; empty otherwise, since a small model brings up every name."""
-    return question.asker or "" if speaks_of_asker(question.text) else ""
+    return in_one_line(question.asker or "") if speaks_of_asker(question.text) else ""
 
 
 def say_time(moment: datetime | None) -> str:
@@ -80,8 +80,13 @@ def say_day(moment: datetime) -> str:
 def fact_line(fact: Fact) -> str:
     """Return the fact as one line of a prompt; whatever breaks lines in it does not."""
     said = f"said {say_time(fact.said)}" if fact.said is not None else say_time(None)
-    about = "; ".join((said, *(" ".join(time.split()) for time in fact.times)))
-    return f"{fact.number}. {' '.join(fact.speaker.split())}: {' '.join(fact.text.split())} [{about}]"
+    about = "; ".join((said, *map(in_one_line, fact.times)))
+    return f"{fact.number}. {in_one_line(fact.speaker)}: {in_one_line(fact.text)} [{about}]"
+
+
+def in_one_line(text: str) -> str:
+    """Return the text with single blanks for whatever blanks and line breaks it has."""
+    return " ".join(text.split())
 
 
 def parse_json(text: str, schema: Mapping[str, object]) -> Any:
@@ -106,7 +111,8 @@ def read_fields(text: str, request: Request) -> Fields:
     """Return a reply's fields, whichever form it was asked for in.
 
     A JSON object gives its values as text (true as ``yes``; an object in a list as its values with blanks between);
-    a line reply has ``name: value`` on each line, and a name on several lines has several values.
+    a line reply has ``name: value`` on each line, and a name on several lines has several values. Every value is on one
+    line, so that it begins none of its own in the prompts that it goes into.
 
     Raises:
         ReplyUnusable: the reply is not of the form that the request asks for.
@@ -117,11 +123,11 @@ def read_fields(text: str, request: Request) -> Fields:
             raise ReplyUnusable("it is no JSON object")
         return {name: _as_texts(value) for name, value in reply.items()}
     fields: dict[str, tuple[str, ...]] = {}
-    for line in text.strip().splitlines():
+    for line in text.strip().split("\n"):
         name, colon, value = line.partition(":")
         if not colon:
             raise ReplyUnusable(f"the line {line[:60]!r} names no field")
-        fields[name.strip()] = (*fields.get(name.strip(), ()), value.strip())
+        fields[name.strip()] = (*fields.get(name.strip(), ()), in_one_line(value))
     return fields
 
 
@@ -132,4 +138,4 @@ def _as_texts(value: object) -> tuple[str, ...]:
         return (" ".join(text for item in value.values() for text in _as_texts(item)),)
     if isinstance(value, bool):
         return ("yes" if value else "no",)
-    return () if value is None else (str(value),)
+    return () if value is None else (in_one_line(str(value)),)

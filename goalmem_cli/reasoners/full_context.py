@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from time import perf_counter
 from typing import Protocol
 
 from goalmem_cli.errors import ContextOverflow
@@ -57,12 +58,14 @@ class FullContext:
             ModelError: the model could not be used at all.
             StoreError: the memory could not be read.
         """
+        started = perf_counter()
         every = self._transcript.turns(question.conversations)
         turns = chronological((turn for turn in every if _is_visible(turn, question.as_of)), lambda turn: turn)
         budget = self._tools.budget
         while True:
             try:
-                return self._read(question, turns, budget)
+                trace = self._read(question, turns, budget)
+                return replace(trace, usage=replace(trace.usage, seconds=perf_counter() - started))
             except ContextOverflow:
                 if budget.tokens < LEAST_TOKENS:
                     raise

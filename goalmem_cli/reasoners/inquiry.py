@@ -28,7 +28,18 @@ RETRIEVE = "retrieve"
 _REFUSALS = frozenset(
     map(
         normalise,
-        ("unknown", "not mentioned", "no information available", "i don't know", "i do not know", "none"),
+        (
+            "unknown",
+            "not mentioned",
+            "not specified",
+            "not stated",
+            "no information",
+            "no information available",
+            "i don't know",
+            "i do not know",
+            "not sure",
+            "cannot be determined",
+        ),
     )
 )
 
@@ -157,6 +168,10 @@ class Inquiry:
         )
         return reply.value
 
+    def nothing_more(self) -> Stop:
+        """Return why the last retrieval added nothing: there was nothing new, or no room for it in the budget."""
+        return Stop.BUDGET_SPENT if self._actions[-1].skipped else Stop.NOTHING_NEW
+
     def note(self, text: str) -> None:
         """Say in the trace what was left out, or done without."""
         self._notes.append(text)
@@ -218,11 +233,11 @@ def reading_of(fields: Fields, numbers: Sequence[str]) -> Reading:
     Raises:
         ReplyUnusable: there is no answer, no fact is cited for it, or one that was not shown.
     """
-    answer = " ".join(one_of(fields, "answer").split())
+    answer = one_of(fields, "answer")
     cited = tuple(dict.fromkeys(part.strip() for text in fields.get("facts", ()) for part in text.split(",") if part))
     if unknown := [number for number in cited if number not in numbers]:
         raise ReplyUnusable(f"{unknown[0][:20]!r} is none of the facts")
-    if is_refusal(answer):
+    if is_refusal(answer) or (not cited and normalise(answer) == normalise("none")):
         return Reading(None)
     if not cited:
         raise ReplyUnusable("it names no fact that the answer rests on")
@@ -246,6 +261,18 @@ def fresh(queries: Iterable[str], issued: Iterable[str]) -> tuple[str, ...]:
 
 def _sense(query: str) -> str:
     return normalise(query) or query.strip()
+
+
+def is_yes(fields: Fields, name: str) -> bool:
+    """Say whether a field says yes.
+
+    Raises:
+        ReplyUnusable: it says neither yes nor no.
+    """
+    verdict = one_of(fields, name)
+    if verdict not in ("yes", "no"):
+        raise ReplyUnusable(f"{name} is neither yes nor no")
+    return verdict == "yes"
 
 
 def one_of(fields: Fields, name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.reasoners.asking import Fields
-from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, one_of
+from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, is_yes, one_of
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Stop, Trace
 
@@ -103,7 +103,7 @@ class MemGuide:
             searched += queries
             per_query = max(1, (units - units // 2) // self._rounds // len(queries))
             if not inquiry.retrieve(queries, per_query, more=self._rounds - number):
-                return Stop.NOTHING_NEW, missing
+                return inquiry.nothing_more(), missing
         return Stop.LIMIT, missing
 
     def _selected(self, inquiry: Inquiry, missing: Sequence[str]) -> Sequence[Fact]:
@@ -133,10 +133,7 @@ def _intent(fields: Fields) -> Intent:
 
 
 def _slots(fields: Fields) -> Slots:
-    verdict = one_of(fields, "sufficient")
-    if verdict not in ("yes", "no"):
-        raise ReplyUnusable("sufficient is neither yes nor no")
-    return Slots(verdict == "yes", fields.get("missing", ()), fields.get("queries", ()))
+    return Slots(is_yes(fields, "sufficient"), fields.get("missing", ()), fields.get("queries", ()))
 
 
 def _scores(fields: Fields, numbers: Sequence[str]) -> Mapping[str, int]:

@@ -66,6 +66,8 @@ class React:
         trajectory: list[Observed] = []
         for step in range(self._steps):
             move = _next_move(inquiry, trajectory)
+            if move is None and not trajectory:
+                return inquiry.conclude(None, Stop.UNUSABLE_REPLY)  # memory was never asked: not unknown, but failed
             if move is None:
                 inquiry.note("no step could be used: the answer was read from the facts observed until then")
                 return inquiry.read(Stop.UNUSABLE_REPLY)
@@ -87,18 +89,12 @@ def _next_move(inquiry: Inquiry, trajectory: Sequence[Observed]) -> Move | None:
 def _move(fields: Fields, numbers: Sequence[str]) -> Move:
     thought, action, argument = (one_of(fields, name) for name in ("thought", "action", "input"))
     if action == RETRIEVE:
-        return Move(_in_one_line(thought), _in_one_line(argument))
+        return Move(thought, argument)
     if action != FINISH:
         raise ReplyUnusable(f"{action[:20]!r} is no action")
     reading = reading_of({"answer": (argument,), "facts": fields.get("facts", ())}, numbers)
-    if reading.answer is not None and not reading.cited:
-        raise ReplyUnusable("it finishes without a fact that the answer rests on")
-    return Move(_in_one_line(thought), finish=reading)
+    return Move(thought, finish=reading)
 
 
 def _observed(move: Move, facts: Sequence[Fact]) -> Observed:
     return Observed(move.thought, move.query, tuple(map(fact_line, facts)))
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join(text.split())

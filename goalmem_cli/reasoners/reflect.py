@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.reasoners.asking import Fields
-from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, one_of
+from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, is_yes
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Stop, Trace
 
@@ -66,15 +66,13 @@ class Reflect:
                 return Stop.NO_QUERY
             queries += proposed
             if not inquiry.retrieve(proposed, per_query, more=self._turns - turn - 1):
-                return Stop.NOTHING_NEW
+                return inquiry.nothing_more()
         return Stop.LIMIT
 
 
 def _decision(fields: Fields) -> Decision:
-    verdict = one_of(fields, "sufficient")
-    if verdict not in ("yes", "no"):
-        raise ReplyUnusable("sufficient is neither yes nor no")
+    is_sufficient = is_yes(fields, "sufficient")
     queries = fields.get("query", ())
     if len(queries) > 1:
         raise ReplyUnusable("it proposes more than one query")
-    return Decision(verdict == "yes", queries[0] if queries else "")
+    return Decision(is_sufficient, queries[0] if queries else "")

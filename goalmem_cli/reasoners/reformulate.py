@@ -23,8 +23,8 @@ def calls() -> tuple[int, int]:
 class Reformulate:
     """Retrieves with the question and the queries that the model makes of it, then reads the answer from the pool.
 
-    The budget's units are shared out evenly over the queries: the question alone, where no rewriting could be used,
-    has them all, as `direct` has.
+    The pool holds the best hits of each query in turn, until the budget is spent: those of the question alone, as
+    `direct` has them, where no rewriting could be used.
     """
 
     def __init__(self, tools: Tools, rewrites: int = REWRITES) -> None:
@@ -40,7 +40,7 @@ class Reformulate:
         """
         inquiry = Inquiry(NAME, question, self._tools)
         queries = [question.text, *self._rewritten(inquiry)]
-        inquiry.retrieve(queries, max(1, self._tools.budget.units // len(queries)))
+        inquiry.retrieve(queries, self._tools.budget.units)
         return inquiry.read(Stop.ONE_ROUND)
 
     def _rewritten(self, inquiry: Inquiry) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.evaluation.bootstrap import Interval
-from goalmem_cli.evaluation.cases import DEPTHS
 from goalmem_cli.evaluation.summary import PAIRED, SEARCH, USAGE, Row, Summary
 from goalmem_cli.render.figures import Member, amount, difference, heading, in_words, names_of, share
 
@@ -17,7 +16,6 @@ _LONGEST_LINE = 46
 _LEFT, _RIGHT = 4.0, WIDTH - 4.0
 _SHARES = ("f1", "judge", "set_f1", "exact", "refused")
 _BY_CATEGORY = ("judge", "set_f1", "f1", "recall@10")
-_RECALL = tuple(f"@{k}" for k in DEPTHS)
 _NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 Named = tuple[str, Interval]
@@ -77,10 +75,11 @@ def charts_of(summaries: Sequence[Summary]) -> list[Charts]:
     """Return the charts of one dataset's runs, groups without any left out."""
     members = [(summary, row) for summary in summaries for row in summary.rows]
     labels = [in_words(name) for name in names_of(members)]
+    depths = [f"@{k}" for k in sorted({k for _, row in members for k in row.recall})]
     groups = (
         Charts("Answers", _group(labels, members, _SHARES, lambda row: row.metrics, share)),
         *_categories(labels, members),
-        Charts("Evidence recall", _group(labels, members, _RECALL, _recall, share)),
+        Charts("Evidence recall", _group(labels, members, depths, _recall, share)),
         Charts("Differences", _group(labels, members, PAIRED, lambda row: row.paired, difference)),
         Charts("Cost of a question", _amounts(labels, members)),
         Charts("Realised search", _distributions(labels, members)),

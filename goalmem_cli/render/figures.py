@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.evaluation.bootstrap import Interval
-from goalmem_cli.evaluation.cases import DEPTHS
 from goalmem_cli.evaluation.summary import ANSWERS, PAIRED, REASONING, SEARCH, SUPPORT, USAGE, Row, Summary
 from goalmem_cli.render.text import counted
 
@@ -96,12 +95,41 @@ def sections(summaries: Sequence[Summary]) -> list[Section]:
 
 
 def names_of(members: Sequence[Member]) -> list[tuple[str, ...]]:
-    """Return what names each row: reasoner and backbone, and the model where they differ in it."""
+    """Return what names each row: reasoner and backbone, the model where they differ in it, and then the run.
+
+    The run stands there only where rows of several would have one name: by what it was told that the others were not.
+    """
     has_models = len({summary.manifest.model for summary, _ in members} - {""}) > 1
-    return [
+    names: list[tuple[str, ...]] = [
         (row.name, row.backbone, summary.manifest.model) if has_models else (row.name, row.backbone)
         for summary, row in members
     ]
+    if len(set(names)) == len(names):
+        return names
+    return [(*name, told) for name, told in zip(names, _told(members), strict=True)]
+
+
+def _keys_of(members: Sequence[Member]) -> tuple[str, ...]:
+    """Return what heads the columns that `names_of` gives."""
+    has_models = len({summary.manifest.model for summary, _ in members} - {""}) > 1
+    keys = ("reasoner", "backbone", "model", "run") if has_models else ("reasoner", "backbone", "run")
+    return keys[: len(names_of(members)[0])] if members else ()
+
+
+def _told(members: Sequence[Member]) -> list[str]:
+    """Return for each row what its run was told differently from the others'."""
+    told = [
+        {
+            "digest": manifest.digest[:8],
+            **manifest.settings,
+            "shard": "/".join(map(str, manifest.shard)),
+            "version": manifest.version,
+        }
+        for manifest in (summary.manifest for summary, _ in members)
+    ]
+    names = dict.fromkeys(name for each in told for name in each)
+    differing = [name for name in names if len({each.get(name, "") for each in told}) > 1]
+    return [", ".join(f"{name} {each[name]}" for name in differing if each.get(name)) for each in told]
 
 
 def in_words(name: tuple[str, ...]) -> str:
@@ -124,22 +152,30 @@ def notes(summary: Summary) -> Iterator[str]:
     if manifest.shard[1] > 1:
         yield f"shard {manifest.shard[0]} of {manifest.shard[1]}: part of the questions only"
     for row in summary.rows:
-        name = f"{row.name} over {row.backbone}"
-        if row.unfinished:
-            yield f"{name}: {counted(row.unfinished, 'question')} of {summary.cases} not done yet"
-        if row.without_queries:
-            yield f"{name}: {counted(row.without_queries, 'question')} without such queries left out"
-        for judged in row.judged:
-            if judged.unscored:
-                yield (
-                    f"{name}: {judged.unscored} of {counted(judged.verdicts, 'verdict')} of {judged.judge} "
-                    f"({judged.prompt}) could not be read, and count neither as right nor as wrong"
-                )
-            if judged.is_self_judged:
-                yield f"{name}: judged by {judged.judge}, the model that answered"
+        yield from _row_notes(summary, row)
     answering = {row.reasoner for row in summary.rows if not row.queries}
     if answering and summary.baseline not in answering:
         yield f"no differences: {summary.baseline} is not in the run"
+
+
+def _row_notes(summary: Summary, row: Row) -> Iterator[str]:
+    name = f"{row.name} over {row.backbone}"
+    if row.unfinished:
+        yield f"{name}: {counted(row.unfinished, 'question')} of {summary.cases} not done yet"
+    if row.without_queries:
+        yield f"{name}: {counted(row.without_queries, 'question')} without such queries left out"
+    if row.unplanned:
+        yield f"{name}: {counted(row.unplanned, 'question')} asked with its own words, the plan being unusable"
+    if row.failed:
+        yield f"{name}: {counted(row.failed, 'question')} failed, and count as refused"
+    for judged in row.judged:
+        if judged.unscored:
+            yield (
+                f"{name}: {judged.unscored} of {counted(judged.verdicts, 'verdict')} of {judged.judge} "
+                f"({judged.prompt}) could not be read, and count neither as right nor as wrong"
+            )
+        if judged.is_self_judged:
+            yield f"{name}: judged by {judged.judge}, the model that answered"
 
 
 def _answers(members: Sequence[Member]) -> Iterator[Figures]:
@@ -172,7 +208,8 @@ def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _recall(members: Sequence[Member]) -> Iterator[Figures]:
-    columns = {f"@{k}": [row.recall.get(k) for _, row in members] for k in DEPTHS}
+    depths = sorted({k for _, row in members for k in row.recall})
+    columns = {f"@{k}": [row.recall.get(k) for _, row in members] for k in depths}
     note = "share of the evidence among the first k units; answerable questions with evidence"
     yield _intervals("Evidence recall", members, columns, share, note)
 
@@ -262,5 +299,4 @@ def _table(
     rows: Iterable[tuple[tuple[str, ...], tuple[str, ...]]],
     note: str = "",
 ) -> Figures:
-    keys = ("reasoner", "backbone", "model")[: len(names_of(members)[0])] if members else ()
-    return Figures(title, keys, columns, tuple(rows), note)
+    return Figures(title, _keys_of(members), columns, tuple(rows), note)

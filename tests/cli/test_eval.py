@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import ModelMissing
+from goalmem_cli.errors import ContextOverflow, ModelMissing
 from goalmem_cli.ports import Request
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
@@ -117,7 +117,7 @@ def test_an_interrupted_run_goes_on(goalmem: Goalmem, tmp_path: Path, stops_at: 
     assert kept == stops_at - 1  # the first call is the estimate's
     second, model = answering()
     made = document(goalmem, *words, factories=second)
-    assert model.calls == 16 - kept + 1
+    assert model.calls == 16 - kept  # nothing for trial: the run so far tells what a call takes
     whole = document(goalmem, MOMOCO, "--reasoner", "direct,oracle", factories=answering()[0])
     assert without_seconds(made) == without_seconds(whole)
 
@@ -151,6 +151,75 @@ def test_shards_merge_to_the_figures_of_one_run(goalmem: Goalmem, tmp_path: Path
     alone = goalmem("eval", "merge", str(tmp_path / "half"), str(tmp_path / "shard-1"))
     assert alone.code == 2
     assert "1/2 are not the shards" in alone.error_lines[0]
+
+
+def test_a_shard_ranks_over_the_store_of_the_whole_run(goalmem: Goalmem, tmp_path: Path) -> None:
+    """How rare a word is depends on all conversations: a shard whose questions need only one of them has them all."""
+    talks = {
+        "own": ["The alpha is here.", "The beta is here.", "Another beta, and a third beta.", "Rain."],
+        "other": [f"An alpha of the kind {number}." for number in range(30)],
+    }
+    file = tmp_path / "two.json"
+    file.write_text(json.dumps([
+        {"sample_id": name,
+         "conversation": {"speaker_a": "Ann", "speaker_b": "Ben", "session_1_date_time": "1:00 pm on 1 May, 2023",
+                          "session_1": [{"speaker": "Ann", "dia_id": f"D1:{number}", "text": text}
+                                        for number, text in enumerate(texts, 1)]},
+         "qa": [{"question": "alpha or beta?", "answer": "beta", "evidence": ["D1:1"], "category": 4}]}
+        for name, texts in talks.items()
+    ]))  # fmt: skip
+    words = (str(file), "--retrieval-only", "--backbone", "bm25")
+    document(goalmem, *words, "--shard", "1/2", "--out", str(tmp_path / "one"))
+    document(goalmem, *words, "--out", str(tmp_path / "whole"))
+    part, whole = ((tmp_path / name / "retrieved.jsonl").read_text().splitlines() for name in ("one", "whole"))
+    assert part == whole[:1]
+
+
+def test_a_shard_without_questions_is_a_shard(goalmem: Goalmem, tmp_path: Path) -> None:
+    """More shards than questions leave some with nothing to do; they merge all the same."""
+    words = (MOMOCO, "--retrieval-only", "--backbone", "bm25", "--limit", "1")
+    shards = [str(tmp_path / f"shard-{number}") for number in (1, 2)]
+    for number, shard in enumerate(shards, 1):
+        document(goalmem, *words, "--shard", f"{number}/2", "--out", shard)
+    merged = document(goalmem, "merge", str(tmp_path / "all"), *shards)
+    assert without_seconds(merged) == without_seconds(document(goalmem, *words))
+
+
+def test_a_run_may_lie_in_the_folder_of_its_dataset(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The run's own files, found there the next time, make it no other run."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "momoco.json").write_bytes(Path(MOMOCO).read_bytes())
+    words = ("eval", str(tmp_path / "data"), "--retrieval-only", "--out", str(tmp_path / "data" / "run"))
+    assert goalmem(*words).code == 0
+    again = goalmem(*words)
+    assert again.code == 0
+    assert "nothing is left to measure" in again.err
+
+
+def test_a_run_begun_anew_does_not_go_on(goalmem: Goalmem, tmp_path: Path) -> None:
+    """--no-resume takes a folder of its own, and refuses one that has a run."""
+    words = (MOMOCO, "--retrieval-only", "--backbone", "bm25", "--no-resume")
+    first, second = (goalmem("eval", *words).err.splitlines()[-1] for _ in range(2))
+    assert first.startswith("run ")
+    assert first != second
+    out = str(tmp_path / "run")
+    assert goalmem("eval", *words, "--out", out).code == 0
+    refused = goalmem("eval", *words, "--out", out)
+    assert refused.code == 2
+    assert "holds a run already" in refused.err
+
+
+def test_the_estimate_survives_a_question_that_is_too_long(goalmem: Goalmem) -> None:
+    """The first question overflowing the context fails that question alone."""
+
+    def reply(request: Request) -> str:
+        if "matcha" in request.growing + request.tail:
+            raise ContextOverflow("too long", "shorten it")
+        return replies(request)
+
+    factories = seeing(lambda _: LoadedModel(ScriptedModel(reply), "scripted", "full", 8192))
+    made = document(goalmem, MOMOCO, "--reasoner", "direct", "--sample", "first", factories=factories)
+    assert made["runs"][0]["failed"] >= 1
 
 
 def test_retrieval_alone_needs_no_model(goalmem: Goalmem) -> None:
@@ -200,6 +269,39 @@ def test_answers_are_judged_once_and_scored_again(goalmem: Goalmem, tmp_path: Pa
     assert "0 asked" in again.err
 
 
+def test_a_judge_of_another_name_with_the_same_weights_is_marked(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The answering model is known again by its weights, and another model of a judge's name is no such judge."""
+    out = str(tmp_path / "run")
+    document(goalmem, MOMOCO, "--reasoner", "direct", "--limit", "2", "--out", out, factories=answering()[0])
+    model = ScriptedModel(replies)
+    renamed = seeing(lambda _: LoadedModel(model, "elsewhere.gguf", "full", 8192, digest="d1"))
+    made = document(goalmem, "score", out, "--judge", "elsewhere.gguf", factories=renamed)
+    assert made["runs"][0]["judges"][0]["is_self_judged"] is True
+    changed = seeing(lambda _: LoadedModel(model, "elsewhere.gguf", "full", 8192, digest="d2"))
+    refused = goalmem("eval", "score", out, "--judge", "elsewhere.gguf", factories=changed)
+    assert refused.code == 2
+    assert "another model of the name elsewhere.gguf" in refused.error_lines[0]
+
+
+def test_hypotheses_are_there_whatever_was_interrupted(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A run that was killed behind its last answer gets them when it goes on, and a merged one has them."""
+    file = tmp_path / "longmemeval.json"
+    file.write_text(json.dumps(HAYSTACK))
+    words = (str(file), "--reasoner", "direct")
+    out = tmp_path / "run"
+    document(goalmem, *words, "--out", str(out), factories=answering()[0])
+    (written,) = (out / "hypotheses").iterdir()
+    whole = written.read_bytes()
+    written.unlink()
+    document(goalmem, *words, "--out", str(out), factories=answering()[0])
+    assert written.read_bytes() == whole
+    shards = [str(tmp_path / f"shard-{number}") for number in (1, 2)]
+    for number, shard in enumerate(shards, 1):
+        document(goalmem, *words, "--shard", f"{number}/2", "--out", shard, factories=answering()[0])
+    document(goalmem, "merge", str(tmp_path / "all"), *shards)
+    assert (tmp_path / "all" / "hypotheses" / written.name).read_bytes() == whole
+
+
 def test_longmemeval_leaves_hypotheses_for_its_own_scorer(goalmem: Goalmem, tmp_path: Path) -> None:
     """A file a row, with question_id and hypothesis on each line."""
     file = tmp_path / "longmemeval.json"
@@ -218,6 +320,15 @@ def test_longmemeval_leaves_hypotheses_for_its_own_scorer(goalmem: Goalmem, tmp_
         ((MOMOCO, "--categories", "9"), 2, "there is no '9'"),
         ((MOMOCO, "--queries", "answer"), 2, "there is no 'answer'"),
         ((MOMOCO, "--shard", "3/2"), 2, "--shard '3/2' names no part"),
+        ((MOMOCO, "--shard", f"1/{'9' * 5000}"), 2, "names no part"),
+        ((MOMOCO, "--reasoner", ","), 2, "--reasoner ',' names nothing"),
+        ((MOMOCO, "--backbone", ""), 2, "--backbone '' names nothing"),
+        ((MOMOCO, "--queries", " "), 2, "--queries ' ' names nothing"),
+        ((MOMOCO, "--json", "--csv"), 2, "--json and --csv"),
+        ((MOMOCO, "--retrieval-only", "--judge", "bundled"), 2, "--judge has no answers"),
+        ((MOMOCO, "--queries", "plan", "--judge", "bundled"), 2, "--judge has no answers"),
+        ((MOMOCO, "--passes", "3"), 2, "are for a judge"),
+        (("score", "nowhere", "--judge-prompt", "strict"), 2, "are for a judge"),
         (("nowhere.json",), 5, "nowhere.json"),
         ((str(SAMPLES / "allotment.md"),), 5, "allotment.md"),
         (("score", "nowhere"), 2, "nowhere holds no run"),
@@ -248,6 +359,27 @@ def test_categories_may_be_named(goalmem: Goalmem) -> None:
     by_number = document(goalmem, MOMOCO, "--retrieval-only", "--categories", "4")
     by_name = document(goalmem, MOMOCO, "--retrieval-only", "--categories", "single-hop")
     assert by_number["runs"][0]["n"] == by_name["runs"][0]["n"] > 0
+
+
+def test_categories_go_by_the_names_that_the_tables_have(goalmem: Goalmem, tmp_path: Path) -> None:
+    """With the names of the papers after Mem0, single-hop is the category 2, and another run than the official one."""
+    words = (MOMOCO, "--retrieval-only", "--backbone", "bm25", "--categories")
+    out = ("--out", str(tmp_path / "run"))
+    entry = document(goalmem, *words, "single-hop", "--category-names", "mem0", *out)["runs"][0]
+    assert [(code, part["name"]) for code, part in entry["by_category"].items()] == [("2", "single-hop")]
+    official = goalmem("eval", *words, "single-hop", *out)
+    assert official.code == 2
+    assert "categories is 2 in one and 4 in the other" in official.err
+
+
+def test_every_budget_decides_results(goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that only the environment can set makes another run too."""
+    words = ("eval", MOMOCO, "--limit", "2", "--out", str(tmp_path / "run"))
+    assert goalmem(*words, factories=answering()[0]).code == 0
+    monkeypatch.setenv("GOALMEM_MAX_SUBGOALS", "2")
+    other = goalmem(*words, factories=answering()[0])
+    assert other.code == 2
+    assert "max_subgoals is 4 in one and 2 in the other" in other.err
 
 
 def test_help_shows_the_flags_of_the_main_use(goalmem: Goalmem) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
 
-from goalmem_cli.errors import InputError, StoreLocked, UsageError
+from goalmem_cli.errors import InputError, StoreError, StoreLocked, UsageError
 from goalmem_cli.evaluation.folder import RunFolder, read_run, write_run
 from goalmem_cli.evaluation.run import Answered, Retrieved, Verdict
 from goalmem_cli.evaluation.sampling import choose
@@ -93,6 +94,46 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     with pytest.raises(UsageError, match="holds no run"):
         read_run(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize("left", [(), (".cases.jsonl.part",), ("cases.jsonl",), ("cases.jsonl", ".run.json.part")])
+def test_a_run_that_was_killed_while_it_began_begins_again(tmp_path: Path, left: tuple[str, ...]) -> None:
+    """What was written before the manifest was is no other's, and does not stand in the way."""
+    for name in ("run.lock", *left):
+        (tmp_path / name).write_text("half of it")
+    assert read_run(filled(tmp_path)).cases == PLACED
+
+
+def test_what_lies_beside_the_files_is_no_matter(tmp_path: Path) -> None:
+    """A run kept in the dataset's own folder goes on, though its files are among those passed over there."""
+    path = filled(tmp_path / "run")
+    RunFolder.begin(path, manifest(repairs={"files in the folders without questions, passed over": 5}), PLACED).close()
+    assert read_run(path).manifest == manifest()
+
+
+def test_a_new_run_does_not_go_on_with_another(tmp_path: Path) -> None:
+    """Where a new run is wanted, the one that is there is left as it is."""
+    path = filled(tmp_path / "run")
+    with pytest.raises(UsageError, match="holds a run already"):
+        RunFolder.begin(path, manifest(reasoners=("react",)), PLACED, is_new=True)
+    assert read_run(path).manifest == manifest()
+
+
+def test_a_full_disk_is_one_error_and_costs_one_result(tmp_path: Path) -> None:
+    """The write that finds no room and the closing after it fail as errors of ours; the run goes on from before."""
+    path = filled(tmp_path / "run")
+    folder = RunFolder.going_on(path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((path / "answered.jsonl").stat().st_size + 20, hard))
+    try:
+        with pytest.raises(StoreError, match=r"answered\.jsonl"):
+            folder.append(ANSWERED)
+        with pytest.raises(StoreError):
+            folder.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert len(read_run(path).answered) == 1
+    RunFolder.going_on(path).close()
 
 
 def test_one_process_writes_a_run_at_a_time(tmp_path: Path) -> None:

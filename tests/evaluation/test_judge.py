@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from goalmem_cli.errors import ContextOverflow, InputError, ModelMissing
+from goalmem_cli.errors import ContextOverflow, InputError, ModelMissing, UsageError
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.evaluation.folder import key_of
 from goalmem_cli.evaluation.judge import (
@@ -50,7 +50,7 @@ def judge_of(
     model: LanguageModel, style: Style = "standard", format_: str = "locomo", profile: Profile = "full"
 ) -> Judge:
     """A judge called `big`."""
-    return Judge(model, BOOKS[profile], "big", style, format_)
+    return Judge(model, BOOKS[profile], "big", style, format_, "cd34")
 
 
 def run_of(cases: Sequence[Case], answers: Sequence[Answered], format_: str = "locomo", model: str = "small") -> Run:
@@ -101,7 +101,8 @@ def test_the_style_chooses_the_prompt(profile: Profile, style: Style, step: str)
 
     assert [request.step for request in model.seen] == [step]
     assert model.seen[0].system == BOOKS[profile][step].system
-    assert verdict == Verdict("q1", "direct", "hybrid", "big", style, 1, True, verdict.reply)
+    rules = BOOKS[profile][step].hash
+    assert verdict == Verdict("q1", "direct", "hybrid", "big", style, 1, True, verdict.reply, "cd34", rules)
     assert verdict.reply == ("right: the same day" if profile == "full" else "right")
 
 
@@ -298,6 +299,21 @@ def test_another_judge_style_or_pass_is_judged_anew() -> None:
     assert [judged("big", "standard", 1), judged("big", "standard", 3), judged("big", "strict", 1)] == [2, 4, 2]
     assert [judged("other", "standard", 1), judged("big", "standard", 3)] == [2, 0]
     assert len({key_of(verdict) for verdict in kept}) == len(kept) == 10
+
+
+@pytest.mark.parametrize("what", ["weights", "rules"])
+def test_another_judge_of_the_name_is_refused(what: str) -> None:
+    """Verdicts of another model or another prompt are not gone on from, and so never mixed; a refusal is nobody's."""
+    (verdict,) = judge_of(ScriptedModel([RIGHT["full"]])).verdicts(CASE, answer("on 7 May"), [1])
+    run = run_of([CASE], [answer("on 7 May")])
+    changed = replace(verdict, weights="ef56") if what == "weights" else replace(verdict, rules="ef56")
+    other = replace(run, verdicts=(changed,))
+    with pytest.raises(UsageError, match=r"another .* of the name big"):
+        judge_run(other, judge_of(ScriptedModel([])), 1, {key_of(verdict)}, forget)
+    settled = replace(verdict, weights="", rules="")
+    for known in (verdict, settled, replace(verdict, prompt="strict", rules="ef56")):
+        again = judge_run(replace(run, verdicts=(known,)), judge_of(ScriptedModel([])), 1, {key_of(verdict)}, forget)
+        assert again == Judging(known=1)
 
 
 def test_unreadable_verdicts_are_kept_and_counted() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.errors import ContextOverflow, UsageError
+from goalmem_cli.evaluation.cases import Case, Dataset
 from goalmem_cli.evaluation.estimate import estimated, say_duration
 from goalmem_cli.evaluation.folder import RunFolder, read_run
 from goalmem_cli.evaluation.merging import merge
@@ -18,9 +20,12 @@ from goalmem_cli.evaluation.queries import QueryKind, gold_queries, plain_words
 from goalmem_cli.evaluation.run import Placed, Run
 from goalmem_cli.evaluation.runner import Memory, Row, answer, retrieve
 from goalmem_cli.evaluation.sampling import Sample, choose, shard
-from goalmem_cli.records import Question
+from goalmem_cli.records import Conversation, Question
+from goalmem_cli.store import Store
 from goalmem_cli.trace import Status, Trace
-from tests.evaluation.runs import CASES, Echo, manifest, memory
+from tests.evaluation.runs import CASES, Echo, dataset, manifest, memory
+from tests.fakes import HashEmbedder
+from tests.reasoners.scripting import chat
 
 ROW = Row("echo", "hybrid")
 
@@ -61,6 +66,37 @@ def test_a_domain_is_one_scope_where_it_is_wanted(tmp_path: Path) -> None:
     assert ("tea-02 D1:2",) in run.retrieved[0].units
 
 
+def test_a_case_without_a_domain_sees_its_own_conversation(tmp_path: Path) -> None:
+    """Conversations of no domain are no domain together."""
+    alone = [replace(case, domain="") for case in CASES]
+    whole = replace(dataset(), cases=tuple(alone))
+    held = Memory(Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None), whole, alone[:1], by_domain=True)
+    assert held.scope(alone[0]) == ("tea-01",)
+    assert held.fill() == 3
+
+
+def test_a_models_plans_are_asked_for_once(held: Memory, tmp_path: Path) -> None:
+    """Interrupted between two backbones, a run takes the plans from the first; one that does not fit is the question."""
+    asked: list[str] = []
+
+    def planner(question: Question) -> list[str]:
+        asked.append(question.text)
+        if "stolen" in question.text:
+            raise ContextOverflow("too long", "shorten it")
+        return ["Ana ordered drink"]
+
+    placed = choose(CASES[:2])
+    for names in (("hybrid",), ("hybrid", "bm25")):
+        folder = RunFolder.begin(tmp_path / "run", manifest(backbones=names), placed)
+        backbones = {name: FlatBackbone(held.store, name) for name in names}
+        retrieve(folder, placed, held, backbones, kinds=[QueryKind.MODEL], k=2, planner=planner)
+        folder.close()
+    assert asked == [case.question for case in CASES[:2]]
+    assert [row.queries for row in read_run(tmp_path / "run").retrieved] == [
+        ("Ana ordered drink",), (CASES[1].question,),
+    ] * 2  # fmt: skip
+
+
 def test_a_question_is_asked_with_the_conversations_last_turn(held: Memory) -> None:
     """Without a time of its own a case is asked then; nothing is hidden from it."""
     question = held.question(CASES[0])
@@ -73,6 +109,25 @@ def test_gold_is_that_of_the_question_made_last(held: Memory) -> None:
     assert [hit.unit.text for hit in held.gold(first)] == ["I ordered jasmine tea."]
     assert [hit.unit.text for hit in held.gold(held.question(CASES[1]))] == ["My bike was stolen."]
     assert held.gold(first) == []
+
+
+def test_long_evidence_comes_in_passages(tmp_path: Path) -> None:
+    """As it is retrieved: a turn too long to be shown whole would leave the oracle without evidence."""
+    story = " ".join(f"Sentence {number} of a long story about the sea." for number in range(120))
+    turns = chat("Ann: first", f"Ben: {story}", conversation="sea")
+    case = Case("sea/1", "sea", "What\nof the sea?", "a story", ("D1:2",), "4")
+    sea = Dataset(
+        "sea", "locomo", "d1", (case,), {}, {}, lambda _: iter([Conversation("sea", "locomo", tuple(turns))])
+    )  # fmt: skip
+    held = Memory(Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None), sea, [case])
+    held.fill()
+    question = held.question(case)
+    hits = held.gold(question)
+
+    assert question.text == "What of the sea?"
+    assert len(hits) > 2
+    assert {hit.unit.kind for hit in hits} == {"passage"}
+    assert " ".join(hit.unit.text for hit in hits) == story
 
 
 @pytest.mark.parametrize("stops_at", range(len(CASES)))

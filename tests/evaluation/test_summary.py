@@ -15,6 +15,7 @@ from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.evaluation.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.evaluation.summary import CategoryNames, Row, Summary, accuracies, recall_at, summarise
 from goalmem_cli.evaluation.summary_formats import COLUMNS, document, harmless, rows_csv
+from goalmem_cli.trace import Status
 from tests.evaluation.made_runs import CASES, answered_run, backward, forward, manifest, placed, retrieved_run
 
 
@@ -60,7 +61,7 @@ def test_categories_have_their_own_means() -> None:
 def test_categories_can_go_by_the_names_that_mem0_gives_them() -> None:
     """The numbers stay, the names change; other datasets' names do not."""
     names = summarise(answered_run(), names=CategoryNames.MEM0).categories
-    assert (names["1"], names["3"], names["4"]) == ("single-hop", "multi-hop", "open-domain")
+    assert (names["1"], names["2"], names["4"]) == ("multi-hop", "single-hop", "open-domain")
     longmemeval = manifest(format="realtalk")
     assert summarise(answered_run(manifest=longmemeval), names=CategoryNames.MEM0).categories["1"] == "multi-hop"
 
@@ -132,6 +133,9 @@ def test_judges_and_prompts_are_kept_apart() -> None:
     first, other = row_of(summary, "direct").judged
     assert other.is_self_judged
     assert not first.is_self_judged
+    renamed = replace(second, judge="elsewhere.gguf", weights="ab12")
+    own = replace(run, manifest=manifest(settings={"model_hash": "ab12"}), verdicts=(renamed,))
+    assert row_of(summarise(own), "direct").judged[0].is_self_judged
     assert other.accuracy is not None
     assert other.accuracy.mean == 0.0
     assert row_of(summary, "direct").metrics["judge"] == first.accuracy
@@ -203,6 +207,31 @@ def test_recall_is_not_said_beyond_the_depth_retrieved() -> None:
     """A run that retrieved 20 units says nothing of the first 40."""
     run = replace(retrieved_run(), manifest=manifest(settings={"budget": "20"}))
     assert set(row_of(summarise(run), "retrieval: plan").recall) == {10, 20}
+    few = replace(retrieved_run(), manifest=manifest(settings={"budget": "3"}))
+    assert set(row_of(summarise(few), "retrieval: plan").recall) == {3}
+    assert row_of(summarise(few), "retrieval: plan").recall[3].mean == 0.5
+
+
+def test_questions_without_a_usable_plan_are_counted() -> None:
+    """Where a model's plan was unusable the question was asked instead, and its row says how often."""
+    run = Run(manifest(), placed(CASES[:2]), retrieved=(
+        Retrieved("c1-0", "hybrid", "model", (CASES[0].question,), ()),
+        Retrieved("c1-1", "hybrid", "model", ("Ben left for city",), ()),
+    ))  # fmt: skip
+    summary = summarise(run)
+    assert row_of(summary, "retrieval: model").unplanned == 1
+    assert row_of(summarise(retrieved_run()), "retrieval: question").unplanned == 0
+    (entry,) = [entry for entry in json.loads(json.dumps(document([summary])))["runs"] if entry["queries"]]
+    assert entry["unplanned"] == 1
+
+
+def test_failed_questions_are_counted() -> None:
+    """A question that failed counts as refused, and is told apart from one that was."""
+    run = answered_run()
+    failed = Answered("c1-3", "direct", "hybrid", replace(forward(CASES[3], None), status=Status.FAILED))
+    summary = summarise(replace(run, answered=(failed, *run.answered)))
+    assert (row_of(summary, "direct").failed, row_of(summary, "goal-mem").failed) == (1, 1)
+    assert row_of(summary, "direct").scores["c1-3"]["refused"] == 1.0
 
 
 def test_a_run_that_has_not_begun_is_summarised() -> None:

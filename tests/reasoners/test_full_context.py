@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from time import sleep
 
 import pytest
 from hypothesis import given
@@ -216,6 +217,21 @@ def test_a_context_without_room_for_anything_is_an_error() -> None:
     tools = Tools(ListBackbone(), Narrow(0), FULL, EVERYTHING)
     with pytest.raises(ContextOverflow):
         FullContext(tools, Kept(TURNS)).answer(Question("?", MOMENT))
+
+
+class Slow(Kept):
+    """Turns that take a while to read."""
+
+    def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
+        """Return the turns of the conversations, at last."""
+        sleep(0.05)
+        return super().turns(conversations)
+
+
+def test_reading_the_transcript_is_part_of_the_time_it_took() -> None:
+    """As retrieval is for other reasoners."""
+    tools = Tools(ListBackbone(), ScriptedModel([UNKNOWN]), FULL, EVERYTHING)
+    assert FullContext(tools, Slow(TURNS)).answer(Question("?", MOMENT)).usage.seconds >= 0.05
 
 
 @both_profiles

@@ -122,11 +122,13 @@ def test_two_replies_of_the_wrong_form_force_a_finish(book: PromptBook) -> None:
 
 
 @both_profiles
-def test_nothing_usable_before_any_observation_is_unknown(book: PromptBook) -> None:
-    """There is nothing to finish from, and no call is spent on it."""
+def test_nothing_usable_before_any_retrieval_is_failed(book: PromptBook) -> None:
+    """Memory was never asked, so that it is not known to hold no answer; no call is spent on a finish."""
     asked = ask(React, QUESTION, RUBBISH, RUBBISH, book=book)
 
-    assert (asked.trace.status, asked.trace.stopped) == (Status.UNKNOWN, Stop.UNUSABLE_REPLY)
+    assert (asked.trace.status, asked.trace.stopped) == (Status.FAILED, Stop.UNUSABLE_REPLY)
+    assert (asked.trace.failure or "").startswith("react: ")
+    assert asked.backbone.queries == []
     assert asked.model.calls == 2
 
 

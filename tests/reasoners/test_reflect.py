@@ -88,6 +88,16 @@ def test_nothing_new_ends_it(book: PromptBook) -> None:
 
 
 @both_profiles
+def test_facts_without_room_end_it_by_the_budget(book: PromptBook) -> None:
+    """A query that finds something new for which no tokens are left did not find nothing."""
+    turns = chat("Ann: apple " + "and so on " * 30, "Ann: a brick")
+    asked = ask(Reflect, "apple", wants("brick"), UNKNOWN, turns=turns, budget=Budget(60, 130), book=book)
+
+    assert asked.trace.stopped is Stop.BUDGET_SPENT
+    assert [action.skipped for action in asked.trace.actions if action.queries] == [0, 1]
+
+
+@both_profiles
 def test_the_limit_of_turns_ends_it(book: PromptBook) -> None:
     """After the last turn's retrieval the answer is read, its facts included."""
     asked = ask(two, QUESTION, wants("Biscuit"), wants("vet"), says(answer="12 euros", facts=["vet"]), book=book)

@@ -57,11 +57,11 @@ def test_units_are_shared_evenly_and_merged_in_turn(book: PromptBook) -> None:
 
 
 def test_each_query_brings_at_least_one_hit_and_the_pool_is_clipped() -> None:
-    """With fewer units than queries the first queries' best hits fill the pool, and the rest is counted."""
+    """With fewer units than queries the first queries' best hits fill the pool, and every other hit is counted."""
     asked = ask(two, "apple", says(query=["brick", "candle"]), says(answer="unknown"), turns=SHELF, budget=Budget(2))
 
     assert asked.texts == ["apple number 0", "brick number 0"]
-    assert asked.trace.actions[1].skipped == 1
+    assert asked.trace.actions[1].skipped == 4
 
 
 def test_a_unit_that_several_queries_find_is_one_fact() -> None:

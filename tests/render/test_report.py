@@ -100,6 +100,14 @@ def test_each_dataset_has_a_section_and_models_are_named_where_they_differ() -> 
     assert alone.tables[0].keys == ("reasoner", "backbone")
 
 
+def test_runs_of_one_name_are_told_apart_by_what_they_were_told() -> None:
+    """Two runs of the same reasoners stand side by side with what differs between them, in tables and charts."""
+    runs = [summarise(answered_run(manifest=manifest(settings={"seed": "0", "budget": each}))) for each in ("10", "60")]
+    (section,) = sections(runs)
+    assert section.tables[0].keys == ("reasoner", "backbone", "run")
+    assert [names[2] for names, _ in section.tables[0].rows] == ["budget 10", "budget 10", "budget 60", "budget 60"]
+
+
 def test_names_are_text() -> None:
     """A dataset's name, a model's or a repair's is neither markup nor an escape sequence."""
     run = answered_run(manifest=manifest(dataset=HOSTILE, model=HOSTILE, repairs={HOSTILE: 1}))
