@@ -265,6 +265,8 @@ def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: boo
     if is_json:
         run.screen.document(as_document(trace))
     elif trace.answer is not None and EXIT_CODES[trace.status] == 0:
+        for note in trace.notes if trace.actions and not is_traced else ():  # such as what was left out
+            run.screen.note(note)
         run.screen.answer(one_line(trace.answer))
     elif trace.status == "failed":
         run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,9 +18,36 @@ from goalmem_cli.cli.measuring import Measuring, Wanted, listed
 from goalmem_cli.cli.report import Form, print_report
 from goalmem_cli.errors import StoreError, UsageError
 
-SampleName: TypeAlias = Literal["stratified", "first", "random"]
-ScopeName: TypeAlias = Literal["conversation", "domain"]
-
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="LoCoMo, LongMemEval, REALTALK, CAME-Bench or the corpus; or a folder."),
+]
+Reasoners = Annotated[str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle too.")]
+Backbones = Annotated[str, typer.Option("--backbone", metavar="C,D", help="Over which, with commas.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="How many questions [default: all].")]
+Categories = Annotated[
+    str | None, typer.Option("--categories", metavar="1,2", help="Only these, by number or name, with commas.")
+]
+Sample = Annotated[Literal["stratified", "first", "random"], typer.Option("--sample", help="How --limit draws.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The run's folder [default: one of its own].")]
+Resume = Annotated[
+    bool, typer.Option("--resume/--no-resume", help="Go on with the same run where it stopped, or begin anew.")
+]
+RetrievalOnly = Annotated[bool, typer.Option("--retrieval-only", help="Only retrieve: no model.")]
+Queries = Annotated[
+    str | None,
+    typer.Option(
+        "--queries",
+        metavar="KIND,...",
+        help="Retrieve with question, plan, plan+refinements (gold) or model; implies --retrieval-only.",
+    ),
+]
+Scope = Annotated[
+    Literal["conversation", "domain"] | None,
+    typer.Option("--scope", help="What a question sees [default: its conversation; with --queries its domain]."),
+]
+Units = Annotated[int | None, typer.Option("-k", min=1, help="The budget of units a question [default: 60].")]
+Shard = Annotated[str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N like parts.")]
 Judge = Annotated[
     str | None, typer.Option("--judge", metavar="MODEL", help="Let this model judge the answers, named as for --model.")
 ]
@@ -45,7 +72,7 @@ def register(app: typer.Typer) -> None:
     "run",
     epilog=examples(
         "goalmem eval sample_convos/momoco.json",
-        "goalmem eval locomo10.json --reasoner direct,goal-mem,react --limit 150 --judge bundled --out my-run",
+        "goalmem eval locomo10.json --reasoner direct,goal-mem,react --limit 150 --out my-run",
         "goalmem eval locomo10.json --retrieval-only --backbone bm25,dense,hybrid",
         "goalmem eval score my-run --judge models/judge.gguf",
         "goalmem eval merge whole-run shard-1 shard-2",
@@ -53,42 +80,21 @@ def register(app: typer.Typer) -> None:
 )
 def run(
     context: typer.Context,
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="LoCoMo, LongMemEval, REALTALK, CAME-Bench or the corpus; or a folder."),
-    ],
-    reasoner: Annotated[
-        str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle too.")
-    ] = "direct,goal-mem",
-    backbone: Annotated[str, typer.Option("--backbone", metavar="C,D", help="Over which, with commas.")] = "hybrid",
+    files: Files,
+    reasoner: Reasoners = "direct,goal-mem",
+    backbone: Backbones = "hybrid",
     model: options.Model = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="How many questions [default: all].")] = None,
-    categories: Annotated[
-        str | None, typer.Option("--categories", metavar="1,2", help="Only these, by number or name, with commas.")
-    ] = None,
-    sample: Annotated[SampleName, typer.Option("--sample", help="How --limit draws.")] = "stratified",
+    limit: Limit = None,
+    categories: Categories = None,
+    sample: Sample = "stratified",
     seed: options.Seed = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="The run's folder [default: one of its own].")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume/--no-resume", help="Go on with the same run where it stopped, or begin anew.")
-    ] = True,
-    retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Only retrieve: no model.")] = False,
-    queries: Annotated[
-        str | None,
-        typer.Option(
-            "--queries",
-            metavar="KIND,...",
-            help="Retrieve with question, plan, plan+refinements (gold) or model; implies --retrieval-only.",
-        ),
-    ] = None,
-    scope: Annotated[
-        ScopeName | None,
-        typer.Option("--scope", help="What a question sees [default: its conversation; with --queries its domain]."),
-    ] = None,
-    k: Annotated[int | None, typer.Option("-k", min=1, help="The budget of units a question [default: 60].")] = None,
-    shard: Annotated[str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N like parts.")] = "1/1",
+    out: Out = None,
+    resume: Resume = True,
+    retrieval_only: RetrievalOnly = False,
+    queries: Queries = None,
+    scope: Scope = None,
+    k: Units = None,
+    shard: Shard = "1/1",
     judge: Judge = None,
     judge_prompt: JudgePrompt = "standard",
     passes: Passes = 1,
@@ -124,8 +130,7 @@ def run(
             prompts=prompts, embedder=embedder,
         )  # fmt: skip
         path = Measuring(made, wanted).measure()
-    if jury is not None:
-        judge_run(made, path, jury)
+    judge_run(made, path, jury)
     print_report(made.screen, [path], form)
     return 0
 
@@ -151,8 +156,7 @@ def score(
     made = begin(
         context, quiet=quiet, verbose=verbose, context=context_length, threads=threads, prompts=prompts, model=judge
     )
-    if jury is not None:
-        judge_run(made, folder, jury)
+    judge_run(made, folder, jury)
     print_report(made.screen, [folder], form)
     return 0
 

@@ -32,8 +32,8 @@ def jury_of(model: str | None, style: Literal["standard", "strict"], passes: int
     return None
 
 
-def judge_run(made: Invocation, path: Path, jury: Jury) -> None:
-    """Have the model judge what it has not judged yet, and say what that took.
+def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
+    """Have the model judge what it has not judged yet, and say what that took; without a jury do nothing.
 
     Raises:
         UsageError: there is no run, or another model or prompt of the judge's name has judged it.
@@ -41,6 +41,8 @@ def judge_run(made: Invocation, path: Path, jury: Jury) -> None:
         InputError: a file of the run is damaged.
         StoreError: the run's folder cannot be written.
     """
+    if jury is None:
+        return
     from goalmem_cli.evaluation import judge as judges
     from goalmem_cli.evaluation.folder import RunFolder, read_run
     from goalmem_cli.evaluation.run import Verdict

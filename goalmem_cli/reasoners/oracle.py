@@ -21,7 +21,8 @@ def calls() -> tuple[int, int]:
 class Oracle:
     """Shows the model the gold evidence of a question in order of time, as far as the budget goes. One call.
 
-    Only for `eval`: `gold` returns the evidence. For a question without any nothing is shown: the outcome is unknown.
+    Only for `eval`: `gold` returns the evidence, also what was said after the time of asking, since this is the bound
+    of what reading can give. For a question without any nothing is shown: the outcome is unknown.
     """
 
     def __init__(self, tools: Tools, gold: Callable[[Question], Sequence[Hit]]) -> None:
