@@ -225,13 +225,13 @@ class Measuring:
         self._run.screen.note(f"{estimate.line()}; interrupted, the same command goes on")
         weights = {row.name: sum(self._calls[row.reasoner]) for row in left}
         total = sum(number * weights[row.name] for row, number in left.items())
+        before = {row.name: len(self._placed) - number for row, number in left.items()}
+        done: dict[str, int] = {}
         with self._run.screen.working() as reach:
-            spent = 0
 
             def progress(name: str, number: int, of: int) -> None:
-                nonlocal spent
-                spent += weights[name]
-                reach(f"{name}: {number} of {of}", spent, total)
+                done[name] = number - before[name]
+                reach(f"{name}: {number} of {of}", sum(weights[row] * count for row, count in done.items()), total)
 
             answer(folder, self._placed, list(left), memory, build, progress)
 

@@ -22,7 +22,7 @@ BuildReasoner = Callable[[str, str], Reasoner]
 """Builds a reasoner by its name, over the backbone of a name."""
 
 Progress = Callable[[str, int, int], None]
-"""Told after every result: the name of the row, how many of it are done and how many there are."""
+"""Told before a row's first result and after each: its name, how many of it are done and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +177,14 @@ def answer(
     done = folder.keys(Answered)
     for row in rows:
         left = [placed.case for placed in cases if (placed.case.id, row.reasoner, row.backbone) not in done]
-        reasoner = build(row.reasoner, row.backbone) if left else None
+        if not left:
+            continue
+        reasoner = build(row.reasoner, row.backbone)
+        progress(row.name, len(cases) - len(left), len(cases))
         for number, case in enumerate(left, 1 + len(cases) - len(left)):
-            if reasoner is not None:
-                trace = _answered(reasoner, row, memory.question(case))
-                folder.append(Answered(case.id, row.reasoner, row.backbone, trace))
-                progress(row.name, number, len(cases))
+            trace = _answered(reasoner, row, memory.question(case))
+            folder.append(Answered(case.id, row.reasoner, row.backbone, trace))
+            progress(row.name, number, len(cases))
 
 
 def unretrieved(

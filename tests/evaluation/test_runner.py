@@ -169,6 +169,16 @@ def test_shards_merge_to_the_run_that_one_machine_makes(held: Memory, tmp_path: 
         merge([runs[0], measured(tmp_path / "other", held, placed[:1], Echo(), settings={"budget": "1"})])
 
 
+def test_progress_says_what_has_begun_and_what_is_done(held: Memory, tmp_path: Path) -> None:
+    """Before the first question of a row too; a row that is done already is not mentioned."""
+    cases, told = choose(CASES[:2]), []
+    folder = RunFolder.begin(tmp_path / "run", manifest(), cases)
+    for _ in range(2):
+        answer(folder, cases, [ROW], held, lambda *_: Echo(), lambda *told_now: told.append(told_now))
+    folder.close()
+    assert told == [(ROW.name, 0, 2), (ROW.name, 1, 2), (ROW.name, 2, 2)]
+
+
 def test_a_prompt_too_long_fails_its_question_only(held: Memory, tmp_path: Path) -> None:
     """A question that overflows the context is recorded as failed, and the run goes on."""
 
