@@ -77,7 +77,7 @@ class FullContext:
         inquiry.take(shown)
         if note := _left_out(turns, shown):
             inquiry.note(note)
-        return inquiry.read(Stop.ONE_ROUND)
+        return inquiry.read(Stop.ONE_ROUND, is_ranked=False)
 
 
 def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:

@@ -180,10 +180,13 @@ class Inquiry:
         """Keep in the trace what was done without model and memory, such as a choice among the facts."""
         self._record(Action(name, tuple(said)))
 
-    def read(self, stopped: Stop, facts: Sequence[Fact] | None = None, step: str = READ) -> Trace:
-        """Return the trace that ends in the answer read from the facts (the pool, if not given).
+    def read(
+        self, stopped: Stop, facts: Sequence[Fact] | None = None, step: str = READ, *, is_ranked: bool = True
+    ) -> Trace:
+        """Return the trace that ends in the answer read from the facts (the pool, if not given), best first.
 
-        Without any fact there is nothing to read, and the model is not asked.
+        A small model is shown them best last, next to the question, since it cites what stands last; but for facts
+        that are not `is_ranked`, which keep their order. Without any fact the model is not asked.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -193,6 +196,8 @@ class Inquiry:
             self.note("nothing was retrieved")
             return self.conclude(Reading(None), stopped)
         numbers = [fact.number for fact in shown]
+        if is_ranked and self._tools.prompts.profile == "compact":
+            shown = shown[::-1]
         reading = self.ask(step, lambda fields: reading_of(fields, numbers), {"facts": numbers}, shown)
         return self.conclude(reading, stopped)
 

@@ -38,4 +38,4 @@ class Oracle:
         """
         inquiry = Inquiry(NAME, question, self._tools)
         inquiry.take(chronological(self._gold(question), lambda hit: hit.unit))
-        return inquiry.read(Stop.ONE_ROUND)
+        return inquiry.read(Stop.ONE_ROUND, is_ranked=False)

@@ -37,6 +37,16 @@ def test_the_answer_is_read_from_what_the_question_finds(book: PromptBook) -> No
 
 
 @both_profiles
+def test_a_small_model_reads_the_best_fact_last(book: PromptBook) -> None:
+    """The compact prompt ends in the best hit, the full one begins with it; the numbers are those of the ranking."""
+    asked = ask(Direct, QUESTION, says(answer="Kyoto Latte", facts=["Latte"]), book=book)
+    shown = [line.split(". ")[0] for line in asked.model.seen[0].growing.splitlines() if ". " in line]
+    numbers = [number for number in shown if number in asked.trace.facts]
+    assert len(numbers) > 1
+    assert numbers == (list(asked.trace.facts)[::-1] if book.profile == "compact" else list(asked.trace.facts))
+
+
+@both_profiles
 @pytest.mark.parametrize("refusal", ["unknown", "Not mentioned", "I don't know."])
 def test_a_refusal_is_unknown(book: PromptBook, refusal: str) -> None:
     """An answer that says there is none is none, and rests on nothing."""
