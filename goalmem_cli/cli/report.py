@@ -12,7 +12,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import begin
-from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.evaluation.run import Run
@@ -106,7 +106,6 @@ def _write(path: Path, summaries: Sequence[Summary], runs: Sequence[Run]) -> Non
     from goalmem_cli.render.page import page
     from goalmem_cli.store.files import replace_file
 
-    try:
-        replace_file(path, page(summaries, runs).encode())
-    except StoreError as error:
-        raise StoreError(error.message, "check permissions and space, or name another file with --html") from error
+    replace_file(
+        path, page(summaries, runs).encode(), hint="check permissions and space, or name another file with --html"
+    )

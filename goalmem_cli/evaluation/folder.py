@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -17,9 +16,10 @@ from typing import Any, TypeAlias, TypeVar
 from filelock import FileLock, Timeout
 
 from goalmem_cli.documents import plain, rebuild
-from goalmem_cli.errors import InputError, StoreError, StoreLocked, UsageError
+from goalmem_cli.errors import InputError, StoreLocked, UsageError
 from goalmem_cli.evaluation.run import Answered, Manifest, Placed, Retrieved, Run, Verdict
 from goalmem_cli.records import encodable
+from goalmem_cli.store.files import reporting
 
 SCHEMA_VERSION = 1
 MANIFEST, CASES, LOCK = "run.json", "cases.jsonl", "run.lock"
@@ -29,6 +29,7 @@ STAGES: dict[type, str] = {
     Verdict: "verdicts.jsonl",
 }
 _BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # what is there before the manifest
+HINT = "check the folder's permissions and the free space, or use --out"
 _ADDABLE = ("reasoners", "backbones")
 _NO_MATTER = ("sources", "repairs")  # the digest says what the files hold; what lies beside them is no matter
 
@@ -67,7 +68,7 @@ class RunFolder:
             StoreError: the folder cannot be written.
             InputError: a file of the run is damaged.
         """
-        with _reporting(path):
+        with reporting(path, HINT):
             path.mkdir(parents=True, exist_ok=True)
             has_run = (path / MANIFEST).exists()
             if not has_run and not {item.name for item in path.iterdir()} <= _BEGUN:
@@ -107,7 +108,7 @@ class RunFolder:
             StoreError: it cannot be written.
         """
         name = STAGES[type(result)]
-        with _reporting(self.path / name):
+        with reporting(self.path / name, HINT):
             if name not in self._files:
                 self._files[name] = _opened(self.path / name)
             file = self._files[name]
@@ -138,7 +139,7 @@ class RunFolder:
             StoreError: what could not be written before still cannot.
         """
         try:
-            with _reporting(self.path):
+            with reporting(self.path, HINT):
                 for file in self._files.values():
                     file.close()
         finally:
@@ -146,13 +147,13 @@ class RunFolder:
             self._lock.release()
 
     def _acquire(self) -> None:
-        try:
-            with _reporting(self.path):
+        with reporting(self.path, HINT):
+            try:
                 self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise StoreLocked(
-                f"another process is measuring into {self.path}", "wait for it, or name another folder with --out"
-            ) from error
+            except Timeout as error:  # one of the system's errors too
+                raise StoreLocked(
+                    f"another process is measuring into {self.path}", "wait for it, or name another folder with --out"
+                ) from error
 
 
 def read_run(path: Path) -> Run:
@@ -197,7 +198,7 @@ def write_run(path: Path, run: Run) -> None:
         UsageError: the folder is not empty.
         StoreError: it cannot be written.
     """
-    with _reporting(path):
+    with reporting(path, HINT):
         path.mkdir(parents=True, exist_ok=True)
         if any(path.iterdir()):
             raise UsageError(f"{path} is not empty", "name a new folder")
@@ -300,23 +301,11 @@ def _opened(path: Path) -> Any:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write the file under another name, then give it its own."""
+    """Write the file under another name, one that `_BEGUN` knows when the process is killed, then give it its own."""
     part = path.with_name(f".{path.name}.part")
-    with _reporting(path):
+    with reporting(path, HINT):
         with part.open("wb") as file:
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-
-
-@contextmanager
-def _reporting(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, Timeout):
-            raise
-        raise StoreError(
-            f"{error.filename or path}: {error.strerror or error}", "check permissions and space, or use --out"
-        ) from error

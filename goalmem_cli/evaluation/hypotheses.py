@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from goalmem_cli.evaluation.folder import HINT
 from goalmem_cli.evaluation.refusal import prediction
 from goalmem_cli.evaluation.run import Answered, Run
 from goalmem_cli.records import encodable
@@ -35,7 +36,7 @@ def write_hypotheses(run: Run, folder: Path) -> list[Path]:
     files = []
     for (reasoner, backbone), answers in sorted(rows.items()):
         file = folder / f"hypotheses.{_as_name(reasoner)}.{_as_name(backbone)}.jsonl"
-        replace_file(file, "".join(map(_line, answers)).encode("ascii"))
+        replace_file(file, "".join(map(_line, answers)).encode("ascii"), hint=HINT)
         files.append(file)
     return files
 

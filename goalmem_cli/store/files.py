@@ -22,8 +22,8 @@ def unwatched(_what: str) -> None:
 
 
 @contextmanager
-def reporting(path: Path) -> Iterator[None]:
-    """Turn the operating system's refusals into the store's errors.
+def reporting(path: Path, hint: str = HINT_REFUSED) -> Iterator[None]:
+    """Turn the operating system's refusals into the store's errors, with the hint for where the file is.
 
     Raises:
         StoreError: naming the file and what the system says.
@@ -32,16 +32,16 @@ def reporting(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         where = error.filename or path
-        raise StoreError(f"{where}: {error.strerror or error}", HINT_REFUSED) from error
+        raise StoreError(f"{where}: {error.strerror or error}", hint) from error
 
 
-def replace_file(path: Path, content: bytes, written: Written = unwatched) -> None:
+def replace_file(path: Path, content: bytes, written: Written = unwatched, hint: str = HINT_REFUSED) -> None:
     """Write the content to `path` by an atomic rename, making its folder where needed.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    with reporting(path):
+    with reporting(path, hint):
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
             try:
