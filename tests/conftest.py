@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import HealthCheck, settings
 # No test has a wall-clock limit: a slow machine is no failure.
 settings.register_profile("goalmem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("goalmem")
+# A runner in the background of a script ignores Ctrl-C, as would every program that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).parent.parent
 SAMPLES = CHECKOUT / "sample_convos"
