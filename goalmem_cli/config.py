@@ -14,9 +14,6 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-import platformdirs
-import yaml
-
 from goalmem_cli.errors import UsageError
 
 VARIABLE_PREFIX = "GOALMEM_"
@@ -30,6 +27,8 @@ _KIND_NAMES = {bool: "true or false", int: "a whole number", str: "text", Path: 
 
 def stores_folder() -> Path:
     """Return the folder that holds the user's stores."""
+    import platformdirs
+
     return platformdirs.user_data_path("goalmem", appauthor=False) / "stores"
 
 
@@ -42,6 +41,8 @@ def user_file(environment: Mapping[str, str]) -> Path:
     named = environment.get(CONFIG_VARIABLE)
     if named:
         return _usable(named, CONFIG_VARIABLE)
+    import platformdirs
+
     return platformdirs.user_config_path("goalmem", appauthor=False) / "config.yaml"
 
 
@@ -51,7 +52,9 @@ class Settings:
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
     leave the choice to the model; `strict` None refuses the inferences of a small model only; `prompts` is a
-    folder whose files stand in for the package's one by one.
+    folder whose files stand in for the package's one by one. `parallel` is how many requests a model works on at a
+    time, `timeout` how many seconds a server may take for one; `model_cache` is how many megabytes of evaluated
+    prompts are kept on disk, 0 for none.
     """
 
     store: Path
@@ -68,13 +71,20 @@ class Settings:
     budget: int = 60
     strict: bool | None = None
     prompts: Path | None = None
+    parallel: int = 8
+    timeout: int = 300
+    model_cache: int = 2048
 
 
-LEAST = {"context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "budget": 1}
+LEAST = {
+    "context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "budget": 1,
+    "parallel": 1, "timeout": 1, "model_cache": 0,
+}  # fmt: skip
 # Above what any model or machine has a use for, and within what llama.cpp's 32 bits hold.
 MOST = {
     "context": 2**24, "threads": 4096, "seed": 2**31 - 1,
     "max_breadth": 1000, "max_depth": 1000, "max_subgoals": 4, "budget": 10**6,
+    "parallel": 64, "timeout": 10**6, "model_cache": 10**7,
 }  # fmt: skip
 _SHOWN_LENGTH = 60
 
@@ -115,11 +125,15 @@ def load_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -
 def _from_file(path: Path, forbidden: str | None = None) -> dict[str, Any]:
     """Return the checked values of a YAML file; none where there is no such file."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}", "make the file readable, or remove it") from error
+    import yaml  # only here, as hardly anybody has such a file
+
+    try:
+        content = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:  # a number of too many digits is a ValueError
         reason = " ".join(str(error).split())
         raise UsageError(f"{path}: not YAML: {reason}", "write one `key: value` a line") from error

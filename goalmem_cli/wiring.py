@@ -5,6 +5,7 @@ Everything heavy is imported inside the function that needs it, so that a comman
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import EmbedderMismatch, ModelError, UsageError
+from goalmem_cli.errors import EmbedderMismatch, ModelError, ModelUnreadable, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.flat import FlatBackbone
+    from goalmem_cli.models.llama import LlamaModel
     from goalmem_cli.ports import Embedder, LanguageModel, Observer, Reasoner, Vectors
     from goalmem_cli.prompts import Profile, PromptBook
     from goalmem_cli.records import Hit, Question
@@ -41,7 +43,8 @@ def _nothing() -> None:
 class LoadedModel:
     """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once.
 
-    `close` gives its memory back; `digest` tells its weights from others of the same name.
+    `close` gives its memory back; `digest` tells its weights from others of the same name. It works on `at_once`
+    requests at a time; `is_shared` says that several threads may call it at once.
     """
 
     model: LanguageModel
@@ -50,6 +53,8 @@ class LoadedModel:
     context: int
     close: Callable[[], None] = _nothing
     digest: str = ""
+    at_once: int = 1
+    is_shared: bool = False
 
 
 class DeferredEmbedder:
@@ -90,22 +95,65 @@ def load_embedder(name: str) -> Embedder:
     return embedders.load_embedder(name)
 
 
-def load_model(settings: Settings) -> LoadedModel:
-    """Return the language model that the settings name.
+def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: None) -> LoadedModel:
+    """Return the language model that the settings name; `announce` is told what it does with the user's cache.
 
     Raises:
         ModelError: it is missing, unreadable, or does not fit into memory.
     """
-    from goalmem_cli.models.catalogue import COMPACT, resolve
+    from goalmem_cli.models.catalogue import BUNDLED, COMPACT, is_address, resolve
+
+    if is_address(settings.model):
+        return _served_model(settings, announce)
     from goalmem_cli.models.gguf import file_digest
-    from goalmem_cli.models.llama import LlamaModel
 
     spec = resolve(settings.model)
-    model = LlamaModel.from_file(
-        spec.path, context=settings.context, threads=settings.threads, seed=settings.seed
-    )  # fmt: skip
+    path, model = spec.path, None
+    if spec.name == BUNDLED:
+        path, model = _repacked_model(spec.path, settings, announce)
+    loaded = model or _llama_model(spec.path, settings, announce)
     profile: Profile = "compact" if spec.profile == COMPACT else "full"
-    return LoadedModel(model, spec.name, profile, model.context, model.close, file_digest(spec.path))
+    return LoadedModel(loaded, spec.name, profile, loaded.context, loaded.close, file_digest(path), settings.parallel)
+
+
+def _repacked_model(
+    shipped: Path, settings: Settings, announce: Callable[[str], None]
+) -> tuple[Path, LlamaModel | None]:
+    """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do."""
+    from goalmem_cli.models.repacking import discard, repacked
+    from goalmem_cli.models.state_cache import model_cache
+
+    path = repacked(shipped, model_cache(), announce)
+    if path == shipped:
+        return shipped, None
+    try:
+        return path, _llama_model(path, settings, announce)
+    except ModelUnreadable as error:
+        discard(path, error.message, announce)
+        return shipped, None
+
+
+def _llama_model(path: Path, settings: Settings, announce: Callable[[str], None]) -> LlamaModel:
+    from goalmem_cli.models.llama import LlamaModel
+    from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
+
+    limit = settings.model_cache * MEGABYTE
+    return LlamaModel.from_file(
+        path, context=settings.context, threads=settings.threads, parallel=settings.parallel, name=settings.model,
+        states=StateCache.in_folder(model_cache(), limit, announce) if limit else None,
+    )  # fmt: skip
+
+
+def _served_model(settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
+    from goalmem_cli.models.server import KEY_VARIABLE, ServerModel
+
+    model = ServerModel.from_address(
+        settings.model, key=os.environ.get(KEY_VARIABLE), parallel=settings.parallel, timeout=settings.timeout,
+        seed=settings.seed, context=settings.context, announce=announce,
+    )  # fmt: skip
+    return LoadedModel(
+        model, model.address, "full", model.context, model.close, model.name, settings.parallel, is_shared=True
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from tempfile import TemporaryFile
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 import typer
@@ -41,11 +40,12 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         UsageError: a settings file or a variable is wrong.
     """
     from goalmem_cli.render.console import Screen
-    from goalmem_cli.wiring import Factories
+    from goalmem_cli.wiring import Factories, load_model
 
     settings = load_settings(flags, os.environ)
-    factories = context.obj if isinstance(context.obj, Factories) else Factories()
-    return Invocation(settings, Screen(is_quiet=quiet, is_verbose=verbose), factories)
+    screen = Screen(is_quiet=quiet, is_verbose=verbose)
+    own = context.obj if isinstance(context.obj, Factories) else None
+    return Invocation(settings, screen, own or Factories(model=partial(load_model, announce=screen.note)))
 
 
 def confirm(question: str, *, is_given: bool) -> None:
@@ -64,6 +64,8 @@ def confirm(question: str, *, is_given: bool) -> None:
 
 def version_of(distribution: str, otherwise: str) -> str:
     """Return the version of an installed distribution, or what stands for one that is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(distribution)
     except PackageNotFoundError:
@@ -90,6 +92,8 @@ def standard_input_file() -> Iterator[Callable[[], BinaryIO]]:
     """
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(STANDARD_INPUT, "", "standard input is closed", "pipe something in")
+    from tempfile import TemporaryFile
+
     with TemporaryFile() as kept:
         try:
             shutil.copyfileobj(sys.stdin.buffer, kept)

@@ -1,21 +1,26 @@
-"""`goalmem models`: which language models are there, and how to get one."""
+"""`goalmem models`: which language models are there, how to get one, and what is kept to make them faster."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.errors import ModelError
 
 SCHEMA_VERSION = 1
 _MILLION, _BILLION = 10**6, 10**9
 
 group = typer.Typer(
     cls=ListGroup,
-    help="List the language models that are there, and download others.",
+    help="List the language models that are there, download others, and see what is kept of them.",
     context_settings=CONTEXT,
     epilog=examples("goalmem models", "goalmem models download hf:owner/repository/model-q4_k_m.gguf"),
 )
@@ -68,6 +73,85 @@ def download(
         spec = catalogue.download(name, lambda done, total: reach(name, done, total))
     run.screen.report(f"{spec.name}: {spec.path}, {spec.profile} prompts")
     return 0
+
+
+@group.command("cache", epilog=examples("goalmem models cache", "goalmem models cache --clear"))
+def cache(
+    context: typer.Context,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all of it; it is made again when needed.")] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Show what is kept so that models start faster: evaluated prompts, and the bundled model's weights repacked.
+
+    Of evaluated prompts at most GOALMEM_MODEL_CACHE megabytes are kept (2048; 0 keeps none).
+    """
+    from goalmem_cli.models import repacking
+    from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
+
+    run = begin(context, quiet=quiet)
+    folder, limit = model_cache(), run.settings.model_cache * MEGABYTE
+    states, weights = StateCache.in_folder(folder, limit), repacking.made_weights(folder)
+    kept = [Kept(f"prompt {each.step}", each.model, each.size, each.path, each.used) for each in states.states()[::-1]]
+    kept += [Kept(f"weights as {path.stem.rpartition('-')[2]}", "bundled", size, path) for path, size in weights]
+    total = sum(each.size for each in kept)
+    if clear:
+        try:
+            states.clear()
+            repacking.clear(folder)
+        except OSError as error:
+            raise ModelError(f"{folder} cannot be cleared: {error.strerror}", "check the folder's rights") from error
+    if json:
+        run.screen.document(_cache_document(folder, limit, kept, is_cleared=clear))
+    elif clear:
+        run.screen.report(f"removed {len(kept)} files, {_megabytes(total)}, from {folder}")
+    else:
+        _show_kept(run, folder, kept, total)
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One file of the cache: what it holds, of which model, its size in bytes, when it was last used (since 1970)."""
+
+    what: str
+    model: str
+    size: int
+    path: Path
+    used: float | None = None
+
+
+def _show_kept(run: Invocation, folder: Path, kept: Sequence[Kept], total: int) -> None:
+    from goalmem_cli.render.tables import plain_table
+
+    if not kept:
+        run.screen.note(f"nothing is kept in {folder}")
+        return
+    cells = [(each.what, each.model, _megabytes(each.size), _day(each.used)) for each in kept]
+    run.screen.show(plain_table(("what", "of", "size", "last used"), cells, numbers=("size",)))
+    run.screen.note(f"{_megabytes(total)} in {folder}; `goalmem models cache --clear` removes all of it")
+
+
+def _cache_document(folder: Path, limit: int, kept: Sequence[Kept], *, is_cleared: bool) -> dict[str, object]:
+    files = [
+        {"what": each.what, "model": each.model, "bytes": each.size, "path": str(each.path), "last_used": each.used}
+        for each in kept
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "folder": str(folder),
+        "limit": limit,
+        "is_cleared": is_cleared,
+        "files": files,
+    }
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:.1f} MB"
+
+
+def _day(moment: float | None) -> str:
+    return "" if moment is None else f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
 def _count(parameters: int | None) -> str:
