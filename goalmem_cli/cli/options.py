@@ -43,7 +43,8 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="bundled, a GGUF file, or hf:repo/file once downloaded [default: GOALMEM_MODEL, or bundled].",
+        help="bundled, a GGUF file, hf:repo/file once downloaded, or a server: http://host:port/v1#name "
+        "[default: GOALMEM_MODEL, or bundled].",
     ),
 ]
 Context = Annotated[
@@ -67,6 +68,16 @@ Threads = Annotated[
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=LEAST["seed"], max=MOST["seed"], help="The model's seed [default: 0].")
+]
+Parallel = Annotated[
+    int | None,
+    typer.Option(
+        "--parallel",
+        min=LEAST["parallel"],
+        max=MOST["parallel"],
+        metavar="N",
+        help="How many questions are under way at a time [default: 1, or 8 on a server].",
+    ),
 ]
 MaxBreadth = Annotated[
     int | None,

@@ -57,8 +57,8 @@ def resolve(name: str, *, cache_dir: Path | None = None) -> ModelSpec:
         ModelUnreadable: something is there, but it is not a whole GGUF file.
         ModelError: a server's address, or no name at all.
     """
-    if name.startswith(("http://", "https://")):
-        raise ModelError(f"{name}: servers come in a later version", "use bundled, a GGUF file or hf:repo/file")
+    if is_address(name):
+        raise ModelError("a server's address names no file", "use bundled, a GGUF file or hf:repo/file")
     if name == BUNDLED:
         path = _bundled_path()
     elif name.startswith("hf:"):
@@ -68,6 +68,11 @@ def resolve(name: str, *, cache_dir: Path | None = None) -> ModelSpec:
     else:
         raise ModelError("the name of the model is empty", "use bundled, the path of a GGUF file, or hf:repo/file")
     return ModelSpec(name, path, profile_of(read_header(path)))
+
+
+def is_address(name: str) -> bool:
+    """Return whether the name of a model is the address of a server that has it."""
+    return name.lower().startswith(("http://", "https://"))
 
 
 def _file_path(name: str) -> Path:

@@ -81,8 +81,8 @@ def test_a_path_is_a_name(tmp_path: Path) -> None:
     [
         ("", ModelError, "empty"),
         ("no-such-model", ModelMissing, "no-such-model"),
-        ("https://host/v1", ModelError, "later version"),
-        ("http://host", ModelError, "later version"),
+        ("https://host/v1", ModelError, "no file"),
+        ("HTTP://key@host", ModelError, "no file"),
         ("hf:owner/repo", ModelError, "form"),
         ("hf:owner/repo/../../x.gguf", ModelError, "form"),
         ("hf:owner--x/repo/a.gguf", ModelError, "form"),

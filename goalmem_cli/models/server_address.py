@@ -1,0 +1,83 @@
+"""Where a server is and with which key it is asked: read here, and refused where a secret could leak."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import SplitResult, urlsplit
+
+from goalmem_cli.errors import ModelError
+from goalmem_cli.records import encodable
+
+KEY_VARIABLE = "GOALMEM_API_KEY"
+BASE_HINT = "the address of an OpenAI-compatible server usually ends in /v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is, and the name of a model there, empty for its first."""
+
+    base: str
+    model: str
+    host: str
+
+    @classmethod
+    def from_text(cls, text: str) -> Address:
+        """Read ``http(s)://host[:port]/path[#name]``.
+
+        Raises:
+            ModelError: it is no such address, or holds a secret; what it holds is not repeated.
+        """
+        base, _, model = text.partition("#")
+        parts = _split(base)
+        if "@" in parts.netloc or parts.query:
+            raise ModelError(
+                f"the address of a server on {parts.hostname} holds a user's name or parameters",
+                f"leave them out: a key is read from {KEY_VARIABLE}",
+            )
+        return cls(base.rstrip("/"), encodable(model), str(parts.hostname))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine, so that no proxy stands before it."""
+        if self.host == "localhost" or self.host.endswith(".localhost"):
+            return True
+        with suppress(ValueError):
+            address = ip_address(self.host)
+            return address.is_loopback or address.is_unspecified
+        return False
+
+
+def _split(base: str) -> SplitResult:
+    hint = "give it as http://host:port/v1, or http://host:port/v1#name-of-the-model"
+    try:
+        parts = urlsplit(base)
+        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise ModelError("the address of the server is malformed", hint) from error
+    if not is_whole or not base.isprintable() or " " in base:
+        raise ModelError("the address of the server is malformed", hint)
+    return parts
+
+
+def sound_key(key: str) -> str:
+    """Return the key, if a header can carry it.
+
+    Raises:
+        ModelError: it cannot.
+    """
+    stripped = key.strip()
+    if not all("!" <= character <= "~" for character in stripped):
+        raise ModelError(
+            f"{KEY_VARIABLE} holds something that is no key: blanks, line breaks or letters beyond ASCII",
+            f"set {KEY_VARIABLE} to the key alone",
+        )
+    return stripped
+
+
+def host_of(location: str) -> str:
+    """Return the host of an address that a server names, empty where it is on the same one or no address."""
+    with suppress(ValueError):
+        return urlsplit(location).hostname or ""
+    return ""
