@@ -103,6 +103,7 @@ def run(
     strict: options.Strict = None,
     context_length: options.Context = None,
     threads: options.Threads = None,
+    parallel: options.Parallel = None,
     prompts: options.Prompts = None,
     embedder: options.Embedder = None,
     category_names: options.CategoryNames = "official",
@@ -119,7 +120,7 @@ def run(
     wanted = Wanted(
         tuple(files), listed(reasoner, "--reasoner"), listed(backbone, "--backbone"), limit=limit, sample=sample,
         categories=listed(categories, "--categories"), queries=listed(queries, "--queries"), scope=scope, shard=shard,
-        is_retrieval_only=retrieval_only, out=out, is_resumed=resume, category_names=category_names,
+        is_retrieval_only=retrieval_only, out=out, is_resumed=resume, category_names=category_names, parallel=parallel,
     )  # fmt: skip
     if jury is not None and wanted.only_retrieves:
         raise UsageError("--judge has no answers to judge where a run only retrieves", "leave one of the two out")
@@ -127,7 +128,7 @@ def run(
         made = begin(
             context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, seed=seed, budget=k,
             max_breadth=max_breadth, max_depth=max_depth, strict=strict, context=context_length, threads=threads,
-            prompts=prompts, embedder=embedder,
+            parallel=parallel, prompts=prompts, embedder=embedder,
         )  # fmt: skip
         path = Measuring(made, wanted).measure()
     judge_run(made, path, jury)

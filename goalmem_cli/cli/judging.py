@@ -59,7 +59,7 @@ def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
         with made.screen.working() as reach:
             done = judges.judge_run(
                 run, judge, jury.passes, folder.keys(Verdict), folder.append,
-                lambda name, number, of: reach(f"{name}: {number} of {of}", number, of),
+                lambda name, number, of: reach(f"{name}: {number} of {of}", number, of), loaded.at_once,
             )  # fmt: skip
     finally:
         if loaded is not None:

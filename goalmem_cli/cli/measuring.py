@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from goalmem_cli.evaluation.queries import QueryKind
     from goalmem_cli.evaluation.run import Manifest, Placed
     from goalmem_cli.evaluation.runner import Memory, Row
+    from goalmem_cli.evaluation.together import Each
     from goalmem_cli.ports import Reasoner
     from goalmem_cli.wiring import LoadedModel
 
@@ -44,6 +45,7 @@ class Wanted:
     out: Path | None = None
     is_resumed: bool = True
     category_names: str = "official"
+    parallel: int | None = None
 
     @property
     def only_retrieves(self) -> bool:
@@ -157,13 +159,29 @@ class Measuring:
             self._run.screen.note("nothing is left to measure: the figures are those of the finished run")
             return
         memory = self._memory()
-        self._retrieve(folder, memory, loaded)
-        if loaded is not None and any(left.values()):
-            self._answer(folder, memory, loaded, {row: number for row, number in left.items() if number})
+        each, asked = self._together(loaded)
+        self._retrieve(folder, memory, asked, each)
+        if asked is not None and any(left.values()):
+            self._answer(folder, memory, asked, each, {row: number for row, number in left.items() if number})
 
     @property
     def _answers(self) -> bool:
         return not self._wanted.only_retrieves
+
+    def _at_once(self, loaded: LoadedModel) -> int:
+        """Return how many questions are under way at a time: as typed, else one in process, as set on a server."""
+        if self._wanted.parallel is not None:
+            return self._wanted.parallel
+        return self._run.settings.parallel if loaded.is_shared else 1
+
+    def _together(self, loaded: LoadedModel | None) -> tuple[Each, LoadedModel | None]:
+        """Return how to go through questions, and the model that is asked on the way."""
+        from goalmem_cli.evaluation.together import Together, one_by_one
+
+        if loaded is None:
+            return one_by_one, None
+        together = Together(loaded.model, self._at_once(loaded), is_shared=loaded.is_shared)
+        return together.each, replace(loaded, model=together)
 
     @contextmanager
     def _model(self) -> Iterator[LoadedModel | None]:
@@ -188,7 +206,7 @@ class Measuring:
             memory.fill(lambda turns: reach(f"storing turns: {turns:,}", 0, 0))
         return memory
 
-    def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None) -> None:
+    def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None, each: Each) -> None:
         from goalmem_cli.evaluation.runner import retrieve
         from goalmem_cli.wiring import build_planner, open_backbone
 
@@ -199,11 +217,13 @@ class Measuring:
         with self._run.screen.working() as reach:
             retrieve(
                 folder, self._placed, memory, backbones, kinds=self._kinds, k=settings.budget,
-                planner=build_planner(settings, loaded) if loaded is not None else None,
+                planner=build_planner(settings, loaded) if loaded is not None else None, each=each,
                 progress=lambda name, number, of: reach(f"retrieving with {name}, {number} of {of}", number, of),
             )  # fmt: skip
 
-    def _answer(self, folder: RunFolder, memory: Memory, loaded: LoadedModel, left: Mapping[Row, int]) -> None:
+    def _answer(
+        self, folder: RunFolder, memory: Memory, loaded: LoadedModel, each: Each, left: Mapping[Row, int]
+    ) -> None:
         """Say what it is going to cost, by the calls that the run has made or by one for trial, then answer."""
         from goalmem_cli.evaluation.estimate import estimated, seconds_per_call
         from goalmem_cli.evaluation.runner import answer
@@ -233,7 +253,7 @@ class Measuring:
                 done[name] = number - before[name]
                 reach(f"{name}: {number} of {of}", sum(weights[row] * count for row, count in done.items()), total)
 
-            answer(folder, self._placed, list(left), memory, build, progress)
+            answer(folder, self._placed, list(left), memory, build, progress, each)
 
     def _choose(self) -> tuple[Placed, ...]:
         """Return the cases of all shards.
@@ -270,7 +290,7 @@ class Measuring:
 
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return what is measured: everything that decides results."""
-        from goalmem_cli.evaluation.run import NO_REASONER, Manifest
+        from goalmem_cli.evaluation.run import AT_ONCE, NO_REASONER, Manifest
         from goalmem_cli.wiring import GOAL_MEM, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
@@ -288,6 +308,8 @@ class Measuring:
                 "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "strict": settings.strict,
                 "profile": loaded.profile,
             }  # fmt: skip
+            if (at_once := self._at_once(loaded)) > 1:
+                decisive[AT_ONCE] = at_once
         return Manifest(
             self._dataset.name, self._dataset.format, self._dataset.digest,
             sources=tuple(str(file) for file in wanted.files),

@@ -54,11 +54,14 @@ def estimated(left: Mapping[Row, int], calls: Mapping[str, tuple[int, int]], sec
 def seconds_per_call(path: Path) -> float | None:
     """Return the mean seconds of a model call in the run so far; None where it has made none.
 
+    Calls of questions that were under way at the same time share their seconds.
+
     Raises:
         InputError: a file of the run is damaged.
     """
-    usage = sum((answered.trace.usage for answered in read_run(path).answered), Usage())
-    return usage.seconds / usage.calls if usage.calls else None
+    run = read_run(path)
+    usage = sum((answered.trace.usage for answered in run.answered), Usage())
+    return usage.seconds / usage.calls / run.manifest.at_once if usage.calls else None
 
 
 def say_duration(seconds: float) -> str:

@@ -8,7 +8,7 @@ shows the gold answer first, an even pass the given answer, which shows how far 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -17,12 +17,15 @@ from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.evaluation.folder import Key, key_of
 from goalmem_cli.evaluation.refusal import is_refused, prediction
 from goalmem_cli.evaluation.run import Answered, Run, Verdict
+from goalmem_cli.evaluation.together import complete_each
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import read_fields
 from goalmem_cli.reasoners.inquiry import one_of
 
 Style: TypeAlias = Literal["standard", "strict"]
+Mark: TypeAlias = tuple[bool | None, str]
+"""Right, wrong or None, with what the reply said, or what was wrong with it."""
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Told after every answer: which judge is at work, how many answers it has seen to and how many there are."""
 
@@ -64,6 +67,15 @@ class Judging:
     refused: int = 0
     known: int = 0
     unjudged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """An answer to be marked: to which case, and in the passes of which numbers (from 1)."""
+
+    case: Case
+    answered: Answered
+    numbers: tuple[int, ...]
 
 
 class Judge:
@@ -112,31 +124,26 @@ class Judge:
             raise InputError(f"question {case.id}", "", f"no rules to judge the type {case.category!r} by", hint)
         return TEMPLATES[case.category]
 
-    def verdicts(self, case: Case, answered: Answered, numbers: Sequence[int]) -> list[Verdict]:
-        """Return the verdicts of the passes of these numbers (from 1), in order; none where `step_of` gives no prompt.
+    def is_asked(self, paper: Paper) -> bool:
+        """Say whether a model has to mark the paper: `step_of` gives a prompt, and it is no refusal."""
+        return self.step_of(paper.case) is not None and not is_refused(paper.answered.trace)
 
-        The passes go to the model in one call, and those whose reply is unusable once more; after that `is_right` is
-        None and `reply` says why. A refused answer is wrong, and right where there is no answer, without any call.
+    def verdicts(self, papers: Sequence[Paper]) -> list[list[Verdict]]:
+        """Return each paper's verdicts, in the order of its passes; none where `step_of` gives no prompt.
+
+        All passes of all papers go to the model in one call, and those whose reply is unusable in one more; after that
+        `is_right` is None and `reply` says why, as where a prompt is too long. A refused answer is wrong, and right
+        where there is no answer, without any call.
 
         Raises:
             ModelError: the model could not be used at all.
-            InputError: LongMemEval has no rules for the case's type.
+            InputError: LongMemEval has no rules for the type of one of the cases.
         """
-        step = self.step_of(case)
-        if step is None:
-            return []
-        if is_refused(answered.trace):
-            return [self._verdict(answered, number, case.is_unanswerable, REFUSED) for number in numbers]
-        texts = {
-            "question": quotable(case.question),
-            "gold": quotable(gold_of(case)),
-            "prediction": quotable(prediction(answered.trace)),
-        }
-        marks = self._marks(step, texts, numbers)
-        rules = self._prompts[step].hash
+        markings = {place: self._marking(paper) for place, paper in enumerate(papers) if self.is_asked(paper)}
+        self._mark(markings.values())
         return [
-            replace(self._verdict(answered, number, *marks[number]), weights=self.digest, rules=rules)
-            for number in numbers
+            self._marked(paper, markings[place]) if place in markings else self._settled(paper)
+            for place, paper in enumerate(papers)
         ]
 
     def require_same(self, verdicts: Iterable[Verdict]) -> None:
@@ -153,34 +160,69 @@ class Judge:
                     reason = f"another {what} of the name {self.name} has judged this run ({self.style})"
                     raise UsageError(reason, "judge with that one, or move the run's verdicts.jsonl away")
 
-    def _marks(self, step: str, texts: Mapping[str, str], numbers: Sequence[int]) -> dict[int, tuple[bool | None, str]]:
-        """Return each pass's mark and reply, or None and the problem with it."""
-        marks: dict[int, tuple[bool | None, str]] = dict.fromkeys(numbers, (None, ""))
-        for _ in range(2):
-            open_passes = [number for number, (mark, _) in marks.items() if mark is None]
-            if not open_passes:
-                break
-            requests = [self._request(step, texts, number, marks[number][1]) for number in open_passes]
-            try:
-                completions = self._model.complete(requests)
-            except ContextOverflow as error:
-                return marks | dict.fromkeys(open_passes, (None, error.message))
-            marks |= {
-                number: _read(request, completion)
-                for number, request, completion in zip(open_passes, requests, completions, strict=True)
-            }
-        return marks
+    def _settled(self, paper: Paper) -> list[Verdict]:
+        """Return the verdicts of a paper that nothing is asked about."""
+        if self.step_of(paper.case) is None:
+            return []
+        is_right = paper.case.is_unanswerable
+        return [self._verdict(paper.answered, number, is_right, REFUSED) for number in paper.numbers]
 
-    def _request(self, step: str, texts: Mapping[str, str], number: int, problem: str) -> Request:
+    def _marked(self, paper: Paper, marking: _Marking) -> list[Verdict]:
+        rules = self._prompts[marking.step].hash
+        return [
+            replace(self._verdict(paper.answered, number, *marking.marks[number]), weights=self.digest, rules=rules)
+            for number in paper.numbers
+        ]
+
+    def _mark(self, markings: Iterable[_Marking]) -> None:
+        """Have the model mark all passes, and once more those that it gave no usable reply to."""
+        for _ in range(2):
+            markings = [marking for marking in markings if marking.open_passes]
+            if not markings:
+                return
+            groups = [[self._request(marking, number) for number in marking.open_passes] for marking in markings]
+            for marking, requests, reply in zip(markings, groups, complete_each(self._model, groups), strict=True):
+                marking.take(requests, reply)
+
+    def _marking(self, paper: Paper) -> _Marking:
+        texts = {
+            "question": quotable(paper.case.question),
+            "gold": quotable(gold_of(paper.case)),
+            "prediction": quotable(prediction(paper.answered.trace)),
+        }
+        return _Marking(self.step_of(paper.case) or "", texts, paper.numbers)
+
+    def _request(self, marking: _Marking, number: int) -> Request:
         style = {"strict": self.style == "strict"} if self._is_longmemeval else {}
-        return self._prompts[step].request(
-            {**texts, **style, "swapped": number % 2 == 0, "problem": quotable(problem)},
+        _, problem = marking.marks[number]
+        return self._prompts[marking.step].request(
+            {**marking.texts, **style, "swapped": number % 2 == 0, "problem": quotable(problem)},
         )
 
     def _verdict(self, answered: Answered, number: int, is_right: bool | None, reply: str) -> Verdict:
         return Verdict(
             answered.case, answered.reasoner, answered.backbone, self.name, self.style, number, is_right, reply
         )  # fmt: skip
+
+
+class _Marking:
+    """A paper under way: by which prompt, and what each pass has come to, a mark or the problem with its reply."""
+
+    def __init__(self, step: str, texts: Mapping[str, str], numbers: Sequence[int]) -> None:
+        self.step = step
+        self.texts = texts
+        self.marks: dict[int, Mark] = dict.fromkeys(numbers, (None, ""))
+        self.open_passes = list(numbers)
+
+    def take(self, requests: Sequence[Request], reply: Sequence[Completion] | ContextOverflow) -> None:
+        """Take what the model replied for the open passes; a prompt that is too long is not asked again."""
+        if isinstance(reply, ContextOverflow):
+            self.marks |= dict.fromkeys(self.open_passes, (None, reply.message))
+            self.open_passes = []
+            return
+        read = map(_read, requests, reply)
+        self.marks |= dict(zip(self.open_passes, read, strict=True))
+        self.open_passes = [number for number in self.open_passes if self.marks[number][0] is None]
 
 
 def judge_run(
@@ -190,11 +232,12 @@ def judge_run(
     have: Collection[Key],
     append: Callable[[Verdict], None],
     progress: Progress = lambda *_: None,
+    at_once: int = 1,
 ) -> Judging:
     """Judge every answer of the run in so many passes, but for the verdicts whose keys it has, and return the counts.
 
-    Each answer's verdicts are appended as soon as they are made, so that going on later asks nothing twice. All cases
-    are looked at before anything is asked.
+    The model gets `at_once` answers in a call, and their verdicts are appended as soon as they are made, so that going
+    on later asks nothing twice. All cases are looked at before anything is asked.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -204,21 +247,21 @@ def judge_run(
     judge.require_same(run.verdicts)
     cases = {placed.case.id: placed.case for placed in run.cases}
     judged = {id_ for id_, case in cases.items() if judge.step_of(case) is not None}
+    wanted = [answered for answered in run.answered if answered.case in judged]
+    papers = [Paper(cases[answered.case], answered, _left(answered, judge, passes, have)) for answered in wanted]
     made: list[Verdict] = []
-    known = unjudged = 0
-    for count, answered in enumerate(run.answered, 1):
-        if answered.case in judged:
-            left = [number for number in range(1, passes + 1) if _key(answered, judge, number) not in have]
-            known += passes - len(left)
-            for verdict in judge.verdicts(cases[answered.case], answered, left) if left else []:
+    seen = len(run.answered) - len(wanted)
+    for batch in _batches(papers, judge, at_once):
+        for verdicts in judge.verdicts(batch):
+            for verdict in verdicts:
                 append(verdict)
                 made.append(verdict)
-        else:
-            unjudged += 1
-        progress(f"judge {judge.name}, {judge.style}", count, len(run.answered))
+            seen += 1
+            progress(f"judge {judge.name}, {judge.style}", seen, len(run.answered))
     refused = sum(verdict.reply == REFUSED for verdict in made)
     unreadable = sum(verdict.is_right is None for verdict in made)
-    return Judging(len(made) - refused, unreadable, refused, known, unjudged)
+    known = passes * len(papers) - len(made)
+    return Judging(len(made) - refused, unreadable, refused, known, len(run.answered) - len(wanted))
 
 
 def is_self_judged(run: Run, judge_name: str, judge_digest: str = "") -> bool:
@@ -241,13 +284,32 @@ def quotable(text: str) -> str:
     return json.dumps(" ".join(text.split()), ensure_ascii=False)[1:-1]
 
 
+def _left(answered: Answered, judge: Judge, passes: int, have: Collection[Key]) -> tuple[int, ...]:
+    """Return the numbers of the passes that there are no verdicts of yet."""
+    return tuple(number for number in range(1, passes + 1) if _key(answered, judge, number) not in have)
+
+
+def _batches(papers: Iterable[Paper], judge: Judge, at_once: int) -> Iterator[list[Paper]]:
+    """Yield the papers in their order, as many together as have so many to be asked about among them."""
+    batch: list[Paper] = []
+    asked = 0
+    for paper in papers:
+        batch.append(paper)
+        asked += bool(paper.numbers) and judge.is_asked(paper)
+        if asked == at_once:
+            yield batch
+            batch, asked = [], 0
+    if batch:
+        yield batch
+
+
 def _key(answered: Answered, judge: Judge, number: int) -> Key:
     return key_of(
         Verdict(answered.case, answered.reasoner, answered.backbone, judge.name, judge.style, number, is_right=None)
     )
 
 
-def _read(request: Request, completion: Completion) -> tuple[bool | None, str]:
+def _read(request: Request, completion: Completion) -> Mark:
     """Return the mark in a reply and what it said, or None and why it cannot be used."""
     if not completion.is_complete:
         return None, "it was cut off at its greatest length"

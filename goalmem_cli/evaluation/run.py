@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.trace import Trace
 
+AT_ONCE = "parallel"
+"""The setting that a manifest has where several questions were under way at a time."""
 NO_REASONER = "retrieval"
 """What stands for the reasoner in the rows of a run that only retrieves."""
 
@@ -34,6 +36,12 @@ class Manifest:
     prompts: Mapping[str, str]
     version: str
     shard: tuple[int, int] = (1, 1)
+
+    @property
+    def at_once(self) -> int:
+        """How many questions were under way at a time; the seconds of each then include its waiting for the others."""
+        number = self.settings.get(AT_ONCE, "")
+        return int(number) if number.isdecimal() else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from itertools import count
 
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.evaluation.cases import Case, Dataset
-from goalmem_cli.evaluation.folder import Key, RunFolder, key_of
+from goalmem_cli.evaluation.folder import Key, Result, RunFolder, key_of
 from goalmem_cli.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
 from goalmem_cli.evaluation.run import Answered, Placed, Retrieved
+from goalmem_cli.evaluation.together import Each, one_by_one
 from goalmem_cli.ports import Backbone, Reasoner
 from goalmem_cli.reasoners.asking import in_one_line
 from goalmem_cli.records import Conversation, Hit, Query, Question
@@ -56,7 +59,7 @@ class Memory:
             scopes.setdefault(self._group(case), {})[case.conversation] = None
         self._scopes = {group: tuple(names) for group, names in scopes.items()}
         self._last: dict[str, datetime] = {}
-        self._asked: tuple[Question, Case] | None = None
+        self._asked: dict[int, tuple[Question, Case]] = {}
 
     def fill(self, report: Callable[[int], None] = lambda _: None) -> int:
         """Read the conversations into the store, telling how many turns are in it, and return that number.
@@ -93,20 +96,20 @@ class Memory:
         """
         asked = case.asked or self._last.get(case.conversation, datetime(1970, 1, 1))
         question = Question(in_one_line(case.question), asked, case.asker, self.scope(case), case.asked)
-        self._asked = (question, case)
+        self._asked[id(question)] = (question, case)  # cases of the same words make equal questions
         return question
 
     def gold(self, question: Question) -> list[Hit]:
-        """Return the evidence of the case whose question was made last; nothing for any other question.
+        """Return the evidence of the case that `question` made this very question of; nothing for any other question.
 
         A long turn comes in its passages, as it is retrieved: whole, it could be too long to be shown at all.
 
         Raises:
             StoreError: the memory could not be read.
         """
-        if self._asked is None or self._asked[0] is not question:
+        if id(question) not in self._asked:
             return []
-        case = self._asked[1]
+        _, case = self._asked[id(question)]
         turns = self.store.turns([case.conversation])
         evidence = [turn for turn in turns if turn.label in case.evidence]
         wanted = [unit.id for unit in retrievable(units_from_turns(evidence))]
@@ -130,9 +133,12 @@ def retrieve(
     kinds: Sequence[QueryKind] = (QueryKind.QUESTION,),
     k: int = 60,
     planner: Planner | None = None,
+    each: Each = one_by_one,
     progress: Progress = lambda *_: None,
 ) -> None:
     """Retrieve for every case with every kind of query over every backbone, but for what the run has already.
+
+    `each` is how the cases are gone through where a model plans; nothing else waits for one.
 
     Raises:
         StoreError: the memory cannot be read, or the run not written.
@@ -144,18 +150,20 @@ def retrieve(
         done.add(key_of(earlier))
         if earlier.kind == QueryKind.MODEL.value:
             plans[earlier.case] = earlier.queries
+
+    def found(kind: QueryKind, name: str, case: Case) -> Retrieved:
+        queries = _queries(case, kind, memory, planner, plans)
+        scope = Query("", memory.scope(case), until=case.asked)
+        hits = retrieve_fused(backbones[name], queries, scope, k)
+        units = tuple(_labels(hit.unit.conversation, hit.unit.labels, case) for hit in hits)
+        return Retrieved(case.id, name, kind.value, queries, units)
+
     for kind in kinds:
-        for name, backbone in backbones.items():
-            for number, placed in enumerate(cases, 1):
-                case = placed.case
-                if (case.id, name, kind.value) in done:
-                    continue
-                queries = _queries(case, kind, memory, planner, plans)
-                scope = Query("", memory.scope(case), until=case.asked)
-                hits = retrieve_fused(backbone, queries, scope, k)
-                units = tuple(_labels(hit.unit.conversation, hit.unit.labels, case) for hit in hits)
-                folder.append(Retrieved(case.id, name, kind.value, queries, units))
-                progress(f"{name}, {kind.value}", number, len(cases))
+        pace = each if kind is QueryKind.MODEL else one_by_one
+        for name in backbones:
+            left = [placed.case for placed in cases if (placed.case.id, name, kind.value) not in done]
+            told = partial(progress, f"{name}, {kind.value}")
+            pace(left, partial(found, kind, name), _keeping(folder, told, len(left), len(cases)))
 
 
 def answer(
@@ -165,8 +173,9 @@ def answer(
     memory: Memory,
     build: BuildReasoner,
     progress: Progress = lambda *_: None,
+    each: Each = one_by_one,
 ) -> None:
-    """Answer every case in every row, but for what the run has already.
+    """Answer every case in every row, but for what the run has already; `each` is how the cases are gone through.
 
     A question whose prompt does not fit into the model's context has failed; it does not end the run.
 
@@ -180,11 +189,9 @@ def answer(
         if not left:
             continue
         reasoner = build(row.reasoner, row.backbone)
-        progress(row.name, len(cases) - len(left), len(cases))
-        for number, case in enumerate(left, 1 + len(cases) - len(left)):
-            trace = _answered(reasoner, row, memory.question(case))
-            folder.append(Answered(case.id, row.reasoner, row.backbone, trace))
-            progress(row.name, number, len(cases))
+        told = partial(progress, row.name)
+        told(len(cases) - len(left), len(cases))
+        each(left, partial(_answered, reasoner, row, memory), _keeping(folder, told, len(left), len(cases)))
 
 
 def unretrieved(
@@ -200,13 +207,26 @@ def unanswered(done: Collection[object], cases: Sequence[Placed], row: Row) -> i
     return sum((placed.case.id, row.reasoner, row.backbone) not in done for placed in cases)
 
 
-def _answered(reasoner: Reasoner, row: Row, question: Question) -> Trace:
+def _keeping(folder: RunFolder, told: Callable[[int, int], None], left: int, of: int) -> Callable[[Result], None]:
+    """Return what appends a result to the run and tells how many of all there are then; so many are left now."""
+    numbers = count(of - left + 1)
+
+    def keep(result: Result) -> None:
+        folder.append(result)
+        told(next(numbers), of)
+
+    return keep
+
+
+def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answered:
+    question = memory.question(case)
     try:
-        return reasoner.answer(question)
+        trace = reasoner.answer(question)
     except ContextOverflow as error:
-        return Trace(
+        trace = Trace(
             Status.FAILED, row.reasoner, question.text, question.asked, asker=question.asker, failure=error.message
         )
+    return Answered(case.id, row.reasoner, row.backbone, trace)
 
 
 def _queries(

@@ -154,6 +154,8 @@ def notes(summary: Summary) -> Iterator[str]:
     for row in summary.rows:
         yield from _row_notes(summary, row)
     answering = {row.reasoner for row in summary.rows if not row.queries}
+    if answering and manifest.at_once > 1:
+        yield f"{manifest.at_once} questions at a time: the seconds of each include its waiting for the others"
     if answering and summary.baseline not in answering:
         yield f"no differences: {summary.baseline} is not in the run"
 

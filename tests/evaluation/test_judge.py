@@ -18,6 +18,7 @@ from goalmem_cli.evaluation.judge import (
     TEMPLATES,
     Judge,
     Judging,
+    Paper,
     Style,
     is_self_judged,
     judge_run,
@@ -51,6 +52,12 @@ def judge_of(
 ) -> Judge:
     """A judge called `big`."""
     return Judge(model, BOOKS[profile], "big", style, format_, "cd34")
+
+
+def marked(judge: Judge, case: Case, answered: Answered, numbers: Sequence[int]) -> list[Verdict]:
+    """What the judge says of one answer."""
+    (verdicts,) = judge.verdicts([Paper(case, answered, tuple(numbers))])
+    return verdicts
 
 
 def run_of(cases: Sequence[Case], answers: Sequence[Answered], format_: str = "locomo", model: str = "small") -> Run:
@@ -97,7 +104,7 @@ class CutOff:
 def test_the_style_chooses_the_prompt(profile: Profile, style: Style, step: str) -> None:
     """Datasets other than LongMemEval have one prompt for each style, and the verdict says which was used."""
     model = ScriptedModel([RIGHT[profile]])
-    (verdict,) = judge_of(model, style, profile=profile).verdicts(CASE, answer("on 7 May"), [1])
+    (verdict,) = marked(judge_of(model, style, profile=profile), CASE, answer("on 7 May"), [1])
 
     assert [request.step for request in model.seen] == [step]
     assert model.seen[0].system == BOOKS[profile][step].system
@@ -113,7 +120,7 @@ def test_longmemeval_has_a_prompt_for_each_type(profile: Profile, style: Style, 
     """The type chooses the prompt, abstention goes before the type, and strictness is a line added to the same one."""
     case = replace(CASE, category=category, is_unanswerable=step == ABSTENTION)
     model = ScriptedModel([WRONG[profile]])
-    (verdict,) = judge_of(model, style, "longmemeval", profile).verdicts(case, answer("on 7 May"), [1])
+    (verdict,) = marked(judge_of(model, style, "longmemeval", profile), case, answer("on 7 May"), [1])
 
     assert [request.step for request in model.seen] == [step]
     assert model.seen[0].growing.startswith("Strict: ") is (style == "strict")
@@ -137,7 +144,7 @@ def test_passes_differ_in_the_order_of_the_answers(profile: Profile, format_: st
     """Odd passes show the gold answer first, even ones the given answer; all of them go in one call."""
     case = replace(CASE, category="multi-session")
     model = ScriptedModel([RIGHT[profile], WRONG[profile], RIGHT[profile]])
-    verdicts = judge_of(model, format_=format_, profile=profile).verdicts(case, answer("in spring"), [1, 2, 3])
+    verdicts = marked(judge_of(model, format_=format_, profile=profile), case, answer("in spring"), [1, 2, 3])
 
     gold_first = [r.growing.index("7 May 2023") < r.growing.index("in spring") for r in model.seen]
     assert gold_first == [True, False, True]
@@ -151,7 +158,7 @@ def test_passes_differ_in_the_order_of_the_answers(profile: Profile, format_: st
 def test_an_unusable_reply_is_asked_for_once_more_with_the_problem(profile: Profile) -> None:
     """The second request says what was wrong with the first reply, and its reply counts."""
     model = ScriptedModel(["correct, I think", WRONG[profile]])
-    (verdict,) = judge_of(model, profile=profile).verdicts(CASE, answer("on 8 May"), [1])
+    (verdict,) = marked(judge_of(model, profile=profile), CASE, answer("on 8 May"), [1])
 
     assert verdict.is_right is False
     assert model.seen[0].growing == model.seen[1].growing
@@ -175,7 +182,7 @@ def test_an_unusable_reply_is_asked_for_once_more_with_the_problem(profile: Prof
 def test_a_verdict_that_cannot_be_read_is_unscored(profile: Profile, reply: str) -> None:
     """After two unusable replies the verdict is neither right nor wrong, and says what the matter was."""
     model = ScriptedModel([reply, reply])
-    (verdict,) = judge_of(model, profile=profile).verdicts(CASE, answer("on 8 May"), [1])
+    (verdict,) = marked(judge_of(model, profile=profile), CASE, answer("on 8 May"), [1])
 
     assert verdict.is_right is None
     assert verdict.reply
@@ -185,7 +192,7 @@ def test_a_verdict_that_cannot_be_read_is_unscored(profile: Profile, reply: str)
 def test_only_the_passes_that_cannot_be_read_are_asked_again() -> None:
     """A readable pass keeps its verdict while another of the same call is repeated, or lost."""
     model = CutOff()
-    first, second = judge_of(model).verdicts(CASE, answer("on 7 May"), [1, 2])
+    first, second = marked(judge_of(model), CASE, answer("on 7 May"), [1, 2])
 
     assert model.sizes == [2, 1]
     assert first.is_right is True
@@ -194,7 +201,7 @@ def test_only_the_passes_that_cannot_be_read_are_asked_again() -> None:
 
 def test_an_answer_too_long_to_judge_is_unscored() -> None:
     """A prompt that does not fit into the judge's context leaves the answer without a mark, and the run goes on."""
-    (verdict,) = judge_of(Overflowing()).verdicts(CASE, answer("long"), [1])
+    (verdict,) = marked(judge_of(Overflowing()), CASE, answer("long"), [1])
 
     assert (verdict.is_right, "9000 tokens" in verdict.reply) == (None, True)
 
@@ -206,7 +213,7 @@ def test_a_judge_that_cannot_be_used_ends_the_judging() -> None:
         raise ModelMissing("no such model", "goalmem models list")
 
     with pytest.raises(ModelMissing):
-        judge_of(ScriptedModel(missing)).verdicts(CASE, answer("x"), [1])
+        marked(judge_of(ScriptedModel(missing)), CASE, answer("x"), [1])
 
 
 @pytest.mark.parametrize("status", [Status.UNKNOWN, Status.FAILED])
@@ -215,7 +222,7 @@ def test_a_refused_answer_is_settled_without_asking(status: Status, is_unanswera
     """It is wrong where there is an answer and right where there is none; no model is called."""
     case = replace(CASE, category="multi-session", is_unanswerable=is_unanswerable)
     model = ScriptedModel([])
-    verdicts = judge_of(model, format_="longmemeval").verdicts(case, answer(None, status=status), [1, 2])
+    verdicts = marked(judge_of(model, format_="longmemeval"), case, answer(None, status=status), [1, 2])
 
     assert [(verdict.number, verdict.is_right, verdict.reply) for verdict in verdicts] == [
         (1, is_unanswerable, "refused"),
@@ -227,7 +234,7 @@ def test_a_refused_answer_is_settled_without_asking(status: Status, is_unanswera
 def test_a_refusal_in_words_is_a_refusal() -> None:
     """An answer that says that there is none is settled like an unknown one."""
     model = ScriptedModel([])
-    (verdict,) = judge_of(model).verdicts(CASE, answer("Not mentioned."), [1])
+    (verdict,) = marked(judge_of(model), CASE, answer("Not mentioned."), [1])
 
     assert (verdict.is_right, verdict.reply, model.calls) == (False, "refused", 0)
 
@@ -239,7 +246,7 @@ def test_a_refusal_in_words_is_a_refusal() -> None:
 def test_what_has_no_gold_answer_is_not_judged(case: Case) -> None:
     """Unanswerable questions of other datasets are decided by refusal, questions without a gold answer by nothing."""
     model = ScriptedModel([])
-    assert judge_of(model).verdicts(case, answer("7 May 2023"), [1]) == []
+    assert marked(judge_of(model), case, answer("7 May 2023"), [1]) == []
     counts = judge_run(run_of([case], [answer("7 May 2023")]), judge_of(model), 2, (), forget)
 
     assert counts == Judging(unjudged=1)
@@ -249,7 +256,7 @@ def test_what_has_no_gold_answer_is_not_judged(case: Case) -> None:
 def test_a_set_of_answers_is_shown_whole() -> None:
     """Where the dataset gives the members and no phrase, the judge sees all of them."""
     model = ScriptedModel([RIGHT["full"]])
-    judge_of(model).verdicts(replace(CASE, answer=None, answers=("tea", "cocoa")), answer("tea"), [1])
+    marked(judge_of(model), replace(CASE, answer=None, answers=("tea", "cocoa")), answer("tea"), [1])
 
     assert 'Gold answer: "tea; cocoa"' in model.seen[0].growing
 
@@ -285,6 +292,62 @@ def test_judging_goes_on_where_it_stopped() -> None:
     assert judge_run(run, judge_of(third), 2, done, kept.append) == Judging(known=8)
 
 
+def sorted_out(request: Request) -> str:
+    """Reply by what the request says: nothing usable at first for some, nothing at all for one, a mark for others."""
+    if "answer 1" in request.growing or ("answer 3" in request.growing and not request.tail):
+        return "neither"
+    if "answer 5" in request.growing:
+        raise ContextOverflow("the prompt has 9000 tokens")
+    return RIGHT["full"] if "answer 2" in request.growing else WRONG["full"]
+
+
+@pytest.mark.parametrize("at_once", [2, 3, 4, 50])
+@pytest.mark.parametrize("passes", [1, 2])
+def test_several_answers_in_a_call_are_judged_as_each_by_itself(at_once: int, passes: int) -> None:
+    """The same verdicts in the same order, whatever cannot be read, is too long, is refused or is no judge's business."""
+    cases = [replace(CASE, id=f"q{number}", answer=None if number == 4 else "7 May") for number in range(9)]
+    answers = [
+        answer(None, case.id, Status.UNKNOWN) if number in (2, 7) else answer(f"answer {number}", case.id)
+        for number, case in enumerate(cases)
+    ]
+    run, told = run_of(cases, answers), list[int]()
+    alone: list[Verdict] = []
+    kept: list[Verdict] = []
+    counts = judge_run(run, judge_of(ScriptedModel(sorted_out)), passes, (), alone.append)
+    model = ScriptedModel(sorted_out)
+    in_calls = judge_run(
+        run, judge_of(model), passes, (), kept.append, lambda _name, number, _of: told.append(number), at_once
+    )
+
+    assert (kept, in_calls) == (alone, counts)
+    assert counts == Judging(asked=6 * passes, unreadable=2 * passes, refused=2 * passes, unjudged=1)
+    assert told == list(range(2, 10))
+
+
+def test_several_answers_go_to_the_judge_in_one_call() -> None:
+    """So many as are to be asked about, all passes of each, and what is unusable in one call more."""
+    cases = [replace(CASE, id=f"q{number}") for number in range(5)]
+    answers = [
+        answer(None, "q0", Status.UNKNOWN),
+        *(answer(f"answer {number}", f"q{number}") for number in range(1, 5)),
+    ]
+    sizes: list[tuple[int, int]] = []
+    kept: list[Verdict] = []
+    model = ScriptedModel(sorted_out)
+
+    class Counting:
+        """Passes calls on."""
+
+        def complete(self, requests: Sequence[Request]) -> list[Completion]:
+            """Keep how many requests there are, and how many verdicts there were by then."""
+            sizes.append((len(requests), len(kept)))
+            return model.complete(requests)
+
+    judge_run(run_of(cases, answers), judge_of(Counting()), 2, (), kept.append, at_once=3)
+    assert sizes == [(6, 0), (4, 0), (2, 8)]  # answers 1 and 3 are asked about again
+    assert [verdict.case for verdict in kept] == [case.id for case in cases for _ in range(2)]
+
+
 def test_another_judge_style_or_pass_is_judged_anew() -> None:
     """Verdicts of one judge, style and number do not stand for those of another."""
     run = run_of([CASE], [answer("on 7 May"), answer("on 7 May", reasoner="react")])
@@ -304,7 +367,7 @@ def test_another_judge_style_or_pass_is_judged_anew() -> None:
 @pytest.mark.parametrize("what", ["weights", "rules"])
 def test_another_judge_of_the_name_is_refused(what: str) -> None:
     """Verdicts of another model or another prompt are not gone on from, and so never mixed; a refusal is nobody's."""
-    (verdict,) = judge_of(ScriptedModel([RIGHT["full"]])).verdicts(CASE, answer("on 7 May"), [1])
+    (verdict,) = marked(judge_of(ScriptedModel([RIGHT["full"]])), CASE, answer("on 7 May"), [1])
     run = run_of([CASE], [answer("on 7 May")])
     changed = replace(verdict, weights="ef56") if what == "weights" else replace(verdict, rules="ef56")
     other = replace(run, verdicts=(changed,))

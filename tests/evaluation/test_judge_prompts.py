@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.judge import ABSTENTION, STYLES, TEMPLATES, Judge, Style, quotable
+from goalmem_cli.evaluation.judge import ABSTENTION, STYLES, TEMPLATES, Judge, Style, judge_run, quotable
+from goalmem_cli.evaluation.run import Verdict
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.llama import LlamaModel
 from goalmem_cli.prompts import Profile
-from tests.evaluation.test_judge import BOOKS, CASE, RIGHT, STEPS, answer, judge_of
+from tests.evaluation.test_judge import BOOKS, CASE, RIGHT, STEPS, answer, judge_of, marked, run_of
 from tests.fakes import ScriptedModel
 
 
@@ -48,7 +49,7 @@ def test_hostile_texts_stay_inside_their_quotes(profile: Profile, step: str, num
     case = Case("q1", "c1", f"Q {HOSTILE}", f"G {HOSTILE}", (), category, is_unanswerable=step == ABSTENTION)
     model = ScriptedModel([RIGHT[profile]])
     format_ = "locomo" if step in STYLES.values() else "longmemeval"
-    judge_of(model, style, format_, profile).verdicts(case, answer(f"P {HOSTILE}"), [number])
+    marked(judge_of(model, style, format_, profile), case, answer(f"P {HOSTILE}"), [number])
     (request,) = model.seen
 
     lines = request.growing.splitlines()
@@ -97,7 +98,7 @@ def test_the_bundled_model_gives_verdicts_that_can_be_read(bundled: LlamaModel) 
     for format_, category in (("locomo", "2"), ("longmemeval", "temporal-reasoning")):
         judge = Judge(bundled, BOOKS["compact"], "bundled", "strict", format_)
         case = replace(CASE, category=category)
-        verdicts = judge.verdicts(case, answer(f"on 7 May; {HOSTILE}"), [1, 2])
+        verdicts = marked(judge, case, answer(f"on 7 May; {HOSTILE}"), [1, 2])
         assert [(verdict.number, verdict.is_right in (True, False)) for verdict in verdicts] == [(1, True), (2, True)]
         assert all(verdict.reply in ("right", "wrong") for verdict in verdicts)
 
@@ -105,6 +106,20 @@ def test_the_bundled_model_gives_verdicts_that_can_be_read(bundled: LlamaModel) 
 def test_the_full_prompts_ask_for_a_schema_that_llama_cpp_can_hold_to(bundled: LlamaModel) -> None:
     """A JSON verdict of the bundled model fits, or is unscored for its length; none is misread."""
     judge = Judge(bundled, BOOKS["full"], "bundled", "standard", "locomo")
-    (verdict,) = judge.verdicts(CASE, answer("on 7 May 2023"), [1])
+    (verdict,) = marked(judge, CASE, answer("on 7 May 2023"), [1])
 
     assert verdict.is_right is None or verdict.reply.startswith(("right", "wrong"))
+
+
+def test_the_bundled_model_marks_several_answers_at_once(bundled: LlamaModel) -> None:
+    """In calls of three, each answer's verdicts are those that it gets in a call of its own."""
+    given = ["on 7 May", "in June 2021", "7 May 2023", "she never moved", "the seventh of May"]
+    run = run_of([replace(CASE, id=text) for text in given], [answer(text, text) for text in given])
+    judge = Judge(bundled, BOOKS["compact"], "bundled", "standard", "locomo")
+    kept: dict[int, list[Verdict]] = {1: [], 3: []}
+    for at_once, verdicts in kept.items():
+        judge_run(run, judge, 2, (), verdicts.append, at_once=at_once)
+
+    assert kept[3] == kept[1]
+    assert len(kept[3]) == 2 * len(given)
+    assert None not in {verdict.is_right for verdict in kept[3]}

@@ -17,14 +17,16 @@ from goalmem_cli.evaluation.estimate import estimated, say_duration
 from goalmem_cli.evaluation.folder import RunFolder, read_run
 from goalmem_cli.evaluation.merging import merge
 from goalmem_cli.evaluation.queries import QueryKind, gold_queries, plain_words
-from goalmem_cli.evaluation.run import Placed, Run
+from goalmem_cli.evaluation.run import Answered, Placed, Run
 from goalmem_cli.evaluation.runner import Memory, Row, answer, retrieve
 from goalmem_cli.evaluation.sampling import Sample, choose, shard
-from goalmem_cli.records import Conversation, Question
+from goalmem_cli.evaluation.together import Together
+from goalmem_cli.ports import JsonShape, LanguageModel, Request
+from goalmem_cli.records import Conversation, Query, Question
 from goalmem_cli.store import Store
 from goalmem_cli.trace import Status, Trace
 from tests.evaluation.runs import CASES, Echo, dataset, manifest, memory
-from tests.fakes import HashEmbedder
+from tests.fakes import HashEmbedder, ScriptedModel
 from tests.reasoners.scripting import chat
 
 ROW = Row("echo", "hybrid")
@@ -103,12 +105,13 @@ def test_a_question_is_asked_with_the_conversations_last_turn(held: Memory) -> N
     assert (question.asked.day, question.as_of) == (2, None)
 
 
-def test_gold_is_that_of_the_question_made_last(held: Memory) -> None:
-    """The oracle gets a case's evidence and no other's, also where two cases have the same words."""
-    first = held.question(CASES[0])
+def test_gold_is_that_of_the_very_question(held: Memory) -> None:
+    """The oracle gets a case's evidence and no other's, also where two cases under way have the same words."""
+    first, second = (held.question(case) for case in (CASES[0], replace(CASES[1], question=CASES[0].question)))
+    assert first == second
     assert [hit.unit.text for hit in held.gold(first)] == ["I ordered jasmine tea."]
-    assert [hit.unit.text for hit in held.gold(held.question(CASES[1]))] == ["My bike was stolen."]
-    assert held.gold(first) == []
+    assert [hit.unit.text for hit in held.gold(second)] == ["My bike was stolen."]
+    assert held.gold(replace(first)) == []
 
 
 def test_long_evidence_comes_in_passages(tmp_path: Path) -> None:
@@ -191,6 +194,130 @@ def test_a_prompt_too_long_fails_its_question_only(held: Memory, tmp_path: Path)
     run = measured(tmp_path / "run", held, choose(CASES), Overflowing())
     assert [entry.trace.status for entry in run.answered].count(Status.FAILED) == 1
     assert len(run.answered) == len(CASES)
+
+
+class Twice:
+    """A reasoner that asks the model about what it retrieved, and about what it retrieves for the reply."""
+
+    def __init__(self, held: Memory, model: LanguageModel) -> None:
+        self._backbone = FlatBackbone(held.store)
+        self._model = model
+
+    def answer(self, question: Question) -> Trace:
+        """Answer with the second reply."""
+        text = question.text
+        for _ in range(2):
+            hits = self._backbone.retrieve(Query(text, question.conversations), 2)
+            shown = "\n".join(hit.unit.text for hit in hits)
+            text = self._model.complete([Request("read", "", (), question.text, shown, JsonShape({}))])[0].text
+        return Trace(Status.ANSWERED, "twice", question.text, question.asked, answer=text)
+
+
+def answered_together(
+    path: Path, held: Memory, model: ScriptedModel, at_once: int, *, is_shared: bool = False
+) -> list[Answered]:
+    """Return what the run has after answering what is left of it, so many at a time; sorted by case."""
+    placed = choose(CASES)
+    folder = RunFolder.begin(path, manifest(), placed)
+    together = Together(model, at_once, is_shared=is_shared)
+    told: list[int] = []
+    try:
+        answer(
+            folder, placed, [ROW], held, lambda *_: Twice(held, together),
+            lambda _name, number, _of: told.append(number), together.each,
+        )  # fmt: skip
+    finally:
+        folder.close()
+        assert told == list(range(told[0], told[0] + len(told))) if told else True
+    return sorted(read_run(path).answered, key=lambda answered: answered.case)
+
+
+def first_line(request: Request) -> str:
+    """Reply with the first thing shown."""
+    return request.tail.split("\n")[0]
+
+
+@pytest.fixture(scope="module")
+def one_by_one(held: Memory, tmp_path_factory: pytest.TempPathFactory) -> list[Answered]:
+    """What a run has that answers one question after another."""
+    return answered_together(tmp_path_factory.mktemp("alone"), held, ScriptedModel(first_line), 1)
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize("at_once", [2, 3, 8])
+def test_answers_together_are_those_one_by_one(
+    held: Memory, one_by_one: list[Answered], tmp_path: Path, at_once: int, is_shared: bool
+) -> None:
+    """Over one store, whose parts then serve several threads in turn; only the number of calls is another."""
+    model = ScriptedModel(first_line)
+    assert answered_together(tmp_path / "run", held, model, at_once, is_shared=is_shared) == one_by_one
+    assert len({answered.trace.answer for answered in one_by_one}) > 1
+    assert is_shared or model.calls == {2: 6, 3: 4, 8: 2}[at_once]
+    assert len(model.seen) == 2 * len(CASES)
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize("stops_at", [1, 5, 8, 10])
+def test_a_run_interrupted_together_goes_on_and_asks_nothing_twice(
+    held: Memory, one_by_one: list[Answered], tmp_path: Path, stops_at: int, is_shared: bool
+) -> None:
+    """Interrupted at any request, the second run has what was done, and asks only about what was not."""
+
+    def interrupted(request: Request) -> str:
+        if len(first.seen) >= stops_at:
+            raise KeyboardInterrupt
+        return first_line(request)
+
+    first, second = ScriptedModel(interrupted), ScriptedModel(first_line)
+    with pytest.raises(KeyboardInterrupt):
+        answered_together(tmp_path / "run", held, first, 3, is_shared=is_shared)
+    kept = {answered.case for answered in read_run(tmp_path / "run").answered}
+    whole = answered_together(tmp_path / "run", held, second, 3, is_shared=is_shared)
+
+    assert sorted(request.growing for request in second.seen) == sorted(
+        2 * [case.question for case in CASES if case.id not in kept]
+    )
+    assert whole == one_by_one
+
+
+def test_a_prompt_too_long_fails_its_question_only_among_several(
+    held: Memory, one_by_one: list[Answered], tmp_path: Path
+) -> None:
+    """The others of the same call are answered as ever."""
+
+    def reply(request: Request) -> str:
+        if "stolen" in request.growing:
+            raise ContextOverflow("too long", "shorten it")
+        return first_line(request)
+
+    answered = answered_together(tmp_path / "run", held, ScriptedModel(reply), 3)
+    assert [(each.case, each.trace.failure) for each in answered if each.trace.status is Status.FAILED] == [
+        (CASES[1].id, "too long")
+    ]
+    others = [each for each in one_by_one if each.case != CASES[1].id]
+    assert [each for each in answered if each.case != CASES[1].id] == others
+
+
+def test_plans_of_several_questions_are_made_in_one_call(held: Memory, tmp_path: Path) -> None:
+    """The same plans and units as one by one, and each plan once for both backbones."""
+    model = ScriptedModel(lambda request: request.growing.split()[-1])
+    found = []
+    for at_once in (1, 3):
+        folder = RunFolder.begin(tmp_path / str(at_once), manifest(backbones=("hybrid", "bm25")), choose(CASES))
+        backbones = {name: FlatBackbone(held.store, name) for name in ("hybrid", "bm25")}
+        together = Together(model, at_once, is_shared=False)
+
+        def planner(question: Question, together: Together = together) -> list[str]:
+            request = Request("decompose", "", (), question.text, "", JsonShape({}))
+            return [reply.text for reply in together.complete([request])]
+
+        retrieve(
+            folder, choose(CASES), held, backbones, kinds=[QueryKind.MODEL], k=2, planner=planner, each=together.each
+        )
+        folder.close()
+        found.append(sorted(read_run(tmp_path / str(at_once)).retrieved, key=lambda row: (row.backbone, row.case)))
+    assert found[0] == found[1]
+    assert model.calls == 5 + 2
 
 
 def test_queries_of_a_plan_are_plain_words() -> None:
