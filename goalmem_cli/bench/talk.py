@@ -13,6 +13,7 @@ TURNS_A_CONVERSATION = 500
 
 _TURNS_A_SESSION = 25
 _SHORTEST, _LONGEST = 12, 25
+_COMMONEST = 100
 _START = datetime(2021, 1, 4, 9)
 _NAMES = """Alice Ben Cleo Dana Elif Femi Grace Hugo Ines Jonas Kenji Lena Marek Nadia Omar Priya Quinn Rosa Sami Tara
 Ugo Vera Wanda Xenia Yusuf Zoe""".split()
@@ -40,10 +41,20 @@ _WEIGHTS = list(accumulate(1 / place for place in range(1, len(_WORDS) + 1)))
 
 
 def made_up_conversations(turns: int, seed: int = 0) -> Iterator[Conversation]:
-    """Yield conversations of two people, 500 turns each, that have so many turns together."""
+    """Yield conversations of two people, 500 turns each, that have so many turns together; other ones for each seed."""
     chance = random.Random(seed)  # noqa: S311 - these are no secrets
     for number, first in enumerate(range(0, turns, TURNS_A_CONVERSATION)):
-        yield _conversation(f"talk-{number:05}", min(TURNS_A_CONVERSATION, turns - first), chance)
+        yield _conversation(f"talk-{seed}-{number:05}", min(TURNS_A_CONVERSATION, turns - first), chance)
+
+
+def made_up_questions(count: int, seed: int = 0) -> list[str]:
+    """Return questions in the words of the conversations: of four words that are not the commonest."""
+    chance = random.Random(seed)  # noqa: S311 - these are no secrets
+    rarer = _WORDS[_COMMONEST:]
+    return [
+        f"When did {chance.choice(_NAMES)} {' '.join(chance.choices(rarer, k=3))} the {chance.choice(rarer)}?"
+        for _ in range(count)
+    ]
 
 
 def _conversation(name: str, turns: int, chance: random.Random) -> Conversation:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goalmem_cli.cli import options
+from goalmem_cli.cli import bench_speed, options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
@@ -120,48 +119,9 @@ def times(
     return 0
 
 
-@group.command("size", epilog=examples("goalmem bench size --turns 2000 --units 20000"))
-def size(
-    context: typer.Context,
-    turns: Annotated[int, typer.Option(min=100, help="How many made-up turns to store and search.")] = 100_000,
-    units: Annotated[int, typer.Option(min=1000, help="How many vectors to search.")] = 1_000_000,
-    embedder: options.Embedder = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> int:
-    """Print how fast goalmem reads and searches on this machine, and how much memory a search takes.
-
-    Needs about 3 KB of disk a unit, in a folder that is gone afterwards.
-    """
-    from goalmem_cli.bench.size import measure_ingest, measure_search, measure_vectors
-    from goalmem_cli.wiring import open_store
-
-    with TemporaryDirectory(prefix="goalmem-bench-") as folder:
-        run = begin(context, quiet=quiet, store=Path(folder) / "store", embedder=embedder)
-        memory = open_store(run.settings, run.factories, run.screen.note)
-        with run.screen.counting("storing turns") as reach:
-            ingest = measure_ingest(memory, turns, report=lambda stored: reach(stored, turns))
-        search = measure_search(run.settings.store)
-        dimension = memory.stats().dimension
-        vectors = measure_vectors(Path(folder) / "vectors", units, dimension)
-    if json:
-        figures = {"ingest": asdict(ingest), "search": asdict(search), "vectors": asdict(vectors)}
-        run.screen.document({"schema_version": SCHEMA_VERSION, **figures})
-        return 0
-    from goalmem_cli.render.tables import plain_table
-
-    megabyte = 2**20
-    rows = [
-        (f"ingest, of {turns:,} turns", f"{ingest.turns_per_second:,.0f} turns/s"),
-        (f"search on {turns:,} turns, from process start", f"{search.seconds:.2f} s"),
-        ("memory of that search at its peak", f"{search.peak_bytes / megabyte:,.0f} MB"),
-        ("size of the files it reads", f"{search.file_bytes / megabyte:,.0f} MB"),
-        (f"warm search of {units:,} vectors, texts", f"{vectors.text_ms:.0f} ms"),
-        (f"warm search of {units:,} vectors, with neighbours", f"{vectors.context_ms:.0f} ms"),
-        ("the matrix product alone", f"{vectors.product_ms:.0f} ms"),
-    ]
-    run.screen.show(plain_table(("measured", "figure"), rows, numbers=("figure",)))
-    return 0
+group.command("speed", epilog=examples("goalmem bench speed --only calls,batch", "goalmem bench speed --units 1000"))(
+    bench_speed.speed
+)
 
 
 def _missed(case: DatedCase) -> list[str]:

@@ -1,9 +1,11 @@
-"""`goalmem bench times`."""
+"""`goalmem bench times` and `goalmem bench speed`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Goalmem
 
@@ -27,3 +29,82 @@ def test_bench_times_counts_and_shows_what_is_missed(goalmem: Goalmem, samples: 
     assert "1 January 1999" in outcome.err
     assert '" = ' in outcome.err
     assert goalmem("bench", "times", "/no/such/file").code == 5
+
+
+TALK = {
+    "sample_id": "cats",
+    "conversation": {
+        "speaker_a": "Priya",
+        "speaker_b": "Tom",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": "Priya", "dia_id": "D1:1", "text": "I moved to Oslo with the cats."},
+            {"speaker": "Tom", "dia_id": "D1:2", "text": "And your sister?"},
+            {"speaker": "Priya", "dia_id": "D1:3", "text": "She lives in Leeds."},
+        ],
+    },
+    "qa": [{"question": "Where does Priya live?", "answer": "Oslo", "evidence": ["D1:1"], "category": 4}],
+}
+
+
+def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> None:
+    """One document with every question both ways, in one process and by itself, grammars, forms and batches."""
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps(TALK), "utf-8")
+    words = ("--only", "calls,reply,batch", "--questions", "1", "--threads", "1", "--json")
+    outcome = goalmem("bench", "speed", str(path), *words)
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
+    assert list(document) == ["schema_version", "calls", "reply", "batch"]
+
+    calls = document["calls"]
+    (question,) = calls["questions"]
+    assert question["question"] == "Where does Priya live?"
+    assert question["calls"] >= 3
+    assert calls["plain"]["evaluated_tokens"] == calls["plain"]["prompt_tokens"] == calls["warm"]["prompt_tokens"]
+    assert calls["warm"]["evaluated_tokens"] < calls["cold"]["evaluated_tokens"] <= calls["plain"]["evaluated_tokens"]
+    fewer = calls["plain"]["evaluated_tokens"] / calls["warm"]["evaluated_tokens"]
+    assert calls["warm"]["times_fewer_tokens"] == fewer > 2
+    (process,) = calls["processes"]
+    assert process["warm"]["evaluated_tokens"] < process["plain"]["evaluated_tokens"]
+
+    steps = {cost["step"] for cost in document["reply"]["grammars"]}
+    assert {"decompose", "unify"} <= steps
+    assert {"decompose", "unify"} <= {form["step"] for form in document["reply"]["forms"]}
+    assert {name: work["requests"] for name, work in document["batch"].items()} == {"extraction": 1, "reading": 1}
+
+
+def test_bench_speed_shows_tables(goalmem: Goalmem) -> None:
+    """A column a size, on standard output."""
+    outcome = goalmem("bench", "speed", "--only", "store", "--units", "100,200")
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.splitlines()[0].split() == ["store", "100", "200"]
+    assert "ingest, turns/s" in outcome.out
+    document = json.loads(goalmem("bench", "speed", "--only", "store", "--units", "100", "--json").out)
+    (figures,) = document["store"]
+    assert (figures["units"], figures["ingest"]["turns"]) == (100, 100)
+    assert figures["queries_per_second"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--only", "calls,speed"), "--only 'speed' is no section"),
+        (("--only", "store", "--units", "200,100"), "--units '200,100' is no list of sizes"),
+        (("--only", "store", "--units", "many"), "--units 'many' is no list of sizes"),
+        (("--only", "store", "--units", "5"), "--units '5' is no list of sizes"),
+        (("--only", "calls", "--model", "http://127.0.0.1:1/v1"), "a server's calls are not measured"),
+    ],
+)
+def test_bench_speed_refuses_what_it_cannot_measure(goalmem: Goalmem, words: tuple[str, ...], message: str) -> None:
+    """Before anything is measured, with a hint."""
+    outcome = goalmem("bench", "speed", *words)
+    assert outcome.code == 2
+    assert outcome.error_lines[0].startswith(message)
+
+
+def test_bench_speed_without_questions(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A file without questions is an input error, as everywhere."""
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps({**TALK, "qa": []}), "utf-8")
+    assert goalmem("bench", "speed", str(path), "--only", "calls").code == 5

@@ -1,0 +1,42 @@
+"""The two ways of calling a model that are measured against one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.plain_calls import PlainModel
+from goalmem_cli.models.state_cache import StateCache
+
+STATES_LIMIT = 2**31  # bytes: more than any run of the benchmark keeps
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A model's file as it was shipped, the one that goalmem runs instead, and what both are loaded with.
+
+    `context` is in tokens; `threads` None stands for one a core.
+    """
+
+    shipped: Path
+    path: Path
+    context: int
+    threads: int | None = None
+
+    def plain(self) -> PlainModel:
+        """Load the model to be called as its library is commonly used.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        return PlainModel.from_file(self.shipped, context=self.context, threads=self.threads)
+
+    def goalmem(self, states: Path | None = None) -> LlamaModel:
+        """Load the model as goalmem does; evaluated prompts are kept in the folder `states`, if one is given.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        kept = None if states is None else StateCache(states, STATES_LIMIT)
+        return LlamaModel.from_file(self.path, context=self.context, threads=self.threads, states=kept)

@@ -1,0 +1,274 @@
+"""`goalmem bench speed`: what goalmem's way of calling models, and its store, cost on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import goalmem_cli
+from goalmem_cli.cli import options
+from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.cli.measuring import listed
+from goalmem_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.bench.recording import RecordedQuestion
+    from goalmem_cli.bench.ways import Weights
+    from goalmem_cli.cli.speed_tables import Table
+    from goalmem_cli.evaluation.cases import Dataset
+    from goalmem_cli.evaluation.runner import Memory
+    from goalmem_cli.ports import LanguageModel, Reasoner
+
+SCHEMA_VERSION = 1
+LEAST_CALLS = 3
+SESSIONS = 8
+PROCESSES = 3
+READING = "direct"  # the reasoner that makes one call a question, which depends on no other question's
+SIZES = "1000,10000,100000"
+
+_SAMPLES = Path(goalmem_cli.__file__).parent.parent / "sample_convos"
+
+
+def speed(
+    context: typer.Context,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Conversations with questions, for calls, reply and batch [default: sample_convos].",
+        ),
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="SECTIONS", help="Some of calls,reply,batch,model,store.")
+    ] = None,
+    questions: Annotated[int, typer.Option(min=1, help="How many questions to ask.")] = 10,
+    units: Annotated[
+        str, typer.Option(metavar="SIZES", help="How many made-up turns to search, in ascending order.")
+    ] = SIZES,
+    model: options.Model = None,
+    threads: options.Threads = None,
+    embedder: options.Embedder = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Print what goalmem costs on this machine: its model calls beside plain llama-cpp-python, and its store.
+
+    calls: the calls of whole questions both ways, in one process and in a process each. reply: grammars, and JSON
+    against lines. batch: requests in one call against one by one. model: types of weights, threads, batches. store:
+    ingest and search, for which it takes about 5 KB of disk a unit. Everything is made in a folder that is gone
+    afterwards.
+    """
+    from goalmem_cli.models.catalogue import is_address
+
+    with TemporaryDirectory(prefix="goalmem-bench-") as name:
+        folder = Path(name)
+        run = begin(
+            context, quiet=quiet, store=folder / "store", model=model, threads=threads, embedder=embedder,
+            max_breadth=1, max_depth=2, budget=20,
+        )  # fmt: skip
+        bench = SpeedBench(run, folder, files or [_SAMPLES], questions, _sizes(units), is_document=json)
+        names = listed(only, "--only") or tuple(bench.sections)
+        if odd := [name for name in names if name not in bench.sections]:
+            raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
+        if names != ("store",) and is_address(run.settings.model):
+            raise UsageError("a server's calls are not measured", "name bundled or a GGUF file with --model")
+        document = {"schema_version": SCHEMA_VERSION} | {name: bench.sections[name]() for name in names}
+    if json:
+        run.screen.document(document)
+    return 0
+
+
+def _sizes(text: str) -> list[int]:
+    """Return the sizes that are typed with commas between.
+
+    Raises:
+        UsageError: they are no ascending numbers of at least a hundred.
+    """
+    names = listed(text, "--units")
+    sizes = [int(name) for name in names if name.isdecimal() and len(name) < 10]
+    if len(sizes) < len(names) or sizes[0] < 100 or sizes != sorted(sizes):
+        raise UsageError(f"--units {text!r} is no list of sizes", f"write numbers from 100 on, ascending: {SIZES}")
+    return sizes
+
+
+class SpeedBench:
+    """One run. Each section measures, shows its tables as soon as it can, and returns its part of the document."""
+
+    def __init__(
+        self,
+        run: Invocation,
+        folder: Path,
+        files: Sequence[Path],
+        questions: int,
+        sizes: Sequence[int],
+        *,
+        is_document: bool,
+    ) -> None:
+        self._run = run
+        self._screen = run.screen
+        self._folder = folder
+        self._files = files
+        self._questions = questions
+        self._sizes = sizes
+        self._is_document = is_document
+
+    @property
+    def sections(self) -> Mapping[str, Callable[[], object]]:
+        """The sections by name, in their order."""
+        return {
+            "calls": self._calls,
+            "reply": self._reply,
+            "batch": self._batch,
+            "model": self._model,
+            "store": self._store,
+        }
+
+    def _calls(self) -> object:
+        from goalmem_cli.bench.calls import compare_calls, compare_processes
+        from goalmem_cli.cli.speed_tables import calls_document, calls_table, processes_document, processes_table
+
+        recorded, states = self._recorded, self._folder / "states"
+        with self._screen.counting("questions, each in three ways") as reach:
+            compared = compare_calls(self._weights, recorded, states, reach)
+        self._show(calls_table(compared))
+        with self._screen.counting("questions in processes of their own") as reach:
+            processes = compare_processes(self._weights, recorded[:PROCESSES], states, reach)
+        self._show(processes_table(processes))
+        return calls_document(compared) | {"processes": processes_document(processes)}
+
+    def _reply(self) -> object:
+        from goalmem_cli.bench.reply import measure_replies
+        from goalmem_cli.cli.speed_tables import forms_table, grammars_table, reply_document
+        from goalmem_cli.wiring import open_prompts
+
+        requests = [request for question in self._recorded for request in question.requests]
+        full, compact = open_prompts(None, "full"), open_prompts(None, "compact")
+        with self._screen.counting("requests, with their grammar and without") as reach:
+            figures = measure_replies(self._weights, requests, full, compact, report=reach)
+        self._show(grammars_table(figures))
+        self._show(forms_table(figures))
+        return reply_document(figures)
+
+    def _batch(self) -> object:
+        from goalmem_cli.bench.batch import compare_batch, extraction_requests
+        from goalmem_cli.cli.speed_tables import batch_document, batch_table
+
+        reading = self._record(READING, SESSIONS)
+        conversations = self._dataset.conversations({case.conversation for case in self._dataset.cases})
+        works = {
+            "extraction": extraction_requests(conversations, SESSIONS),
+            "reading": [request for question in reading for request in question.requests],
+        }
+        compared = {}
+        for name, requests in works.items():
+            with self._screen.counting(f"rounds of {name}") as reach:
+                compared[name] = compare_batch(self._weights, requests, report=reach)
+        self._show(batch_table(compared))
+        return batch_document(compared)
+
+    def _model(self) -> object:
+        from goalmem_cli.bench.model import measure_model
+        from goalmem_cli.cli.speed_tables import model_table
+
+        with self._screen.counting("ways to compute") as reach:
+            speeds = measure_model(
+                self._weights.shipped, self._folder / "weights", threads=self._run.settings.threads, report=reach
+            )
+        self._show(model_table(speeds))
+        return [asdict(speed) for speed in speeds]
+
+    def _store(self) -> object:
+        from goalmem_cli.bench.store import measure_sizes
+        from goalmem_cli.cli.speed_tables import store_document, store_table
+        from goalmem_cli.wiring import DEFAULT_EMBEDDER, open_store
+
+        settings, factories = replace(self._run.settings, store=self._folder / "made-up"), self._run.factories
+        store = open_store(settings, factories, self._screen.note)
+        embedder = factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
+        measured = []
+        with self._screen.counting("turns of made-up talk") as reach:
+            for figures in measure_sizes(store, embedder, self._sizes, report=reach):
+                measured.append(figures)
+                self._screen.note(f"{figures.units:,} units: {figures.retrieval.whole_ms:.0f} ms a retrieval")
+        self._show(store_table(measured))
+        return [store_document(figures) for figures in measured]
+
+    @cached_property
+    def _weights(self) -> Weights:
+        from goalmem_cli.bench.ways import Weights
+        from goalmem_cli.models.catalogue import BUNDLED, resolve
+        from goalmem_cli.models.llama import LlamaModel
+        from goalmem_cli.models.repacking import repacked
+        from goalmem_cli.models.state_cache import model_cache
+
+        settings = self._run.settings
+        shipped = resolve(settings.model).path
+        is_repacked = settings.model == BUNDLED
+        path = repacked(shipped, model_cache(), self._screen.note) if is_repacked else shipped
+        with closing(LlamaModel.from_file(path, context=settings.context, threads=1)) as model:
+            return Weights(shipped, path, model.context, settings.threads)
+
+    @cached_property
+    def _dataset(self) -> Dataset:
+        from goalmem_cli.evaluation.datasets import read_dataset
+
+        if not self._files[0].exists() and self._files[0] == _SAMPLES:
+            raise UsageError(
+                "the sample conversations are not installed", "name a FILE of conversations with questions"
+            )
+        return read_dataset(self._files)
+
+    @cached_property
+    def _memory(self) -> Memory:
+        """The conversations of the files, in a store."""
+        from goalmem_cli.evaluation.runner import Memory
+        from goalmem_cli.wiring import open_store
+
+        store = open_store(self._run.settings, self._run.factories, self._screen.note)
+        memory = Memory(store, self._dataset, self._dataset.cases)
+        memory.fill()
+        return memory
+
+    @cached_property
+    def _recorded(self) -> list[RecordedQuestion]:
+        """The first questions that take goal-mem several calls, with those calls."""
+        from goalmem_cli.wiring import GOAL_MEM
+
+        found = self._record(GOAL_MEM, self._questions, LEAST_CALLS)
+        if len(found) < self._questions:
+            self._screen.warn(f"only {len(found)} questions take {LEAST_CALLS} calls or more")
+        return found
+
+    def _record(self, reasoner: str, wanted: int, least_calls: int = 1) -> list[RecordedQuestion]:
+        from goalmem_cli.bench.recording import record_questions
+        from goalmem_cli.wiring import build_reasoner
+
+        settings = replace(self._run.settings, reasoner=reasoner)
+        questions = [self._memory.question(case) for case in self._dataset.cases]
+        loaded = self._run.factories.model(settings)
+
+        def build(model: LanguageModel) -> Reasoner:
+            return build_reasoner(settings, self._memory.store, replace(loaded, model=model))
+
+        try:
+            with self._screen.counting(f"questions asked of {reasoner}") as reach:
+                return record_questions(
+                    questions, loaded.model, build, wanted=wanted, least_calls=least_calls, report=reach
+                )
+        finally:
+            loaded.close()
+
+    def _show(self, table: Table) -> None:
+        """Show a table, unless one document is to hold everything."""
+        from goalmem_cli.render.tables import plain_table
+
+        if not self._is_document:
+            self._screen.show(plain_table(table.columns, table.rows, numbers=table.columns[1:]))
+            self._screen.answer("")

@@ -1,0 +1,43 @@
+"""What the form of a reply costs is counted right."""
+
+from __future__ import annotations
+
+from goalmem_cli.bench.recording import RecordedQuestion
+from goalmem_cli.bench.reply import Writing, measure_replies, reply_forms
+from goalmem_cli.bench.ways import Weights
+from goalmem_cli.prompts import PromptBook
+
+
+def test_writings_add_up() -> None:
+    """The rate of two together is that of all tokens in all seconds, and nothing written has none."""
+    together = Writing(10, 1.0) + Writing(20, 4.0)
+    assert together.tokens_per_second == 6.0
+    assert Writing().tokens_per_second == 0.0
+
+
+def test_both_forms_of_the_same_worked_replies_are_compared() -> None:
+    """Of steps that both profiles have; of several groundings in one JSON reply, one counts."""
+    full, compact = PromptBook.load(None, "full"), PromptBook.load(None, "compact")
+    forms = {form.step: form for form in reply_forms(full, compact, len)}
+    assert {"decompose", "unify", "refine", "read", "answer"} <= forms.keys() <= compact.prompts.keys()
+    unify = next(example.output for example in full["unify"].examples if "cello" in example.output)
+    assert forms["unify"].json_tokens == len(unify) / 2
+    assert forms["unify"].line_tokens == len("F1 | y = Anjali")
+    assert all(form.line_tokens < form.json_tokens for form in forms.values())
+
+
+def test_a_grammar_is_measured_on_the_requests_of_its_step(weights: Weights, recorded: list[RecordedQuestion]) -> None:
+    """As many requests of a step as wanted, each with its grammar and without."""
+    full, compact = PromptBook.load(None, "full", ["answer"]), PromptBook.load(None, "compact", ["answer"])
+    reported: list[tuple[int, int]] = []
+    figures = measure_replies(
+        weights, recorded[0].requests, full, compact, samples=2, report=lambda *done: reported.append(done)
+    )
+    (cost,) = figures.grammars
+    assert cost.step == "read"
+    assert cost.compile_ms > 0
+    assert 0 <= cost.held.tokens <= 2 * 7
+    assert figures.held == cost.held
+    assert figures.free.tokens > 0
+    assert [form.step for form in figures.forms] == ["answer"]
+    assert reported == [(1, 2), (2, 2)]
