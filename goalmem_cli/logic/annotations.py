@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 
-from goalmem_cli.logic.dates import Annotation, annotate
+if TYPE_CHECKING:
+    from goalmem_cli.logic.dates import Annotation
 
 TIMES = "times"
 
@@ -15,6 +17,8 @@ def time_attributes(text: str, said: datetime | None) -> dict[str, object]:
 
     An open end is None.
     """
+    from goalmem_cli.logic.dates import annotate  # only here, as reading a store needs none of its patterns
+
     times = [[found.text, _written(found.first), _written(found.last)] for found in annotate(text, said)]
     return {TIMES: times} if times else {}
 
@@ -27,6 +31,8 @@ def annotations_of(attributes: Mapping[str, object]) -> tuple[Annotation, ...]:
 
 
 def _annotation(entry: object) -> Annotation | None:
+    from goalmem_cli.logic.dates import Annotation
+
     if not isinstance(entry, list) or len(entry) != 3 or not isinstance(entry[0], str):
         return None
     try:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
 from goalmem_cli.models.directions import direction_of
@@ -20,57 +22,83 @@ from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import encodable
 
 if TYPE_CHECKING:
-    from model2vec import StaticModel
+    from tokenizers import Tokenizer
 
 STATIC_FOLDER = Path(__file__).parent / "static"
 MAX_TOKENS = 2048
+MATRIX = 2
 LINES_PER_BATCH = 1024
 CHARACTERS_PER_BATCH = 2**17
 COMMON_WORDS = ("the", "a", "i", "you", "it", "is", "was", "and", "to", "of", "in", "what", ":", ",", ".", "?")
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A vector per token, kept as small as it was stored: spread out, it takes longer to fill than to be asked once."""
+
+    rows: NDArray[Any]
+    weights: NDArray[Any] | None
+    mapping: NDArray[Any] | None
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], tokens: int) -> Table:
+        """Return the table of a Model2Vec file, for a tokenizer of so many tokens.
+
+        Raises:
+            KeyError: it holds no rows.
+            ValueError: there are not as many of them as there are tokens.
+        """
+        table = cls(tensors["embeddings"], tensors.get("weights"), tensors.get("mapping"))
+        rows = len(table.rows if table.mapping is None else table.mapping)
+        if table.rows.ndim != MATRIX or (table.mapping is None and rows != tokens):
+            raise ValueError(f"{tokens} tokens need as many rows, not an array of shape {table.rows.shape}")
+        if table.weights is not None and len(table.weights) != rows:
+            raise ValueError(f"{rows} rows need as many weights, not {len(table.weights)}")
+        return table
+
+    def of_tokens(self, ids: NDArray[np.int64]) -> Vectors:
+        """Return the vectors of the tokens, of shape (n, dimension)."""
+        vectors = self.rows[ids if self.mapping is None else self.mapping[ids]].astype(np.float32)
+        if self.weights is not None:
+            vectors *= self.weights[ids, None].astype(np.float32)
+        return vectors
+
+
 class StaticEmbedder:
     """Embeds by averaging a table's rows over a text's tokens: no layers, no torch, thousands of texts a second."""
 
-    def __init__(self, name: str, model: StaticModel, rows: Vectors) -> None:
-        """Take the model for its tokenizer, and one row per token, of shape (tokens, dimension)."""
+    def __init__(self, name: str, tokenizer: Tokenizer, unknown: int | None, table: Table) -> None:
+        """Take a tokenizer that cuts long texts short, its token for what it does not know, and the tokens' vectors."""
         self.name = name
-        self.dimension: int = rows.shape[1]
-        self._model = model
-        self._rows = rows
+        self.dimension: int = table.rows.shape[1]
+        self._tokenizer = tokenizer
+        self._unknown = unknown
+        self._table = table
 
     @classmethod
     def from_folder(cls, name: str, folder: Path) -> StaticEmbedder:
-        """Return the embedder of a folder that `distil` wrote.
+        """Return the embedder of a folder that `distil` wrote, or any other of Model2Vec's form.
 
         Raises:
             ModelUnreadable: a file of the folder is missing or garbled.
         """
-        from model2vec import StaticModel
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 
         try:
-            # Put together here, since the library's own loading brings all of the hub's client with it.
+            # Put together here, since Model2Vec's own loading takes longer than all the rest of a search.
             described = (folder / "tokenizer.json").read_text("utf-8")
-            json.loads(described)  # the library's own error has no type to catch
-            config = json.loads((folder / "config.json").read_bytes())
-            tensors = load_file(folder / "model.safetensors")
-            rows = tensors["embeddings"].astype(np.float32)
-            mapping = tensors.get("mapping")
-            model = StaticModel(
-                rows, Tokenizer.from_str(described), config, normalize=bool(config.get("normalize")),
-                token_mapping=mapping, max_length=MAX_TOKENS,
-            )  # fmt: skip
-        except (OSError, ValueError, KeyError, SafetensorError) as error:
+            model = json.loads(described)["model"]  # the library's own error has no type to catch
+            tokenizer = Tokenizer.from_str(described)
+            table = Table.from_tensors(load_file(folder / "model.safetensors"), tokenizer.get_vocab_size())
+        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
             hint = "reinstall goalmem" if folder == STATIC_FOLDER else "make the table again: goalmem embedder distil"
             raise ModelUnreadable(f"the embedding table in {folder} cannot be read: {error}", hint) from error
-        if mapping is not None:
-            rows = rows[mapping]
-        if "weights" in tensors:
-            rows = rows * tensors["weights"][:, None].astype(np.float32)
-        return cls(name, model, rows)
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(MAX_TOKENS)
+        unknown = tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else model.get("unk_id")
+        return cls(name, tokenizer, unknown, table)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return an (n, dimension) matrix of unit-length rows; of a long line the first 2048 tokens count.
@@ -98,13 +126,18 @@ class StaticEmbedder:
         """Return for each line the sum of its tokens' rows: of shape (lines, dimension)."""
         sums = np.zeros((len(lines), self.dimension), dtype=np.float32)
         for first, last in _batches(lines):
-            tokens = self._model.tokenize(lines[first:last])
+            tokens = self._tokens(lines[first:last])
             filled = [place for place, ids in enumerate(tokens) if ids]
             if filled:
                 starts = np.cumsum([0, *(len(tokens[place]) for place in filled[:-1])])
                 ids = np.fromiter(chain.from_iterable(tokens), dtype=np.int64)
-                sums[np.array(filled) + first] = np.add.reduceat(self._rows[ids], starts, axis=0)
+                sums[np.array(filled) + first] = np.add.reduceat(self._table.of_tokens(ids), starts, axis=0)
         return sums
+
+    def _tokens(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the known tokens of each line, the first 2048 of it."""
+        read = self._tokenizer.encode_batch_fast(lines, add_special_tokens=False)
+        return [[token for token in line.ids if token != self._unknown] for line in read]
 
     @cached_property
     def _common(self) -> Vectors | None:

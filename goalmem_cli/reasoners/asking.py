@@ -9,8 +9,6 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any, Generic, TypeAlias, TypeVar
 
-import jsonschema
-
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
@@ -95,6 +93,8 @@ def parse_json(text: str, schema: Mapping[str, object]) -> Any:
     Raises:
         ReplyUnusable: it is no JSON, or does not fit.
     """
+    import jsonschema  # only here, as the compact prompts have grammars
+
     try:
         reply = json.loads(text)
         jsonschema.validate(reply, schema)

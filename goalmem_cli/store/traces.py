@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable, Set
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreDamaged, UsageError
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
-from goalmem_cli.trace import Trace, as_document, from_document
+
+if TYPE_CHECKING:
+    from goalmem_cli.trace import Trace
 
 _ID = re.compile(r"\d{8}-\d{6}-\d{6}-[0-9a-f]{6}")
 _PREFIX = re.compile(r"[0-9a-f-]+")
@@ -40,6 +43,8 @@ class TraceFolder:
         Raises:
             StoreError: the folder cannot be written.
         """
+        from goalmem_cli.trace import as_document
+
         content = json.dumps(as_document(trace), ensure_ascii=False, indent=1).encode("utf-8", "replace")
         moment = self._now().astimezone(UTC)
         id_ = f"{moment:%Y%m%d-%H%M%S-%f}-{content_hash(content.decode())[:6]}"
@@ -63,6 +68,8 @@ class TraceFolder:
             UsageError: no id, or more than one, begins so.
             StoreDamaged: the file is not a trace that this goalmem reads.
         """
+        from goalmem_cli.trace import from_document
+
         found = [id_ for id_ in self.ids() if id_.startswith(prefix)] if _PREFIX.fullmatch(prefix) else []
         if len(found) != 1:
             what = f"{len(found)} traces begin with" if found else "there is no trace"

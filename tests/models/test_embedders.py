@@ -9,6 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from model2vec import StaticModel
+from safetensors.numpy import save
+from tokenizers import Tokenizer
+from tokenizers.models import Model, Unigram, WordLevel
+from tokenizers.pre_tokenizers import Whitespace
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
 from goalmem_cli.models.directions import direction_of
@@ -34,7 +39,17 @@ ODD_TEXTS = (
     "[SEP] [PAD] [unused5]",
     "a" * 5000,
 )
-FORBIDDEN = ("torch", "transformers", "sentence_transformers", "llama_cpp", "duckdb", "tantivy", "typer", "rich")
+FORBIDDEN = (
+    "torch",
+    "model2vec",
+    "transformers",
+    "sentence_transformers",
+    "llama_cpp",
+    "duckdb",
+    "tantivy",
+    "typer",
+    "rich",
+)
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +195,40 @@ def test_a_damaged_table_is_unreadable(tmp_path: Path, file: str, damage: str) -
     with pytest.raises(ModelUnreadable) as raised:
         load_embedder(str(tmp_path))
     assert "distil" in raised.value.hint
+
+
+def test_model2vec_reads_the_table_alike(static: Embedder) -> None:
+    """The table has Model2Vec's form: its own reader gets the same vectors, the order of adding up aside."""
+    theirs = StaticModel.from_pretrained(STATIC_FOLDER).encode(list(TEXTS))
+    assert np.abs(theirs - static.embed(TEXTS)).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    "model", [Unigram([("<unk>", 0.0), ("cat", -1.0)], unk_id=0), WordLevel({"?": 0, "cat": 1}, "?")]
+)
+def test_a_word_that_the_tokenizer_does_not_know_counts_for_nothing(tmp_path: Path, model: Model) -> None:
+    """The token that stands for unknown words has a row, which is no meaning; whatever kind of tokenizer says so."""
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.enable_padding(length=4)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    rows = np.array([[1, 0], [0, 2]], dtype=np.float16)
+    (tmp_path / "model.safetensors").write_bytes(save({"embeddings": rows, "mapping": np.array([0, 1])}))
+    assert load_embedder(str(tmp_path)).embed(["cat", "cat dog"]).tolist() == [[0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("tensors", [{"embeddings": 29}, {"embeddings": 30, "weights": 29}, {"weights": 30}])
+def test_a_table_that_does_not_fit_its_tokenizer_is_unreadable(tmp_path: Path, tensors: dict[str, int]) -> None:
+    """Each token needs its row, and each row its weight."""
+    tokenizer = Tokenizer(WordLevel({f"word{place}": place for place in range(30)}, "word0"))
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    (tmp_path / "model.safetensors").write_bytes(
+        save({name: np.ones((rows, 2) if name == "embeddings" else rows, np.float32) for name, rows in tensors.items()})
+    )
+    with pytest.raises(ModelUnreadable):
+        load_embedder(str(tmp_path))
 
 
 def test_the_static_embedder_loads_nothing_heavy() -> None:
