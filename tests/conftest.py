@@ -16,11 +16,29 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).parent.parent
 SAMPLES = CHECKOUT / "sample_convos"
-OWN_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+OWN_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME")
+
+
+@pytest.fixture(scope="session")
+def _warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder that has the bundled model's weights, so that they are repacked once and not for each test."""
+    from goalmem_cli.models.catalogue import resolve
+    from goalmem_cli.models.repacking import repacked
+
+    home = tmp_path_factory.mktemp("cache")
+    repacked(resolve("bundled").path, home / "goalmem")
+    return home
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _own_home: None) -> Path:
+    """The cache folder of somebody who has not used goalmem yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty-cache"))
+    return tmp_path / "empty-cache"
 
 
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) -> None:
     """Keep tests out of the user's folders and settings, and the user's settings out of tests."""
     import os
 
@@ -29,6 +47,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     home = tmp_path_factory.mktemp("home")
     for variable in OWN_FOLDERS:
         monkeypatch.setenv(variable, str(home / variable.lower()))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(_warm_cache))
     monkeypatch.setenv("COLUMNS", "80")
     for variable in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(variable, raising=False)

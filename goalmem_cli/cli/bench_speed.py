@@ -16,6 +16,7 @@ import goalmem_cli
 from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.cli.measuring import listed
+from goalmem_cli.config import LEAST, MOST
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ def speed(
         str | None, typer.Option("--only", metavar="SECTIONS", help="Some of calls,reply,batch,model,store.")
     ] = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions to ask.")] = 10,
+    max_breadth: Annotated[
+        int, typer.Option(min=LEAST["max_breadth"], max=MOST["max_breadth"], help="As `goalmem ask` has it.")
+    ] = 2,
+    max_depth: Annotated[
+        int, typer.Option(min=LEAST["max_depth"], max=MOST["max_depth"], help="As `goalmem ask` has it.")
+    ] = 3,
+    budget: Annotated[int, typer.Option(min=LEAST["budget"], max=MOST["budget"], help="As `goalmem ask` has it.")] = 10,
     units: Annotated[
         str, typer.Option(metavar="SIZES", help="How many made-up turns to search, in ascending order.")
     ] = SIZES,
@@ -71,7 +79,7 @@ def speed(
         folder = Path(name)
         run = begin(
             context, quiet=quiet, store=folder / "store", model=model, threads=threads, embedder=embedder,
-            max_breadth=1, max_depth=2, budget=20,
+            max_breadth=max_breadth, max_depth=max_depth, budget=budget,
         )  # fmt: skip
         bench = SpeedBench(run, folder, files or [_SAMPLES], questions, _sizes(units), is_document=json)
         names = listed(only, "--only") or tuple(bench.sections)

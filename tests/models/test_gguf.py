@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
 from goalmem_cli.models.catalogue import COMPACT, FULL, profile_of
-from goalmem_cli.models.gguf import GgufHeader, read_header
+from goalmem_cli.models.gguf import GgufHeader, file_digest, read_header
 from tests.models.conftest import gguf_text, small_gguf
 
 
@@ -113,3 +113,20 @@ def test_the_profile_follows_the_number_of_parameters(parameters: int, profile: 
 def test_a_part_of_a_split_model_counts_as_large() -> None:
     """The first of several files may hold few parameters itself, but only large models are split."""
     assert profile_of(GgufHeader(Path("m-00001-of-00002.gguf"), 1, 10, {"split.count": 2})) == FULL
+
+
+def test_the_digest_sees_a_change_anywhere(tmp_path: Path) -> None:
+    """Files of one size that differ at their ends, or in any stretch as long as a layer, have different digests."""
+    size = 8 << 20
+    path = tmp_path / "weights.gguf"
+    path.write_bytes(bytes(size))
+    seen = {file_digest(path)}
+    for start in (0, size // 3, size // 2, size - 100_000):
+        data = bytearray(size)
+        data[start : start + 100_000] = b"x" * 100_000
+        path.write_bytes(data)
+        seen.add(file_digest(path))
+    path.write_bytes(bytes(size + 1))
+    assert len(seen | {file_digest(path)}) == 6
+    path.write_bytes(bytes(size))
+    assert file_digest(path) in seen

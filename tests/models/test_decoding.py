@@ -1,0 +1,214 @@
+"""Several requests in one call: their replies, what is evaluated for them, and what errors and interrupts leave."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.errors import ContextOverflow, ModelError
+from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.repacking import repacked
+from goalmem_cli.ports import Completion, GrammarShape, Request
+from tests.models.native_model import Interrupting, assembled, loaded
+from tests.models.varied import LONG, VARIED, chosen, person, told
+
+YES = GrammarShape('root ::= "yes"')
+STORY = "".join(f"F{n}: On day {n} somebody walked past the old mill and counted {n} boats.\n" for n in range(1, 31))
+
+
+@pytest.fixture(scope="module")
+def weights(bundled_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled model as it is run, which takes half the time of the file that is shipped."""
+    return repacked(bundled_path, tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture
+def made(weights: Path) -> Iterator[Callable[..., LlamaModel]]:
+    """Makes models that know nothing yet, and closes them."""
+    models: list[LlamaModel] = []
+
+    def make(context: int = 2048, parallel: int = 8) -> LlamaModel:
+        models.append(LlamaModel.from_file(weights, context=context, threads=1, parallel=parallel))
+        return models[-1]
+
+    yield make
+    for model in models:
+        model.close()
+
+
+def said(replies: Sequence[Completion]) -> list[tuple[str, bool]]:
+    """Return what the replies say, and whether to the end."""
+    return [(reply.text, reply.is_complete) for reply in replies]
+
+
+def evaluated(replies: Sequence[Completion]) -> int:
+    """Return how many tokens of prompts were evaluated."""
+    return sum(reply.prompt_tokens - reply.cached_tokens for reply in replies)
+
+
+def yes(growing: str, tail: str, step: str = "s", max_tokens: int = 4) -> Request:
+    """A request whose only reply is yes."""
+    return Request(step, f"You are step {step} and you say yes.", (), growing, tail, YES, max_tokens)
+
+
+@pytest.fixture(scope="module")
+def one_by_one(weights: Path) -> list[tuple[str, bool]]:
+    """What a model says to the varied requests, each alone and before all others."""
+    replies = []
+    for request in VARIED:
+        model = LlamaModel.from_file(weights, context=2048, threads=1)
+        replies += model.complete([request])
+        model.close()
+    return said(replies)
+
+
+def test_one_by_one_the_model_is_right(one_by_one: list[tuple[str, bool]]) -> None:
+    """The model copies what it is told to, to the end: the other tests compare real replies."""
+    assert all(is_complete for _, is_complete in one_by_one)
+    assert one_by_one[0][0] == one_by_one[10][0] == '{"name": "Anna", "city": "Lyon"}'
+    assert [one_by_one[place][0] for place in (2, 5, 8, 11)] == ["no", "yes", "no", "yes"]
+    assert one_by_one[7][0] == "- house\n- tree\n- river\n"
+
+
+@pytest.mark.parametrize(
+    ("context", "parallel"), [(2048, 64), (2048, 1), (512, 8), (384, 3)], ids=lambda value: str(value)
+)
+def test_together_as_one_by_one(
+    made: Callable[..., LlamaModel], one_by_one: list[tuple[str, bool]], context: int, parallel: int
+) -> None:
+    """Twelve requests of three steps get the replies that each gets alone, in order: all at once, or as room permits."""
+    model = made(context, parallel)
+    assert said(model.complete(VARIED)) == one_by_one
+    assert said(model.complete(VARIED[::-1])) == one_by_one[::-1]
+
+
+def test_no_requests_give_no_replies(made: Callable[..., LlamaModel]) -> None:
+    """A call may be empty."""
+    assert made(512).complete([]) == []
+
+
+def test_more_than_fit_are_all_answered(made: Callable[..., LlamaModel]) -> None:
+    """Many requests, most of which take more than half of the context, are answered one after the other."""
+    model = made(512, 8)
+    requests = [yes(STORY[: 90 * (number % 9)], f"Number {number}.", f"s{number % 4}", 300) for number in range(14)]
+    replies = model.complete(requests)
+    assert said(replies) == [("yes", True)] * 14
+    assert sum(reply.prompt_tokens + 300 > 256 for reply in replies) > 7
+
+
+def test_a_context_filled_to_the_last_token(made: Callable[..., LlamaModel]) -> None:
+    """Replies that use up all that is left beside their prompts are cut, not refused, whatever shares the context."""
+    endless = GrammarShape("root ::= [a-z ] root")
+    model = made(256, 4)
+    requests = [
+        Request("s", "S", (), STORY[: 70 * n], f"{n}", endless, size)
+        for n, size in ((6, 999), (6, 60), (1, 60), (6, 999))
+    ]
+    for _ in range(2):
+        replies = model.complete(requests)
+        assert [reply.prompt_tokens + reply.completion_tokens for reply in (replies[0], replies[3])] == [256, 256]
+        assert [reply.completion_tokens for reply in replies[1:3]] == [60, 60]
+
+
+def test_many_steps_with_nothing_alike(made: Callable[..., LlamaModel]) -> None:
+    """Call after call of as many steps as are decoded at once: there are always sequences left."""
+    model = made(2048, 8)
+    for call in range(6):
+        assert said(model.complete([yes("", "", f"{call}-{place}") for place in range(8)])) == [("yes", True)] * 8
+
+
+def test_what_prompts_share_is_evaluated_once(made: Callable[..., LlamaModel]) -> None:
+    """Of a cold model, the prompts' common beginnings cost their tokens once, however deep they branch."""
+    parts = [("", "one"), ("", "two"), ("", "three")]
+    branches = [
+        (STORY[:900] + middle, tail) for middle in (STORY[900:1500], "Later. " + STORY[1500:2000]) for _, tail in parts
+    ]
+    lone = made()
+    (base,) = lone.complete([yes(STORY[:900], "")])
+    model = made(4096)
+    replies = model.complete([yes(*branch) for branch in branches])
+    assert replies[0].cached_tokens == 0
+    first, second = replies[0].prompt_tokens, replies[3].prompt_tokens
+    shared = base.prompt_tokens - 8  # without the words of the template at the end
+    assert first + (second - shared) - 12 <= evaluated(replies) <= first + (second - shared) + 6 * 20
+    assert evaluated(replies) < 0.4 * sum(reply.prompt_tokens for reply in replies)
+
+
+def test_the_same_request_many_times(made: Callable[..., LlamaModel]) -> None:
+    """Equal prompts are evaluated once but for the last token, and get equal replies."""
+    model = made()
+    replies = model.complete([told(STORY[:600], "What happened?")] * 5)
+    assert len(set(said(replies))) == 1
+    assert [reply.prompt_tokens - reply.cached_tokens for reply in replies[1:]] == [1] * 4
+
+
+def test_questions_under_way_together_go_on(made: Callable[..., LlamaModel]) -> None:
+    """Of several questions that are worked on in turns, each goes on from its own facts, not from one of them only."""
+    model = made(4096)
+    facts = [STORY.replace("mill", place)[:1200] for place in ("mill", "church", "tower")]
+    first = model.complete([yes(f"{number}. {text}", "First.") for number, text in enumerate(facts)])
+    second = model.complete([yes(f"{number}. {text}More came.\n", "Second.") for number, text in enumerate(facts)])
+    assert all(reply.prompt_tokens - reply.cached_tokens <= 80 for reply in second)
+    assert all(reply.prompt_tokens > 300 for reply in first)
+
+
+def test_one_prompt_too_long_stops_the_call_before_it_starts(made: Callable[..., LlamaModel]) -> None:
+    """Among others that fit, one prompt that does not is an error, and nothing was evaluated for the others."""
+    model = made(512)
+    good = person("Anna", "Lyon")
+    with pytest.raises(ContextOverflow, match="step story"):
+        model.complete([good, yes(STORY * 3, "", "story"), good])
+    assert model.complete([good])[0].cached_tokens == 0
+
+
+@pytest.mark.parametrize("wrong", ["root ::= (", "root ::= [\\x00]"], ids=["rejected", "admits nothing"])
+def test_one_wrong_grammar_stops_the_call(
+    made: Callable[..., LlamaModel], one_by_one: list[tuple[str, bool]], wrong: str
+) -> None:
+    """An error that comes at once, and one that comes while others are decoded; the next call works as ever."""
+    model = made()
+    bad = Request("bad", "S", (), "G", "T", GrammarShape(wrong))
+    with pytest.raises(ModelError):
+        model.complete([*VARIED[:3], bad, *VARIED[3:]])
+    assert said(model.complete(VARIED)) == one_by_one
+
+
+def test_an_interrupt_leaves_the_model_as_it_was(made: Callable[..., LlamaModel]) -> None:
+    """Ctrl-C in the middle of a batch ends the call; what is asked afterwards gets the same words as before."""
+    model = made()
+    asked = [told(STORY[:400], "What happened?"), told(STORY[:800], "Who was there?"), person("Anna", "Lyon")]
+    before = said(model.complete(asked))
+    for seconds in (0.05, 0.4, 1.0):
+        timer = threading.Timer(seconds, _thread.interrupt_main)
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            for number in range(1000):
+                model.complete([told(STORY[: 90 * n], f"{number}", max_tokens=200) for n in range(1, 9)])
+        timer.join()
+        assert said(model.complete(asked)) == before
+
+
+def test_an_interrupt_anywhere_loses_nothing(weights: Path) -> None:
+    """Right after whichever call to llama.cpp it comes: no room and no sequence is lost, and replies stay the same."""
+    native = Interrupting()
+    with loaded(weights, context=512, most=4, batch=512, native=native) as held:
+        model = assembled(weights, held, context=512, parallel=4)
+        asked = [yes(STORY[:400], "One."), yes(STORY[:400], "Two."), chosen("no"), yes("", "Three.", "other")]
+        again = [yes(STORY[:500], "Four."), *asked[1:]]
+        before = said(model.complete(asked))
+        rooms = held.cache.room
+        native.arm(0)
+        model.complete(again)
+        for at in range(1, native.calls + 1, 3):
+            native.arm(at)
+            with pytest.raises(KeyboardInterrupt):
+                model.complete(again)
+                model.complete(asked)
+            native.arm(0)
+            assert said(model.complete(asked)) == before
+        assert held.cache.room == rooms
+        assert said(model.complete([chosen("no", LONG)] * 9)) == [("no", True)] * 9
