@@ -17,7 +17,7 @@ from goalmem_cli.models.state_cache import StateCache
 
 LEAST_TOKENS = 16  # what takes less time to evaluate than to read from a disk
 KEPT_BYTES = 2**30  # in memory, of both kinds together
-KEPT_PROMPTS = 16  # a question with several kinds of calls, and a few questions at a time
+KEPT_PROMPTS = 8  # a question with several kinds of calls, or as many questions at a time
 
 
 class PromptStates:
