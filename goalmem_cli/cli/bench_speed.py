@@ -101,7 +101,7 @@ def _sizes(text: str) -> list[int]:
     """
     names = listed(text, "--units")
     sizes = [int(name) for name in names if name.isdecimal() and len(name) < 10]
-    if len(sizes) < len(names) or sizes[0] < 100 or sizes != sorted(sizes):
+    if len(sizes) < len(names) or sizes[0] < 100 or sizes != sorted(set(sizes)):
         raise UsageError(f"--units {text!r} is no list of sizes", f"write numbers from 100 on, ascending: {SIZES}")
     return sizes
 

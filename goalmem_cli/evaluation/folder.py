@@ -1,7 +1,7 @@
 """A run's folder: the manifest, the cases, and one append-only file of JSON lines for each stage.
 
-A line is written whole, and to the disk, before the next question begins: an interruption costs at most the question
-under way. A last line that was cut off is dropped when the run goes on.
+A line is written whole, and to the disk, as soon as its question is answered: an interruption costs at most the
+questions under way. A last line that was cut off is dropped when the run goes on.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ from goalmem_cli.ports import Completion, Request
 # Flash attention computes fewer tokens at a time than these by another kernel, which rounds differently. So nothing is
 # kept that was evaluated as fewer after the fixed part, and as many are always left to evaluate after what was kept.
 LEAST_ROWS = 64
+# What two requests of a call share beyond that is an accident of their first words.
+LEAST_SHARED = 16
 
 
 @dataclass(slots=True, eq=False)
@@ -123,7 +125,7 @@ class Decoder:
     def _trunk(self, job: Job, other: Job) -> int:
         """Return how many tokens two prompts share beyond what their steps share anyway; 0 if hardly any."""
         shared = min(shared_length(job.prompt, other.prompt), len(job.prompt) - 1)
-        is_long = shared >= min(job.fixed, len(job.prompt)) + LEAST_ROWS
+        is_long = shared >= job.fixed + LEAST_SHARED
         return shared if is_long and self._cache.can_cut else 0
 
     def _first_end(self, job: Job, jobs: Sequence[Job]) -> int:
@@ -171,7 +173,10 @@ class Decoder:
 
     def _fork(self, job: Job, begun: Sequence[Job], end: int) -> None:
         """Let the job go on from the one before it whose prompt it shares most of, as far as `end`."""
-        lengths = {other.sequence: min(self._trunk(job, other), end) for other in begun}
+        lengths = {
+            other.sequence: min(self._trunk(job, other), end, len(self._cache.tokens(other.sequence)))
+            for other in begun
+        }
         source = max(lengths, key=lengths.__getitem__)
         job.cached = lengths[source]
         job.sequence = self._cache.fork(source, job.cached)

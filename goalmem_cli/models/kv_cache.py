@@ -81,8 +81,7 @@ class KvCache:
     def fork(self, source: int, length: int) -> int:
         """Return a new sequence that begins with the first tokens of another, which keeps what it has."""
         sequence = self.begin()
-        end = length if self.can_cut else -1
-        self._native.llama_memory_seq_cp(self._memory, source, sequence, 0 if self.can_cut else -1, end)
+        self._native.llama_memory_seq_cp(self._memory, source, sequence, 0, length)
         self._hold(sequence, self._tokens[source][:length], self._held[source][:length])
         return sequence
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -80,27 +81,19 @@ class LlamaModel:
             raise ModelError(f"a context of {size} tokens holds nothing", "give --context a number above 0")
         import llama_cpp as native
 
-        model = _load(path)
-        wanted = native.llama_context_default_params()
-        wanted.n_ctx, wanted.n_batch, wanted.n_ubatch = size, min(size, batch), min(size, batch)
-        wanted.n_seq_max, wanted.kv_unified = parallel, True
-        wanted.n_threads = wanted.n_threads_batch = usable_threads(threads)
-        wanted.flash_attn_type = int(flash_attention)  # 1 enables, 0 disables
-        pointer = native.llama_init_from_model(model, wanted)
-        if not pointer:
-            native.llama_model_free(model)
-            raise ModelError(f"a context of {size} tokens does not fit", "give a smaller --context")
-        is_stepwise = native.llama_model_is_recurrent(model) or native.llama_model_is_hybrid(model)
-        cache = KvCache(
-            native, pointer, most=parallel, batch=min(size, batch), can_cut=not is_stepwise,
-            vocabulary=native.llama_vocab_n_tokens(native.llama_model_get_vocab(model)),
-        )  # fmt: skip
         setup = {
             "weights": file_digest(path), "adapter": None, "context": size, "flash_attention": flash_attention,
-            "key_type": wanted.type_k, "value_type": wanted.type_v, "library": native.__version__,
+            "key_type": native.GGML_TYPE_F16, "value_type": native.GGML_TYPE_F16, "library": native.__version__,
         }  # fmt: skip
-        kept = PromptStates(cache, setup, states, name or path.stem)
-        return cls(model, cache, template, kept, size, parallel)
+        with ExitStack() as undo:
+            model = _load(path)
+            undo.callback(native.llama_model_free, model)
+            cache = _cache(model, size, min(size, batch), parallel, threads, is_flash=flash_attention)
+            undo.callback(cache.close)
+            kept = PromptStates(cache, setup, states, name or path.stem)
+            loaded = cls(model, cache, template, kept, size, parallel)
+            undo.pop_all()
+        return loaded
 
     def close(self) -> None:
         """Give the model's memory back; the model cannot be used afterwards."""
@@ -149,6 +142,24 @@ def _load(path: Path) -> Any:
             f"llama.cpp cannot load {path}: {reason}", "get the file again, or name a model that llama.cpp knows"
         )
     return model
+
+
+def _cache(model: Any, size: int, batch: int, parallel: int, threads: int | None, *, is_flash: bool) -> KvCache:
+    """Return the cache of a new context of the model."""
+    import llama_cpp as native
+
+    wanted = native.llama_context_default_params()
+    wanted.n_ctx, wanted.n_batch, wanted.n_ubatch = size, batch, batch
+    wanted.n_seq_max, wanted.kv_unified = parallel, True
+    wanted.n_threads = wanted.n_threads_batch = usable_threads(threads)
+    wanted.type_k = wanted.type_v = native.GGML_TYPE_F16
+    wanted.flash_attn_type = int(is_flash)  # 1 enables, 0 disables
+    pointer = native.llama_init_from_model(model, wanted)
+    if not pointer:
+        raise ModelError(f"a context of {size} tokens does not fit", "give a smaller --context")
+    is_stepwise = native.llama_model_is_recurrent(model) or native.llama_model_is_hybrid(model)
+    vocabulary = native.llama_vocab_n_tokens(native.llama_model_get_vocab(model))
+    return KvCache(native, pointer, most=parallel, batch=batch, vocabulary=vocabulary, can_cut=not is_stepwise)
 
 
 def usable_threads(wanted: int | None) -> int:

@@ -77,8 +77,9 @@ class PromptStates:
             return None
         self._prompts.move_to_end(key)
         sequence = self._cache.restore(*self._prompts[key])
-        if sequence is not None:
-            self._cache.cut(sequence, lengths[key])
+        if sequence is not None and not self._cache.cut(sequence, lengths[key]):
+            self._cache.drop(sequence)
+            return None
         return sequence
 
     def keep_prompt(self, sequence: int) -> None:

@@ -42,7 +42,11 @@ def repacked(path: Path, folder: Path, note: Callable[[str], None] = lambda _: N
 
 def made_weights(folder: Path) -> list[tuple[Path, int]]:
     """Return the files of weights that were made into the folder, each with its size in bytes, by name."""
-    return [(path, path.stat().st_size) for path in sorted((folder / WEIGHTS).glob("*.gguf"))]
+    made = []
+    for path in sorted((folder / WEIGHTS).glob("*.gguf")):
+        with suppress(OSError):  # another process may have removed it
+            made.append((path, path.stat().st_size))
+    return made
 
 
 def clear(folder: Path) -> None:

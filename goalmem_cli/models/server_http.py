@@ -118,7 +118,7 @@ class Connection:
             return await retrying(self._once, method, path, content, seconds)
         except (Refusal, Unreachable, Lost, Late) as error:
             tries = retrying.statistics["attempt_number"]
-            if tries == 1:
+            if tries == 1 or (isinstance(error, Refusal) and error.status not in passing):
                 raise
             raise ModelError(f"{error.message} (tried {tries} times)", error.hint) from error
 

@@ -149,6 +149,8 @@ def appearing_whole(path: Path) -> Iterator[Path]:
     part = Path(name)
     try:
         yield part
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -92,6 +92,14 @@ def test_a_server_may_ask_for_a_pause(said: str, least: float, most: float) -> N
     assert len(sleep.seconds) == 1 and least <= sleep.seconds[0] <= most
 
 
+def test_a_refusal_after_another_try_is_learnt_from() -> None:
+    """What a server refuses once it has recovered is left out as it would have been at once."""
+    refuses = fails(400, "Unrecognized request argument supplied: seed")
+    with FaultyServer([fails(503), refuses]) as server:
+        one(server, sleep=Sleep())
+    assert ["seed" in seen.body for seen in server.asked] == [True, True, False]
+
+
 def test_the_waiting_is_bounded() -> None:
     """A server that asks for a long pause each time does not get more than some minutes in all."""
     sleep = Sleep()
