@@ -120,10 +120,9 @@ def _repacked_model(
     shipped: Path, settings: Settings, announce: Callable[[str], None]
 ) -> tuple[Path, LlamaModel | None]:
     """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do."""
-    from goalmem_cli.models.repacking import discard, repacked
-    from goalmem_cli.models.state_cache import model_cache
+    from goalmem_cli.models.repacking import discard
 
-    path = repacked(shipped, model_cache(), announce)
+    path = weights_that_run(settings.model, shipped, announce)
     if path == shipped:
         return shipped, None
     try:
@@ -131,6 +130,15 @@ def _repacked_model(
     except ModelUnreadable as error:
         discard(path, error.message, announce)
         return shipped, None
+
+
+def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None]) -> Path:
+    """Return the file that is loaded for the model of that name: of the bundled one, its weights repacked."""
+    from goalmem_cli.models.catalogue import BUNDLED
+    from goalmem_cli.models.repacking import repacked
+    from goalmem_cli.models.state_cache import model_cache
+
+    return repacked(shipped, model_cache(), announce) if name == BUNDLED else shipped
 
 
 def _llama_model(path: Path, settings: Settings, announce: Callable[[str], None]) -> LlamaModel:

@@ -7,17 +7,16 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from goalmem_cli.bench.reply import FREE, Writing
 from goalmem_cli.bench.talk import made_up_conversations
 from goalmem_cli.bench.timing import Progress, timed, unwatched
-from goalmem_cli.models.llama import TOKENS_PER_BATCH, LlamaModel, usable_threads
+from goalmem_cli.bench.writing import FREE, written
+from goalmem_cli.models.llama import PARALLEL, TOKENS_PER_BATCH, LlamaModel, usable_threads
 from goalmem_cli.models.repacking import repacked
 from goalmem_cli.ports import Request
 
 SHIPPED = "as shipped"
 KINDS = ("Q8_0", "Q4_0")
 BATCHES = (64, 128, 256, 512, 1024, 2048)
-AT_ONCE = 8
 
 _CONTEXT = 4096
 _PROMPT_TOKENS = 1000
@@ -82,7 +81,7 @@ def measure_setup(path: Path, setup: Setup, *, prompt_tokens: int = _PROMPT_TOKE
     """
     with closing(
         LlamaModel.from_file(
-            path, context=_CONTEXT, threads=setup.threads, parallel=AT_ONCE, batch=setup.batch,
+            path, context=_CONTEXT, threads=setup.threads, parallel=PARALLEL, batch=setup.batch,
             flash_attention=setup.flash_attention,
         )
     ) as model:  # fmt: skip
@@ -91,10 +90,9 @@ def measure_setup(path: Path, setup: Setup, *, prompt_tokens: int = _PROMPT_TOKE
         begun = []
         seconds = timed(lambda: begun.extend(model.complete([request])))
         evaluated = begun[0].prompt_tokens - begun[0].cached_tokens
-        return ModelSpeed(
-            setup, evaluated / seconds, _written(model, request, 1).tokens_per_second,
-            _written(model, request, AT_ONCE).tokens_per_second,
-        )  # fmt: skip
+        reply = replace(request, max_tokens=1 + _REPLY_TOKENS)
+        alone, at_once = written(model, [reply]), written(model, [reply] * PARALLEL)
+        return ModelSpeed(setup, evaluated / seconds, alone.tokens_per_second, at_once.tokens_per_second)
 
 
 def _setups(kinds: Sequence[str], threads: int, batches: Sequence[int]) -> Iterator[Setup]:
@@ -115,17 +113,6 @@ def _prompt(model: LlamaModel, tokens: int) -> str:
         if model.count_tokens(said) >= tokens:
             break
     return said
-
-
-def _written(model: LlamaModel, request: Request, replies: int) -> Writing:
-    """Return how fast so many replies to an evaluated prompt are written together, after their first tokens."""
-    first = [request] * replies
-    longer = [replace(request, max_tokens=1 + _REPLY_TOKENS)] * replies
-    model.complete(first)
-    until_first = timed(lambda: model.complete(first))
-    completions = []
-    until_last = timed(lambda: completions.extend(model.complete(longer)))
-    return Writing(sum(each.completion_tokens - 1 for each in completions), until_last - until_first)
 
 
 def _faster(left: ModelSpeed, right: ModelSpeed) -> ModelSpeed:

@@ -8,34 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from goalmem_cli.bench.timing import Progress, median_ms, timed, unwatched
+from goalmem_cli.bench.timing import Progress, median_ms, unwatched
 from goalmem_cli.bench.ways import Weights
-from goalmem_cli.ports import Completion, Example, GrammarShape, LanguageModel, Request
+from goalmem_cli.bench.writing import FREE, Writing, written
+from goalmem_cli.ports import Example, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-
-FREE = GrammarShape(r"root ::= [^\x00]*")
-"""Admits any text."""
 
 _LEAST_TOKENS = 16
 _COMPILATIONS = 5
 _QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
 _SEVERAL = ("groundings", "antecedents")  # lists of a JSON reply, of which a line reply gives one item
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """Tokens written one after another, and in how many seconds; the prompt's evaluation is not in them."""
-
-    tokens: int = 0
-    seconds: float = 0.0
-
-    @property
-    def tokens_per_second(self) -> float:
-        """How many are written in a second; 0 where none were."""
-        return self.tokens / self.seconds if self.seconds > 0 else 0.0
-
-    def __add__(self, other: Writing) -> Writing:
-        return Writing(self.tokens + other.tokens, self.seconds + other.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +95,8 @@ def measure_replies(
 
 def _writings(model: LanguageModel, request: Request) -> tuple[Writing, Writing]:
     """Return the writing of a request's reply under its grammar, and of one about as long under none."""
-    held = _writing(model, request)
-    return held, _writing(model, replace(request, shape=FREE, max_tokens=max(held.tokens + 1, _LEAST_TOKENS)))
-
-
-def _writing(model: LanguageModel, request: Request) -> Writing:
-    """Return what is written after the first token, so that the prompt and the grammar's start do not count."""
-    first = replace(request, max_tokens=1)
-    model.complete([first])
-    until_first = timed(lambda: model.complete([first]))
-    completions: list[Completion] = []
-    until_last = timed(lambda: completions.extend(model.complete([request])))
-    tokens = completions[0].completion_tokens - 1
-    return Writing(tokens, until_last - until_first) if tokens > 0 else Writing()
+    held = written(model, [request])
+    return held, written(model, [replace(request, shape=FREE, max_tokens=max(held.tokens + 1, _LEAST_TOKENS))])
 
 
 def reply_forms(full: PromptBook, compact: PromptBook, count_tokens: Callable[[str], int]) -> Iterator[ReplyForms]:

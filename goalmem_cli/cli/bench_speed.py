@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -211,17 +210,15 @@ class SpeedBench:
     @cached_property
     def _weights(self) -> Weights:
         from goalmem_cli.bench.ways import Weights
-        from goalmem_cli.models.catalogue import BUNDLED, resolve
-        from goalmem_cli.models.llama import LlamaModel
-        from goalmem_cli.models.repacking import repacked
-        from goalmem_cli.models.state_cache import model_cache
+        from goalmem_cli.models.catalogue import resolve
+        from goalmem_cli.models.gguf import read_header
+        from goalmem_cli.models.llama import default_context
+        from goalmem_cli.wiring import weights_that_run
 
         settings = self._run.settings
         shipped = resolve(settings.model).path
-        is_repacked = settings.model == BUNDLED
-        path = repacked(shipped, model_cache(), self._screen.note) if is_repacked else shipped
-        with closing(LlamaModel.from_file(path, context=settings.context, threads=1)) as model:
-            return Weights(shipped, path, model.context, settings.threads)
+        path = weights_that_run(settings.model, shipped, self._screen.note)
+        return Weights(shipped, path, settings.context or default_context(read_header(path)), settings.threads)
 
     @cached_property
     def _dataset(self) -> Dataset:

@@ -240,7 +240,7 @@ class Measuring:
             started = perf_counter()
             with suppress(ContextOverflow):  # it fails this question alone, when its turn comes
                 build("direct", self._wanted.backbones[0]).answer(memory.question(self._placed[0].case))
-            seconds = perf_counter() - started
+            seconds = (perf_counter() - started) / self._at_once(loaded)
         estimate = estimated(left, self._calls, seconds)
         self._run.screen.note(f"{estimate.line()}; interrupted, the same command goes on")
         weights = {row.name: sum(self._calls[row.reasoner]) for row in left}

@@ -7,7 +7,7 @@ decided by the call's requests alone. What earlier calls left is restored there 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -64,13 +64,14 @@ class Decoder:
         Raises:
             ModelError: llama.cpp rejects the shape of a reply, or cannot go on.
         """
-        with ExitStack() as stack:
-            grammars = {id(job): stack.enter_context(self._grammars.of(job.request.shape)) for job in jobs}
-            waiting = deque(jobs)
-            while waiting:
-                self._cache.clear()
-                together = self._admit(waiting)
-                self._decode(together, self._evaluate(together), grammars)
+        for job in jobs:
+            self._grammars.check(job.request.shape)
+        waiting = deque(jobs)
+        while waiting:
+            together = self._admit(waiting)
+            with ExitStack() as stack:
+                grammars = [stack.enter_context(self._grammars.of(job.request.shape)) for job in together]
+                self._decode(list(zip(together, grammars, strict=True)), self._evaluate(together))
         return [self._completion(job) for job in jobs]
 
     def _admit(self, waiting: deque[Job]) -> list[Job]:
@@ -86,17 +87,17 @@ class Decoder:
             admitted.append(waiting.popleft())
         return admitted
 
-    def _decode(self, jobs: Sequence[Job], outcomes: Sequence[Logits], grammars: Mapping[int, ReplyGrammar]) -> None:
+    def _decode(self, replies: Sequence[tuple[Job, ReplyGrammar]], outcomes: Sequence[Logits]) -> None:
         """Let the replies grow, all by one token at a time, until each has ended."""
-        while jobs:
-            going: list[Job] = []
-            for job, logits in zip(jobs, outcomes, strict=True):
-                if self._says_more(job, grammars[id(job)], logits):
-                    going.append(job)
+        while replies:
+            going: list[tuple[Job, ReplyGrammar]] = []
+            for (job, grammar), logits in zip(replies, outcomes, strict=True):
+                if self._says_more(job, grammar, logits):
+                    going.append((job, grammar))
                 else:
                     self._cache.drop(job.sequence)
-            jobs = going
-            outcomes = self._cache.evaluate([(job.sequence, job.reply[-1:]) for job in jobs])
+            replies = going
+            outcomes = self._cache.evaluate([(job.sequence, job.reply[-1:]) for job, _ in replies])
 
     def _says_more(self, job: Job, grammar: ReplyGrammar, logits: Logits) -> bool:
         """Add the next token to a job's reply; say whether there was one."""

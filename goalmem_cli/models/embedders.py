@@ -50,7 +50,8 @@ class Table:
         """
         table = cls(tensors["embeddings"], tensors.get("weights"), tensors.get("mapping"))
         rows = len(table.rows if table.mapping is None else table.mapping)
-        if table.rows.ndim != MATRIX or (table.mapping is None and rows != tokens):
+        is_outside = table.mapping is not None and not set(table.mapping.tolist()) <= set(range(len(table.rows)))
+        if table.rows.ndim != MATRIX or rows < tokens or (table.mapping is None and rows != tokens) or is_outside:
             raise ValueError(f"{tokens} tokens need as many rows, not an array of shape {table.rows.shape}")
         if table.weights is not None and len(table.weights) != rows:
             raise ValueError(f"{rows} rows need as many weights, not {len(table.weights)}")
@@ -91,13 +92,13 @@ class StaticEmbedder:
             described = (folder / "tokenizer.json").read_text("utf-8")
             model = json.loads(described)["model"]  # the library's own error has no type to catch
             tokenizer = Tokenizer.from_str(described)
+            unknown = tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else model.get("unk_id")
             table = Table.from_tensors(load_file(folder / "model.safetensors"), tokenizer.get_vocab_size())
-        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
             hint = "reinstall goalmem" if folder == STATIC_FOLDER else "make the table again: goalmem embedder distil"
             raise ModelUnreadable(f"the embedding table in {folder} cannot be read: {error}", hint) from error
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
-        unknown = tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else model.get("unk_id")
         return cls(name, tokenizer, unknown, table)
 
     def embed(self, texts: Sequence[str]) -> Vectors:

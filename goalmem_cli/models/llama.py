@@ -14,7 +14,7 @@ from typing import Any
 
 from goalmem_cli.errors import ContextOverflow, ModelError, ModelUnreadable
 from goalmem_cli.models.decoding import Decoder, Job
-from goalmem_cli.models.gguf import file_digest, read_header
+from goalmem_cli.models.gguf import GgufHeader, file_digest, read_header
 from goalmem_cli.models.kv_cache import KvCache
 from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.prompt_states import PromptStates
@@ -76,7 +76,7 @@ class LlamaModel:
         template = header.values.get("tokenizer.chat_template")
         if not isinstance(template, str):
             raise ModelUnreadable(f"{path} has no chat template", "choose an instruct or chat model")
-        size = context if context is not None else min(header.context or MAX_DEFAULT_CONTEXT, MAX_DEFAULT_CONTEXT)
+        size = context if context is not None else default_context(header)
         if size < 1:
             raise ModelError(f"a context of {size} tokens holds nothing", "give --context a number above 0")
         import llama_cpp as native
@@ -160,6 +160,11 @@ def _cache(model: Any, size: int, batch: int, parallel: int, threads: int | None
     is_stepwise = native.llama_model_is_recurrent(model) or native.llama_model_is_hybrid(model)
     vocabulary = native.llama_vocab_n_tokens(native.llama_model_get_vocab(model))
     return KvCache(native, pointer, most=parallel, batch=batch, vocabulary=vocabulary, can_cut=not is_stepwise)
+
+
+def default_context(header: GgufHeader) -> int:
+    """Return how many tokens of context a model gets where none were wished for: its own, at most 8192."""
+    return min(header.context or MAX_DEFAULT_CONTEXT, MAX_DEFAULT_CONTEXT)
 
 
 def usable_threads(wanted: int | None) -> int:

@@ -63,12 +63,10 @@ class PlainModel:
         import llama_cpp
 
         from goalmem_cli.models.grammar import grammar_text
+        from goalmem_cli.models.sampling import compiled
 
         vocabulary = llama_cpp.llama_model_get_vocab(self._llama.model)
-        grammar = llama_cpp.llama_sampler_init_grammar(vocabulary, grammar_text(shape).encode("utf-8"), b"root")
-        if not grammar:
-            raise ModelError("llama.cpp rejects the grammar of the reply", "check the output of the prompt's file")
-        llama_cpp.llama_sampler_free(grammar)
+        llama_cpp.llama_sampler_free(compiled(llama_cpp, vocabulary, grammar_text(shape)))
 
     def _complete(self, request: Request) -> Completion:
         self._llama.reset()  # type: ignore[no-untyped-call]

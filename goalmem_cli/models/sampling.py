@@ -27,6 +27,19 @@ LIKELIEST = 32
 KEPT_GRAMMARS = 64
 
 
+def compiled(native: Any, vocabulary: Any, text: str) -> Any:
+    """Return llama.cpp's own form of a GBNF grammar, which whoever asked for it frees.
+
+    Raises:
+        ModelError: it is none.
+    """
+    with standard_error_closed():
+        grammar = native.llama_sampler_init_grammar(vocabulary, text.encode("utf-8", "replace"), b"root")
+    if not grammar:
+        raise ModelError("llama.cpp rejects the grammar of the reply", "check the output of the prompt's file")
+    return grammar
+
+
 class Grammars:
     """The grammars of replies, each compiled once and copied for every reply. The least recently used ones go."""
 
@@ -40,6 +53,14 @@ class Grammars:
         """Give the memory of all back."""
         while self._compiled:
             self._native.llama_sampler_free(self._compiled.popitem()[1])
+
+    def check(self, shape: JsonShape | GrammarShape) -> None:
+        """Compile the grammar of a shape, so that a wrong one is known before anything is evaluated.
+
+        Raises:
+            ModelError: the shape is none that llama.cpp takes.
+        """
+        self._compile(self._text(shape))
 
     @contextmanager
     def of(self, shape: JsonShape | GrammarShape) -> Iterator[ReplyGrammar]:
@@ -67,13 +88,7 @@ class Grammars:
 
     def _compile(self, text: str) -> Any:
         if text not in self._compiled:
-            with standard_error_closed():
-                grammar = self._native.llama_sampler_init_grammar(
-                    self._vocabulary.pointer, text.encode("utf-8", "replace"), b"root"
-                )
-            if not grammar:
-                raise ModelError("llama.cpp rejects the grammar of the reply", "check the output of the prompt's file")
-            self._compiled[text] = grammar
+            self._compiled[text] = compiled(self._native, self._vocabulary.pointer, text)
         self._compiled.move_to_end(text)
         if len(self._compiled) > KEPT_GRAMMARS:
             self._native.llama_sampler_free(self._compiled.popitem(last=False)[1])

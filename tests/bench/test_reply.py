@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from goalmem_cli.bench.recording import RecordedQuestion
-from goalmem_cli.bench.reply import Writing, measure_replies, reply_forms
+from goalmem_cli.bench.reply import measure_replies, reply_forms
 from goalmem_cli.bench.ways import Weights
+from goalmem_cli.bench.writing import Writing
 from goalmem_cli.prompts import PromptBook
 
 

@@ -231,6 +231,17 @@ def test_a_table_that_does_not_fit_its_tokenizer_is_unreadable(tmp_path: Path, t
         load_embedder(str(tmp_path))
 
 
+@pytest.mark.parametrize("mapping", [[0, 7], [0, -1], [0]])
+def test_a_mapping_to_rows_that_are_not_there_is_unreadable(tmp_path: Path, mapping: list[int]) -> None:
+    """Each token is mapped, and to a row of the table; found when the table is loaded, not when a text is embedded."""
+    Tokenizer(WordLevel({"?": 0, "cat": 1}, "?")).save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    tensors = {"embeddings": np.ones((2, 2), np.float32), "mapping": np.array(mapping)}
+    (tmp_path / "model.safetensors").write_bytes(save(tensors))
+    with pytest.raises(ModelUnreadable):
+        load_embedder(str(tmp_path))
+
+
 def test_the_static_embedder_loads_nothing_heavy() -> None:
     """Loading and using the default embedder imports neither torch nor any other heavy library."""
     script = (
