@@ -52,7 +52,9 @@ class Settings:
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
     leave the choice to the model; `strict` None refuses the inferences of a small model only; `prompts` is a
-    folder whose files stand in for the package's one by one. `parallel` is how many requests a model works on at a
+    folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for a model that
+    runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the bundled model
+    has. `parallel` is how many requests a model works on at a
     time, `timeout` how many seconds a server may take for one; `model_cache` is how many megabytes of evaluated
     prompts are kept on disk, 0 for none.
     """
@@ -74,6 +76,7 @@ class Settings:
     parallel: int = 8
     timeout: int = 300
     model_cache: int = 2048
+    adapter: str | None = None
 
 
 LEAST = {

@@ -10,6 +10,7 @@ GoalmemError                 exit code
 ├── ModelError               4   the language model or embedder could not be used
 │   ├── ModelMissing             nothing there under that name
 │   ├── ModelUnreadable          there, but not a model this build can load
+│   │   └── AdapterUnreadable    no adapter there, or not one for this model
 │   ├── ContextOverflow          the prompt is longer than the context
 │   └── ReplyUnusable            the reply does not have the form asked for
 ├── InputError               5   a transcript could not be read (file, place, reason)
@@ -75,6 +76,10 @@ class ModelMissing(ModelError):
 
 class ModelUnreadable(ModelError):
     """The file is there but is not a model that this build can load."""
+
+
+class AdapterUnreadable(ModelUnreadable):
+    """No adapter is there, the file is none, or it was made for another model."""
 
 
 class ContextOverflow(ModelError):

@@ -64,13 +64,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's reply to one request. `is_complete` is False when it was cut off at the token limit."""
+    """A model's reply to one request. `is_complete` is False when it was cut off at the token limit.
+
+    `certainty` is the probability that the model itself gave the first token of the reply, before any grammar; None
+    where it is not told.
+    """
 
     text: str
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
     is_complete: bool = True
+    certainty: float | None = None
 
 
 class LanguageModel(Protocol):

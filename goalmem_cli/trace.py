@@ -172,6 +172,8 @@ class Action:
 class Trace:
     """Everything one question did. `evidence` are the facts that the answer rests on, by number.
 
+    `model` is the name of the language model, `adapter` the SHA-256 of the LoRA adapter it had, blank for none.
+
     `attempts` are those of `goal-mem`; every other reasoner leaves `actions`, and `stopped` for what ended them.
     """
 
@@ -193,6 +195,7 @@ class Trace:
     asker: str | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    adapter: str = ""
 
 
 def as_document(trace: Trace) -> dict[str, object]:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import EmbedderMismatch, ModelError, ModelUnreadable, UsageError
+from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelError, ModelUnreadable, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.flat import FlatBackbone
     from goalmem_cli.models.llama import LlamaModel
+    from goalmem_cli.models.lora import Adapter
     from goalmem_cli.ports import Embedder, LanguageModel, Observer, Reasoner, Vectors
     from goalmem_cli.prompts import Profile, PromptBook
     from goalmem_cli.records import Hit, Question
@@ -30,7 +31,7 @@ TRACES = "traces"
 # What a prompt holds beside its fixed part and the facts: the question, the subgoals, the substitution.
 TAIL_TOKENS = 512
 LEAST_FACT_TOKENS = 256
-# What a small model is shown at most: it picks worse from more, and on a processor it reads 300 tokens a second.
+# What a small model is shown at a time at most: it picks worse from more, and a processor reads 300 tokens a second.
 COMPACT_FACT_TOKENS = 900
 BYTES_PER_TOKEN = 3
 
@@ -43,8 +44,9 @@ def _nothing() -> None:
 class LoadedModel:
     """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once.
 
-    `close` gives its memory back; `digest` tells its weights from others of the same name. It works on `at_once`
-    requests at a time; `is_shared` says that several threads may call it at once.
+    `close` gives its memory back; `digest` tells its weights, with the adapter's, from others of the same name, and
+    `adapter` is the hash of that adapter, blank for none. It works on `at_once` requests at a time; `is_shared` says
+    that several threads may call it at once.
     """
 
     model: LanguageModel
@@ -55,6 +57,7 @@ class LoadedModel:
     digest: str = ""
     at_once: int = 1
     is_shared: bool = False
+    adapter: str = ""
 
 
 class DeferredEmbedder:
@@ -99,25 +102,32 @@ def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: N
     """Return the language model that the settings name; `announce` is told what it does with the user's cache.
 
     Raises:
-        ModelError: it is missing, unreadable, or does not fit into memory.
+        ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
+        UsageError: an adapter is named for a model that is a server's.
     """
     from goalmem_cli.models.catalogue import BUNDLED, COMPACT, is_address, resolve
 
     if is_address(settings.model):
         return _served_model(settings, announce)
     from goalmem_cli.models.gguf import file_digest
+    from goalmem_cli.models.lora import chosen_adapter
 
     spec = resolve(settings.model)
+    adapter = chosen_adapter(settings.adapter, spec.adapter, spec.path, announce)
     path, model = spec.path, None
     if spec.name == BUNDLED:
-        path, model = _repacked_model(spec.path, settings, announce)
-    loaded = model or _llama_model(spec.path, settings, announce)
+        path, model = _repacked_model(spec.path, settings, adapter, announce)
+    loaded = model or _llama_model(spec.path, settings, adapter, announce)
     profile: Profile = "compact" if spec.profile == COMPACT else "full"
-    return LoadedModel(loaded, spec.name, profile, loaded.context, loaded.close, file_digest(path), settings.parallel)
+    digest, own = file_digest(path), adapter.digest if adapter else ""
+    return LoadedModel(
+        loaded, spec.name, profile, loaded.context, loaded.close, f"{digest}+{own}" if own else digest,
+        settings.parallel, adapter=own,
+    )  # fmt: skip
 
 
 def _repacked_model(
-    shipped: Path, settings: Settings, announce: Callable[[str], None]
+    shipped: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
 ) -> tuple[Path, LlamaModel | None]:
     """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do."""
     from goalmem_cli.models.repacking import discard
@@ -126,7 +136,9 @@ def _repacked_model(
     if path == shipped:
         return shipped, None
     try:
-        return path, _llama_model(path, settings, announce)
+        return path, _llama_model(path, settings, adapter, announce)
+    except AdapterUnreadable:
+        raise
     except ModelUnreadable as error:
         discard(path, error.message, announce)
         return shipped, None
@@ -141,20 +153,26 @@ def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None]) 
     return repacked(shipped, model_cache(), announce) if name == BUNDLED else shipped
 
 
-def _llama_model(path: Path, settings: Settings, announce: Callable[[str], None]) -> LlamaModel:
+def _llama_model(
+    path: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
+) -> LlamaModel:
     from goalmem_cli.models.llama import LlamaModel
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
 
     limit = settings.model_cache * MEGABYTE
     return LlamaModel.from_file(
         path, context=settings.context, threads=settings.threads, parallel=settings.parallel, name=settings.model,
+        adapter=adapter.path if adapter else None,
         states=StateCache.in_folder(model_cache(), limit, announce) if limit else None,
     )  # fmt: skip
 
 
 def _served_model(settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
+    from goalmem_cli.models.lora import NONE
     from goalmem_cli.models.server import KEY_VARIABLE, ServerModel
 
+    if settings.adapter not in (None, NONE):
+        raise UsageError("an adapter cannot be applied to a server's model", "have the server apply it; --adapter none")
     model = ServerModel.from_address(
         settings.model, key=os.environ.get(KEY_VARIABLE), parallel=settings.parallel, timeout=settings.timeout,
         seed=settings.seed, context=settings.context, announce=announce,
@@ -277,12 +295,12 @@ def _goal_mem(settings: Settings, store: Store, loaded: LoadedModel, observer: O
         max_depth=settings.max_depth,
         max_subgoals=settings.max_subgoals,
         budget=settings.budget,
-        max_fact_tokens=fact_tokens(loaded.context, prompts),
+        max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
     return GoalMem(
         open_backbone(settings, store), loaded.model, prompts, limits,
-        strict=is_strict, model_name=loaded.name, observer=observer,
+        strict=is_strict, model_name=loaded.name, adapter=loaded.adapter, observer=observer,
     )  # fmt: skip
 
 
@@ -306,7 +324,7 @@ def _forward(
     budget = Budget(settings.budget, fact_tokens(loaded.context, prompts))
     if entry.shows_all:
         budget = Budget(sys.maxsize, room_for_facts(loaded.context, prompts))
-    tools = Tools(open_backbone(settings, store), loaded.model, prompts, budget, loaded.name, observer)
+    tools = Tools(open_backbone(settings, store), loaded.model, prompts, budget, loaded.name, observer, loaded.adapter)
     return entry.build(tools, Sources(store, gold))
 
 
@@ -339,7 +357,9 @@ def call_ranges(settings: Settings) -> dict[str, tuple[int, int]]:
 
 
 def fact_tokens(context: int, prompts: PromptBook) -> int:
-    """Return how many tokens of facts a reasoner may show: what fits, and no more than the model reads well.
+    """Return how many tokens of facts a reasoner may show at a time: what fits, and no more than the model reads well.
+
+    `goal-mem` shows a small model one fact at a time, so that for it what fits is all that counts.
 
     Raises:
         ModelError: hardly any fit.

@@ -17,7 +17,7 @@ Reply = str | Callable[[Request], str]
 class ScriptedModel:
     """Replies from a queue, or by a function of the request; keeps every request it saw in `seen`."""
 
-    def __init__(self, replies: Iterable[Reply] | Callable[[Request], str]) -> None:
+    def __init__(self, replies: Iterable[Reply] | Callable[[Request], str | Completion]) -> None:
         self._function = replies if callable(replies) else None
         self._queue: deque[Reply] = deque() if callable(replies) else deque(replies)
         self.seen: list[Request] = []
@@ -26,16 +26,20 @@ class ScriptedModel:
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Return the next replies; an exhausted queue is a failing test."""
         self.calls += 1
-        return [Completion(self._reply(request), prompt_tokens=1, completion_tokens=1) for request in requests]
+        said = [self._reply(request) for request in requests]
+        return [
+            reply if isinstance(reply, Completion) else Completion(reply, prompt_tokens=1, completion_tokens=1)
+            for reply in said
+        ]
 
-    def _reply(self, request: Request) -> str:
+    def _reply(self, request: Request) -> str | Completion:
         self.seen.append(request)
         if self._function is not None:
             return self._function(request)
         if not self._queue:
             raise AssertionError(f"no reply left for step {request.step!r}")
         reply = self._queue.popleft()
-        return reply if isinstance(reply, str) else reply(request)
+        return reply(request) if callable(reply) else reply
 
 
 class HashEmbedder:

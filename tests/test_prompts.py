@@ -49,7 +49,7 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
     for name, prompt in book.prompts.items():
         request = prompt.request(dict.fromkeys(prompt.variables, ""), choices)
         assert len(book.hashes[name]) == 32
-        assert prompt.examples
+        assert prompt.examples or profile == "compact"  # the adapter has learnt these
         if isinstance(request.shape, JsonShape):
             for example in prompt.examples:
                 jsonschema.validate(yaml.safe_load(example.output), dict(request.shape.schema))

@@ -50,6 +50,7 @@ def ask(
     ] = False,
     reasoner: options.Reasoner = None,
     model: options.Model = None,
+    adapter: options.Adapter = None,
     backbone: options.Backbone = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
@@ -71,9 +72,9 @@ def ask(
     text = _question_text(question)
     terms = Terms(conversation, asker, hidden_after(as_of), is_traced=trace, is_remembered=remember)
     run = begin(
-        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, backbone=backbone,
-        reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, budget=budget, strict=strict, seed=seed,
-        threads=threads, context=context_length, prompts=prompts,
+        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
+        backbone=backbone, reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, budget=budget,
+        strict=strict, seed=seed, threads=threads, context=context_length, prompts=prompts,
     )  # fmt: skip
     with closing(Asking(run, terms)) as asking:
         asked = asking.question(text)

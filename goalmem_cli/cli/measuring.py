@@ -37,6 +37,7 @@ class Wanted:
     backbones: tuple[str, ...]
     limit: int | None = None
     categories: tuple[str, ...] = ()
+    conversations: tuple[str, ...] = ()
     sample: str = "stratified"
     queries: tuple[str, ...] = ()
     is_retrieval_only: bool = False
@@ -263,16 +264,17 @@ class Measuring:
         """
         from goalmem_cli.evaluation.sampling import Sample, choose
 
-        wanted = self._wanted
+        wanted, known = self._wanted, {case.conversation: True for case in self._dataset.cases}
         placed = choose(
             self._dataset.cases,
             categories=self._codes or None,
+            conversations={_one_of(name, known, "--conversations") for name in wanted.conversations} or None,
             limit=wanted.limit,
             sample=Sample(wanted.sample),
             seed=self._run.settings.seed,
         )
         if not placed:
-            raise UsageError(f"{self._dataset.name} has no such question", "name other --categories")
+            raise UsageError(f"{self._dataset.name} has no such question", "name other --categories or --conversations")
         return placed
 
     def _code(self, name: str) -> str:
@@ -300,6 +302,8 @@ class Measuring:
             "categories": ",".join(self._codes), "scope": "domain" if wanted.sees_domain else "conversation",
             "queries": ",".join(self._kinds), "embedder": settings.embedder or "static",
         }  # fmt: skip
+        if wanted.conversations:
+            decisive["conversations"] = ",".join(sorted(set(wanted.conversations)))
         if loaded is not None:
             steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), loaded.profile)
             prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes
@@ -308,6 +312,8 @@ class Measuring:
                 "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "strict": settings.strict,
                 "profile": loaded.profile,
             }  # fmt: skip
+            if loaded.adapter:
+                decisive["adapter"] = loaded.adapter
             if (at_once := self._at_once(loaded)) > 1:
                 decisive[AT_ONCE] = at_once
         return Manifest(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,11 @@ from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import ModelError
 
+if TYPE_CHECKING:
+    from goalmem_cli.models.catalogue import ModelListing
+
 SCHEMA_VERSION = 1
+SHOWN_HASH = 12
 _MILLION, _BILLION = 10**6, 10**9
 
 group = typer.Typer(
@@ -49,14 +53,21 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
                 "parameters": each.parameters,
                 "profile": each.profile,
                 "note": each.note,
+                "adapter": {"path": str(each.adapter.path), "sha256": each.adapter.digest} if each.adapter else None,
             }
             for each in listings
         ]
         run.screen.document({"schema_version": SCHEMA_VERSION, "models": listed})
         return 0
-    cells = [(each.name, _count(each.parameters), each.profile, each.note or each.path) for each in listings]
+    cells = [(each.name, _count(each.parameters), each.profile, _where(each)) for each in listings]
     run.screen.show(plain_table(("name", "size", "prompts", "where"), cells, numbers=("size",), whole=("prompts",)))
     return 0
+
+
+def _where(listing: ModelListing) -> str:
+    """Return where the model lies, with its adapter, or what is to be said of it."""
+    where = listing.note or str(listing.path)
+    return f"{where}, adapter {listing.adapter.digest[:SHOWN_HASH]}" if listing.adapter else where
 
 
 @group.command("download", epilog=examples("goalmem models download hf:owner/repository/model-q4_k_m.gguf"))

@@ -47,6 +47,14 @@ Model = Annotated[
         "[default: GOALMEM_MODEL, or bundled].",
     ),
 ]
+Adapter = Annotated[
+    str | None,
+    typer.Option(
+        "--adapter",
+        metavar="FILE",
+        help="A LoRA adapter in GGUF form, or none [default: goalmem's own, for the bundled model only].",
+    ),
+]
 Context = Annotated[
     int | None,
     typer.Option(

@@ -16,8 +16,8 @@ DEPTHS = (10, 20, 40, 60)
 class GoldStep:
     """A gold subgoal or refinement: its atom, the turns that ground it (by label), and the bindings they give.
 
-    `query` is a refinement's own; `of` the number of the subgoal that a refinement serves. A subgoal without facts is
-    one that the conversation cannot ground.
+    `query` and `relation` are a refinement's own; `of` the number of the subgoal that a refinement serves. A subgoal
+    without facts is one that the conversation cannot ground.
     """
 
     text: str
@@ -25,16 +25,23 @@ class GoldStep:
     bindings: Mapping[str, str] = field(default_factory=dict)
     query: str = ""
     of: int | None = None
+    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPlan:
-    """A question's gold reasoning, in the form of the corpus (`shared/data/corpus/SPEC.md`)."""
+    """A question's gold reasoning, in the form of the corpus (`shared/data/corpus/SPEC.md`).
+
+    `alternative` are the subgoals of another decomposition, `distractors` the labels of turns that look relevant and
+    entail no subgoal.
+    """
 
     goal: str
     answer_variables: tuple[str, ...]
     subgoals: tuple[GoldStep, ...]
     refinements: tuple[GoldStep, ...] = ()
+    alternative: tuple[str, ...] = ()
+    distractors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

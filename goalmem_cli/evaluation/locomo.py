@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.plans import plan_from_question
+from goalmem_cli.evaluation.plans import asker_of, plan_from_question
 from goalmem_cli.evaluation.questions import Repair, answer_from_node, evidence_from_node
 from goalmem_cli.transcripts.drafts import names_of_drafts
 from goalmem_cli.transcripts.locomo import draft_from_sample
@@ -38,13 +39,15 @@ MEM0_CATEGORIES: Mapping[str, str] = {
 """What the tables of GOAL-MEM and other papers after Mem0 call the same codes."""
 
 _ADVERSARIAL = "5"
+_SPEAKERS = ("speaker_a", "speaker_b")
 _NUMBER = re.compile(r"-[0-9]+$")
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
     """Yield the questions of the file's samples, counting what is repaired; a sample may have none.
 
-    A sample with gold plans belongs to the domain that its id begins with: ``friends`` for ``friends-07``.
+    A sample with gold plans belongs to the domain that its id begins with: ``friends`` for ``friends-07``. Who asks its
+    questions about "me" is told by their plans.
 
     Raises:
         InputError: the file cannot be read or has not LoCoMo's layout; the place is the path to the value.
@@ -59,8 +62,13 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
             continue
         has_plans = any(question.has("goal") for question in questions)
         domain = _NUMBER.sub("", name) if has_plans else ""
+        talk = sample.child("conversation") if sample.has("conversation") else sample
+        speakers = [talk.child(key).optional_text() or "" for key in _SPEAKERS] if has_plans else []
         for number, question in enumerate(questions, 1):
-            yield case_from_question(question, f"{name}:{number}", name, draft.message_ids, CATEGORIES, repairs, domain)
+            case = case_from_question(
+                question, f"{name}:{number}", name, draft.message_ids, CATEGORIES, repairs, domain
+            )
+            yield case if case.plan is None else replace(case, asker=asker_of(case.question, case.plan, speakers))
 
 
 def questions_of(sample: Node) -> list[Node]:

@@ -72,6 +72,19 @@ def plan_quality(case: Case, trace: Trace) -> PlanQuality | None:
     )
 
 
+def cited_without_reading(plan: GoldPlan, units: Sequence[Sequence[str]], subgoals: int) -> dict[str, float]:
+    """Return the grounding precision and recall of citing the best units, one a subgoal, whatever they say.
+
+    `units` are the labels of those retrieved for the subgoals, the best of each first. A model's groundings are worth
+    something where they are better; what there is nothing to measure of is left out.
+    """
+    cited = {label for labels in units[:subgoals] for label in labels}
+    needed = {label for step in plan.subgoals for label in step.facts}
+    right = cited & (needed | {label for step in plan.refinements for label in step.facts})
+    found = {"grounding_precision": len(right) / len(cited)} if cited else {}
+    return found | ({"grounding_recall": len(cited & needed) / len(needed)} if needed else {})
+
+
 def final_plan(trace: Trace) -> Attempt:
     """Return the last attempt with a goal, else the last; the trace has attempts."""
     return next((attempt for attempt in reversed(trace.attempts) if attempt.goal), trace.attempts[-1])

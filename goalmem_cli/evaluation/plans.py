@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from goalmem_cli.evaluation.cases import GoldPlan, GoldStep
 from goalmem_cli.logic import NotationError, parse_atom
+from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.transcripts.nodes import Node
+
+MACHINE = "Assistant"
+"""The speaker who is nobody."""
 
 
 def plan_from_question(question: Node, known: Collection[str]) -> GoldPlan | None:
@@ -22,6 +26,7 @@ def plan_from_question(question: Node, known: Collection[str]) -> GoldPlan | Non
     if not steps:
         raise subgoals.error("holds no subgoal")
     refinements = question.child("refinements")
+    alternative, distractors = question.child("alternative"), question.child("distractors")
     return GoldPlan(
         goal=_atom(question.required("goal")),
         answer_variables=tuple(node.filled_text() for node in question.required("answer_variables").elements()),
@@ -29,7 +34,21 @@ def plan_from_question(question: Node, known: Collection[str]) -> GoldPlan | Non
         refinements=tuple(
             _step(node, known, len(steps)) for node in (refinements.elements() if refinements.value is not None else [])
         ),
+        alternative=tuple(_atom(node) for node in (alternative.elements() if alternative.value is not None else [])),
+        distractors=tuple(
+            _fact(node, known) for node in (distractors.elements() if distractors.value is not None else [])
+        ),
     )
+
+
+def asker_of(question: str, plan: GoldPlan, speakers: Sequence[str]) -> str | None:
+    """Return who asks a question about themselves: the one speaker whom its plan names in place of "I"."""
+    if not speaks_of_asker(question):
+        return None
+    people = [speaker for speaker in speakers if speaker != MACHINE]
+    said = " ".join((plan.goal, *(step.text for step in plan.subgoals)))
+    named = [person for person in people if person in said]
+    return named[0] if len(named) == 1 else people[0] if len(people) == 1 else None
 
 
 def _step(node: Node, known: Collection[str], subgoals: int | None = None) -> GoldStep:
@@ -45,7 +64,8 @@ def _step(node: Node, known: Collection[str], subgoals: int | None = None) -> Go
     of = node.required("of")
     if type(of.value) is not int or not 0 <= of.value < subgoals:
         raise of.error(f"expected the number of a subgoal, 0 to {subgoals - 1}")
-    return GoldStep(step.text, step.facts, step.bindings, node.required("query").filled_text(), of.value)
+    query, relation = node.required("query").filled_text(), node.child("relation").optional_text()
+    return GoldStep(step.text, step.facts, step.bindings, query, of.value, relation or "")
 
 
 def _atom(node: Node) -> str:

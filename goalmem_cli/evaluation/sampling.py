@@ -22,6 +22,7 @@ def choose(
     cases: Sequence[Case],
     *,
     categories: Collection[str] | None = None,
+    conversations: Collection[str] | None = None,
     limit: int | None = None,
     sample: Sample = Sample.STRATIFIED,
     seed: int = 0,
@@ -30,11 +31,17 @@ def choose(
 
     Args:
         categories: codes; None stands for all.
+        conversations: those that the questions are asked of; None stands for all.
         limit: how many at most; None stands for all.
         sample: `STRATIFIED` keeps the categories' shares (largest remainders), drawing at random within each.
         seed: of the draw.
     """
-    members = [case for case in cases if categories is None or case.category in categories]
+    members = [
+        case
+        for case in cases
+        if (categories is None or case.category in categories)
+        and (conversations is None or case.conversation in conversations)
+    ]
     if limit is not None and limit < len(members):
         members = _DRAWS[sample](members, limit, random.Random(seed))  # noqa: S311 - a sample, not a secret
     return tuple(Placed(place, case) for place, case in enumerate(members))

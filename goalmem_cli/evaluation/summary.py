@@ -11,6 +11,7 @@ from goalmem_cli.evaluation.bootstrap import Interval, interval, paired
 from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.evaluation.judge import is_self_judged
 from goalmem_cli.evaluation.locomo import MEM0_CATEGORIES
+from goalmem_cli.evaluation.plan_quality import cited_without_reading
 from goalmem_cli.evaluation.queries import QueryKind
 from goalmem_cli.evaluation.refusal import Refusal, refusal_scores
 from goalmem_cli.evaluation.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
@@ -266,6 +267,11 @@ def _retrieving_row(
         if each.case in cases and each.queries and _has_evidence(cases[each.case])
     }
     metrics = {f"recall@{k}": k for k in depths}
+    cited = [
+        cited_without_reading(plan, each.units, len(each.queries))
+        for each in retrieved
+        if kind in (QueryKind.PLAN, QueryKind.MODEL) and (plan := cases[each.case].plan) is not None
+    ]
     return Row(
         NO_REASONER,
         backbone,
@@ -273,6 +279,7 @@ def _retrieving_row(
         unfinished=len(cases) - len(retrieved),
         by_category=_by_category(categories, cases, scores, metrics),
         recall={metrics[name]: each for name, each in _intervals(_values(scores.values()), metrics).items()},
+        reasoning=_intervals(_values(cited), REASONING),
         queries=kind,
         without_queries=sum(not each.queries for each in retrieved),
         unplanned=sum(kind == QueryKind.MODEL and each.queries == (cases[each.case].question,) for each in retrieved),

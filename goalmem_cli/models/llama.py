@@ -16,6 +16,7 @@ from goalmem_cli.errors import ContextOverflow, ModelError, ModelUnreadable
 from goalmem_cli.models.decoding import Decoder, Job
 from goalmem_cli.models.gguf import GgufHeader, file_digest, read_header
 from goalmem_cli.models.kv_cache import KvCache
+from goalmem_cli.models.lora import Adapter, apply, load
 from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.prompt_states import PromptStates
 from goalmem_cli.models.sampling import Grammars
@@ -33,13 +34,15 @@ class LlamaModel:
     """A GGUF model in this process. Not thread-safe: one thread owns it. `context` is its length in tokens."""
 
     def __init__(
-        self, model: Any, cache: KvCache, template_source: str, states: PromptStates, context: int, parallel: int
-    ) -> None:
+        self, model: Any, cache: KvCache, template_source: str, states: PromptStates, context: int, parallel: int,
+        adapter: Any = None,
+    ) -> None:  # fmt: skip
         import llama_cpp
 
         self.context = context
         self._native = llama_cpp
         self._model = model
+        self._adapter = adapter
         self._cache = cache
         self._vocabulary = Vocabulary(llama_cpp, llama_cpp.llama_model_get_vocab(model))
         self._template = ChatTemplate(template_source, self._vocabulary.bos, self._vocabulary.eos)
@@ -56,6 +59,8 @@ class LlamaModel:
         parallel: int = PARALLEL,
         states: StateCache | None = None,
         name: str = "",
+        adapter: Path | None = None,
+        scale: float = 1.0,
         flash_attention: bool = True,
         batch: int = TOKENS_PER_BATCH,
     ) -> LlamaModel:
@@ -65,11 +70,13 @@ class LlamaModel:
         most 8192); `threads` how many threads compute (default, and at most: every core this process may use, as
         further ones would only wait for one another); `parallel` how many requests are decoded at a time; `batch` how
         many tokens are evaluated at a time. `states` keeps evaluated prompts for other processes (default: none are
-        kept), where `name` says whose they are. Greedy decoding draws no random numbers, so that there is no seed.
+        kept), where `name` says whose they are. `adapter` is the GGUF file of a LoRA adapter, whose change of the
+        weights counts `scale` times. Greedy decoding draws no random numbers, so that there is no seed.
 
         Raises:
             ModelMissing: nothing is there.
-            ModelUnreadable: it is not a whole GGUF file of a chat model that this llama.cpp knows.
+            ModelUnreadable: it is not a whole GGUF file of a chat model that this llama.cpp knows; AdapterUnreadable
+                where that is so of the adapter, or where it was made for another model.
             ModelError: the context does not fit into memory.
         """
         header = read_header(path)
@@ -81,17 +88,22 @@ class LlamaModel:
             raise ModelError(f"a context of {size} tokens holds nothing", "give --context a number above 0")
         import llama_cpp as native
 
+        lora = Adapter.from_file(adapter, scale) if adapter is not None else None
         setup = {
-            "weights": file_digest(path), "adapter": None, "context": size, "flash_attention": flash_attention,
+            "weights": file_digest(path), "adapter": (lora.digest, lora.scale) if lora else None,
+            "context": size, "flash_attention": flash_attention,
             "key_type": native.GGML_TYPE_F16, "value_type": native.GGML_TYPE_F16, "library": native.__version__,
         }  # fmt: skip
         with ExitStack() as undo:
             model = _load(path)
             undo.callback(native.llama_model_free, model)
+            applied = load(native, model, lora) if lora else None  # freed with the model
             cache = _cache(model, size, min(size, batch), parallel, threads, is_flash=flash_attention)
             undo.callback(cache.close)
+            if lora:
+                apply(native, cache.context, applied, lora.scale)
             kept = PromptStates(cache, setup, states, name or path.stem)
-            loaded = cls(model, cache, template, kept, size, parallel)
+            loaded = cls(model, cache, template, kept, size, parallel, applied)
             undo.pop_all()
         return loaded
 
@@ -99,6 +111,8 @@ class LlamaModel:
         """Give the model's memory back; the model cannot be used afterwards."""
         self._grammars.close()
         self._cache.close()
+        if self._adapter is not None:
+            self._native.llama_adapter_lora_free(self._adapter)
         self._native.llama_model_free(self._model)
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:

@@ -7,6 +7,7 @@ the same call failed, ends at once, on this side and on the server's.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack
@@ -37,9 +38,10 @@ __all__ = ["KEY_VARIABLE", "ServerModel"]
 DEFAULT_CONTEXT = 8192
 SHOWN_MODELS = 5
 CLOSED = "the connection to the server is closed"
-# What servers answer to a parameter or a form that they do not know; llama-cpp-python's own says 500.
+# What servers answer to a parameter or a form that they do not know; llama-cpp-python's own says 500, and some say 200
+# with an error in the document.
 MISUNDERSTOOD = frozenset({400, 422})
-FORM_UNKNOWN = MISUNDERSTOOD | {500, 501}
+FORM_UNKNOWN = MISUNDERSTOOD | {200, 500, 501}
 
 
 Announce = Callable[[str], None]
@@ -67,7 +69,8 @@ class ServerModel:
         self._portal = portal
         self._seed = seed
         self._announce = announce
-        self._notes: dict[str, bool] = {}
+        self._noted: set[str] = set()
+        self._unsaid: deque[str] = deque()
         self._closing = closing or ExitStack()
         self._running: set[Future[list[Completion]]] = set()
         self._limiter = anyio.CapacityLimiter(parallel)
@@ -136,9 +139,18 @@ class ServerModel:
 
     def _say_notes(self) -> None:
         """Announce what has not been said yet: here, and not in the event loop, which knows nothing of screens."""
-        for note in [note for note, is_said in tuple(self._notes.items()) if not is_said]:
-            self._notes[note] = True
+        while True:
+            try:
+                note = self._unsaid.popleft()  # by one thread, whoever else asks
+            except IndexError:
+                return
             self._announce(note)
+
+    def _note(self, note: str) -> None:
+        """Keep in the event loop what is to be announced, once."""
+        if note not in self._noted:
+            self._noted.add(note)
+            self._unsaid.append(note)
 
     async def _complete(self, requests: Sequence[Request]) -> list[Completion]:
         completions: dict[int, Completion] = {}
@@ -167,8 +179,7 @@ class ServerModel:
         except Refusal as refusal:
             if form is Form.PLAIN or refusal.status not in MISUNDERSTOOD or not refusal.problem.is_of_schema:
                 raise
-            note = f"{self.address} refuses the schema of {request.step}: it is in the prompt instead"
-            self._notes.setdefault(note, False)
+            self._note(f"{self.address} refuses the schema of {request.step}: it is in the prompt instead")
         return await self._ask(request, Form.PLAIN)
 
     async def _known_form(self) -> Form:
@@ -188,7 +199,7 @@ class ServerModel:
             else:
                 if is_held(completion.text):
                     return form
-        self._notes[f"{self.address} holds the model to no schema: each is in its prompt instead"] = False
+        self._note(f"{self.address} holds the model to no schema: each is in its prompt instead")
         return Form.PLAIN
 
     async def _ask(self, request: Request, form: Form, passing: frozenset[int] = PASSING) -> Completion:

@@ -8,6 +8,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -180,12 +181,16 @@ class Connection:
         raise self._refusal(status, headers, self._problem_in(document))
 
     def unusable(self, document: object) -> ModelError:
-        """Return the error for a reply that is a JSON document but not what was asked for."""
+        """Return the error for a reply that is a JSON document but not what was asked for.
+
+        It is a refusal of the status that the document names, where it names one.
+        """
         problem = self._problem_in(document)
         if problem.is_overflow:
             return _overflow(problem)
         said = f": {cut(problem.reason)}" if problem.reason else ""
-        return ModelError(f"{self.place} answers with something that is no chat completion{said}", BASE_HINT)
+        message = f"{self.place} answers with something that is no chat completion{said}"
+        return Refusal(message, BASE_HINT, problem.status or HTTPStatus.OK, problem)
 
     def _refusal(self, status: int, headers: httpx2.Headers, problem: Problem) -> ModelError:
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
@@ -200,7 +205,9 @@ class Connection:
 
     def _problem_in(self, document: object) -> Problem:
         problem = problem_in(document)
-        return Problem(self._without_key(problem.reason), self._without_key(problem.parameter))
+        return replace(
+            problem, reason=self._without_key(problem.reason), parameter=self._without_key(problem.parameter)
+        )
 
     def _without_key(self, text: str) -> str:
         """Return what a server said without the key, which some repeat in their errors."""

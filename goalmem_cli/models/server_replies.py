@@ -59,10 +59,11 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a server says is wrong, in one line, and which parameter it names."""
+    """What a server says is wrong, in one line, and which parameter and status it names in that; 0 for none."""
 
     reason: str = ""
     parameter: str = ""
+    status: int = 0
 
     @property
     def is_overflow(self) -> bool:
@@ -206,7 +207,7 @@ def problem_in(reply: object) -> Problem:
     parameter, kind = (found.get(key) if isinstance(found.get(key), str) else "" for key in ("param", "type"))
     if kind == "exceed_context_size_error" and not _OVERFLOW.search(reason):
         reason = f"context size: {reason}"
-    return Problem(in_one_line(reason), str(parameter))
+    return Problem(in_one_line(reason), str(parameter), _count(found.get("code")))
 
 
 def in_one_line(text: str) -> str:

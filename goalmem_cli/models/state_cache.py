@@ -113,17 +113,15 @@ class StateCache:
                 found.append(CachedState(path, about.st_size, about.st_mtime, said["step"], said["model"], count))
         return sorted(found, key=lambda state: (state.used, state.path.name))
 
-    def clear(self) -> tuple[int, int]:
-        """Remove every state, and what interrupted writes left; return how many states, of how many bytes together.
+    def clear(self) -> None:
+        """Remove every state, and what interrupted writes left.
 
         Raises:
             OSError: one cannot be removed.
         """
-        states = self.states()
-        for state in states:
+        for state in self.states():
             state.path.unlink(missing_ok=True)
         remove_parts(self.folder)
-        return len(states), sum(state.size for state in states)
 
     def _shrink(self, written: Path) -> None:
         states = self.states()

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.questions import speaks_of_asker
-from goalmem_cli.ports import JsonShape, LanguageModel, Request
+from goalmem_cli.ports import Completion, JsonShape, LanguageModel, Request
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact
 
@@ -31,6 +31,13 @@ class Reply(Generic[T]):
 
 
 def ask(model: LanguageModel, build: Callable[[str], list[Request]], parse: Callable[[list[str]], T]) -> Reply[T]:
+    """Return the parsed texts of the replies to the requests that `build` makes; see `ask_whole`."""
+    return ask_whole(model, build, lambda completions: parse([completion.text for completion in completions]))
+
+
+def ask_whole(
+    model: LanguageModel, build: Callable[[str], list[Request]], parse: Callable[[list[Completion]], T]
+) -> Reply[T]:
     """Return the parsed replies to the requests that `build` makes.
 
     `build` gets what was wrong with the last reply, empty the first time; `parse` raises ReplyUnusable.
@@ -50,7 +57,7 @@ def ask(model: LanguageModel, build: Callable[[str], list[Request]], parse: Call
             problem = "it was cut off at its greatest length"
             continue
         try:
-            return Reply(parse([completion.text for completion in completions]), usage)
+            return Reply(parse(completions), usage)
         except ReplyUnusable as error:
             problem = error.message
     return Reply(None, usage, problem)
@@ -76,10 +83,15 @@ def say_day(moment: datetime) -> str:
 
 
 def fact_line(fact: Fact) -> str:
-    """Return the fact as one line of a prompt; whatever breaks lines in it does not."""
+    """Return the fact as one numbered line of a prompt."""
+    return f"{fact.number}. {said_line(fact)}"
+
+
+def said_line(fact: Fact) -> str:
+    """Return who said what, and when, as one line of a prompt; whatever breaks lines in it does not."""
     said = f"said {say_time(fact.said)}" if fact.said is not None else say_time(None)
     about = "; ".join((said, *map(in_one_line, fact.times)))
-    return f"{fact.number}. {in_one_line(fact.speaker)}: {in_one_line(fact.text)} [{about}]"
+    return f"{in_one_line(fact.speaker)}: {in_one_line(fact.text)} [{about}]"
 
 
 def in_one_line(text: str) -> str:

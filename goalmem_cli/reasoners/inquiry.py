@@ -54,7 +54,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a reasoner works with. `prompts` are those of its steps."""
+    """What a reasoner works with. `prompts` are those of its steps; `adapter` is the hash of the model's."""
 
     backbone: Backbone
     model: LanguageModel
@@ -62,6 +62,7 @@ class Tools:
     budget: Budget = field(default_factory=Budget)
     model_name: str = ""
     observer: Observer = field(default_factory=Unwatched)
+    adapter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +226,7 @@ class Inquiry:
             asker=self.question.asker,
             prompts={name: digest for name, digest in self._tools.prompts.hashes.items() if name in steps},
             notes=tuple(self._notes),
+            adapter=self._tools.adapter,
         )
 
     def _record(self, action: Action) -> None:

@@ -20,7 +20,7 @@ RIGHT = 0.5
 _ID_LENGTH = 32
 _DIGITS = 4
 _SCORES = (*ANSWERS, *(f"recall@{k}" for k in DEPTHS), *REASONING, *SUPPORT)
-_LEFT_OUT = {"reasoner", "question", "asked", "facts", "model", "asker", "prompts"}
+_LEFT_OUT = {"reasoner", "question", "asked", "facts", "model", "adapter", "asker", "prompts"}
 
 Json = dict[str, Any]
 

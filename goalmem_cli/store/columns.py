@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from goalmem_cli.logic.moments import Moment, Span
 from goalmem_cli.records import Query, encodable
 
+_EPOCH = datetime(1970, 1, 1)
 WITHIN_SPANS = """SEMI JOIN (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::INTEGER[]) AS lower,
     unnest(?::INTEGER[]) AS upper) ON conversation = name AND ordinal BETWEEN lower AND upper"""
 """Lets rows through that lie in one of the spans which `span_columns` gives as parameters."""
@@ -46,6 +47,14 @@ def moment_columns(time: datetime | None) -> tuple[int | None, int | None]:
         return None, None
     moment = Moment.from_datetime(time)
     return moment.clock, moment.instant
+
+
+def time_from_moment(clock: int | None, instant: int | None) -> datetime | None:
+    """Return the time of which `moment_columns` gave these columns."""
+    if clock is None:
+        return None
+    time = _EPOCH + timedelta(microseconds=clock)
+    return time if instant is None else time.replace(tzinfo=timezone(timedelta(microseconds=clock - instant)))
 
 
 def iso_of(time: datetime | None) -> str | None:

@@ -1,4 +1,7 @@
-"""The only module that knows DuckDB: opening late, closing early, waiting for locks, and its errors as ours."""
+"""Opening the database late, closing it early, waiting for locks, and DuckDB's errors as ours.
+
+Only this module and `opening` know DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +22,10 @@ from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
 from goalmem_cli.records import encodable
 from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
 from goalmem_cli.store.migrations import MIGRATIONS, migrate, pending_migrations
+from goalmem_cli.store.opening import ReadOften, attached, literal, opened, spill
 
 Row = tuple[Any, ...]
 
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "enable_external_access": False,
-    "memory_limit": "1GB",  # what is more is read again, or put beside the database for the while
-}
 _READS = ("SELECT", "WITH", "USE", "DETACH", "ROLLBACK")
 _INCOMING = "incoming"
 _POLL_SECONDS = 0.05
@@ -116,6 +115,7 @@ class Database:
         self._announce = announce
         self._patience = patience
         self._written = written
+        self._often = ReadOften(path)
 
     @property
     def exists(self) -> bool:
@@ -131,7 +131,7 @@ class Database:
             StoreDamaged, StoreNewer: the file is not one that this goalmem can read.
             StoreError: there is no such file, or the system refuses.
         """
-        with self._open(read_only=True) as connection:
+        with self._read() as connection:
             is_current = _is_current(connection)
             if is_current:
                 yield connection
@@ -139,7 +139,7 @@ class Database:
             self._announce("bringing the store up to this version's form")
             with self.writing():
                 pass
-            with self._open(read_only=True) as connection:
+            with self._read() as connection:
                 yield connection
 
     @contextmanager
@@ -151,7 +151,7 @@ class Database:
         """
         if not self.exists:
             self._create()
-        with self._open(read_only=False) as connection:
+        with self._write() as connection:
             fresh = self._fresh
             if fresh.exists():  # a whole copy, left by a killed process: nobody rewrites what we have open
                 _remove_with_log(fresh)
@@ -170,7 +170,7 @@ class Database:
         Raises:
             As `reading`.
         """
-        with self._open(read_only=False):
+        with self._write():
             yield
 
     def export(self, folder: Path, tables: Sequence[str]) -> list[Path]:
@@ -184,13 +184,13 @@ class Database:
         with reporting(folder):
             folder.mkdir(parents=True, exist_ok=True)
         files = [folder / f"{table}.parquet" for table in tables]
-        opened = self._connect(":memory:", read_only=True, attached=self.path)
+        whole = self._patiently(partial(attached, self.path, read_only=True))
         try:
-            connection = Connection(opened, folder, self._written)
+            connection = Connection(whole, folder, self._written)
             for table, file in zip(tables, files, strict=True):
-                connection.rows(f"COPY old.{table} TO {_literal(file)} (FORMAT parquet)")
+                connection.rows(f"COPY old.{table} TO {literal(file)} (FORMAT parquet)")
         finally:
-            opened.close()
+            whole.close()
         return files
 
     def rewrite(self, leave_out: Sequence[str], finish: Callable[[Connection], None]) -> None:
@@ -203,15 +203,15 @@ class Database:
             As `reading`.
         """
         fresh = self._fresh
-        opened = self._connect(":memory:", read_only=False, attached=self.path)
-        connection = Connection(opened, self.path, self._written)
+        old = self._patiently(partial(attached, self.path, read_only=False))
+        connection = Connection(old, self.path, self._written)
         try:
             _remove_with_log(fresh)
-            if _spill(self.path).exists():  # left by a killed process
+            if spill(self.path).exists():  # left by a killed process
                 with reporting(self.path):
-                    shutil.rmtree(_spill(self.path))
+                    shutil.rmtree(spill(self.path))
             connection.rows("CHECKPOINT old")
-            connection.rows(f"ATTACH {_literal(fresh)} AS fresh")
+            connection.rows(f"ATTACH {literal(fresh)} AS fresh")
             connection.rows("COPY FROM DATABASE old TO fresh (SCHEMA)")
             connection.rows("USE fresh")
             for (table,) in connection.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = 'old'"):
@@ -233,7 +233,7 @@ class Database:
                 _remove_with_log(fresh)
             raise
         finally:
-            opened.close()
+            old.close()
 
     def _create(self) -> None:
         """Make the database under another name, and give it its own once its tables are there.
@@ -250,9 +250,9 @@ class Database:
             self._create_as(fresh)
 
     def _create_as(self, fresh: Path) -> None:
-        opened = self._connect(str(fresh), read_only=False)
+        new = self._patiently(partial(opened, str(fresh)))
         try:
-            connection = Connection(opened, self.path, self._written)
+            connection = Connection(new, self.path, self._written)
             _bring_up_to_date(connection)
             connection.rows("CHECKPOINT")
             if self.exists:  # another process was first
@@ -266,18 +266,30 @@ class Database:
                 _remove_with_log(fresh)
             raise
         finally:
-            opened.close()
+            new.close()
 
     @contextmanager
-    def _open(self, *, read_only: bool) -> Iterator[Connection]:
-        opened = self._connect(str(self.path), read_only=read_only)
+    def _read(self) -> Iterator[Connection]:
+        reading = self._patiently(self._often.open, self._often.close)
         try:
-            yield Connection(opened, self.path, self._written)
+            yield Connection(reading, self.path, self._written)
         finally:
-            opened.close()
+            self._often.close(reading)
 
-    def _connect(self, name: str, *, read_only: bool, attached: Path | None = None) -> duckdb.DuckDBPyConnection:
-        """Return the open database, once nobody holds it; `attached` is a file to be attached to it as `old`."""
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        writing = self._patiently(partial(opened, str(self.path)))
+        try:
+            yield Connection(writing, self.path, self._written)
+        finally:
+            writing.close()
+
+    def _patiently(
+        self,
+        opening: Callable[[], duckdb.DuckDBPyConnection],
+        closing: Callable[[duckdb.DuckDBPyConnection], None] = duckdb.DuckDBPyConnection.close,
+    ) -> duckdb.DuckDBPyConnection:
+        """Return what is opened, once nobody else holds the database."""
         if encodable(str(self.path)) != str(self.path):  # DuckDB and tantivy take paths as UTF-8 only
             raise StoreError(f"{self.path} is not UTF-8, which a store's path has to be", "choose another --store")
         deadline = time.monotonic() + self._patience
@@ -286,10 +298,10 @@ class Database:
             before = _identity(self.path)
             try:
                 with _interruptible():
-                    opened = _opened(name, read_only, attached)
+                    connection = opening()
                 if _identity(self.path) == before:
-                    return opened
-                opened.close()  # rewritten or created meanwhile: this may be the file that was there before
+                    return connection
+                closing(connection)  # rewritten or created meanwhile: this may be the file that was there before
                 continue
             except duckdb.Error as error:
                 translated = _translated(error, self.path)
@@ -318,19 +330,6 @@ def _interruptible() -> Iterator[None]:
         raise KeyboardInterrupt from error
 
 
-def _opened(name: str, read_only: bool, attached: Path | None) -> duckdb.DuckDBPyConnection:
-    if attached is None:
-        return duckdb.connect(name, read_only=read_only, config=_SETTINGS)
-    settings = {**_SETTINGS, "enable_external_access": True, "temp_directory": str(_spill(attached))}
-    opened = duckdb.connect(name, config=settings)
-    try:
-        opened.execute(f"ATTACH {_literal(attached)} AS old{' (READ_ONLY)' if read_only else ''}")
-    except duckdb.Error:
-        opened.close()
-        raise
-    return opened
-
-
 def _is_current(connection: Connection) -> bool:
     """Return whether nothing is pending; the steps' own table says so sooner than DuckDB lists all tables."""
     with suppress(duckdb.CatalogException):
@@ -354,21 +353,11 @@ def _identity(path: Path) -> int | None:
         return None
 
 
-def _spill(path: Path) -> Path:
-    """Return the folder where DuckDB puts what does not fit into memory."""
-    return path.with_name(f"{path.name}.tmp")
-
-
 def _remove_with_log(path: Path) -> None:
     """Remove a database that nobody has open, with the log of its last changes, where they are there."""
     with reporting(path):
         for leftover in (path, path.with_name(f"{path.name}.wal")):
             leftover.unlink(missing_ok=True)
-
-
-def _literal(path: Path) -> str:
-    """Return the path as an SQL string: ATTACH takes no parameter."""
-    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _translated(error: duckdb.Error, path: Path) -> StoreError:

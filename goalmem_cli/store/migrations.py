@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from goalmem_cli.errors import StoreDamaged, StoreNewer
 from goalmem_cli.logic.annotations import time_attributes
+from goalmem_cli.store.keys import SQL_KEY, SQL_PLACE_KEY
 
 
 class Run(Protocol):
@@ -67,9 +68,21 @@ def m002_times_and_lifecycle(run: Run) -> None:
     run("DROP TABLE annotated")
 
 
+def m003_keys(run: Run) -> None:
+    """Units and their sources get numbers that stand for their ids and places (see `keys`), to be looked up by."""
+    for table, column, value in (
+        ("units", "id_key", SQL_KEY.format("id")),
+        ("units", "place_key", SQL_PLACE_KEY.format("conversation")),
+        ("unit_sources", "unit_key", SQL_KEY.format("unit")),
+    ):
+        run(f"ALTER TABLE {table} ADD COLUMN {column} UINTEGER")
+        run(f"UPDATE {table} SET {column} = {value}")
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m001_initial", m001_initial),
     ("m002_times_and_lifecycle", m002_times_and_lifecycle),
+    ("m003_keys", m003_keys),
 )
 
 

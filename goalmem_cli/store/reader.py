@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 import numpy as np
@@ -83,22 +84,32 @@ class Reader:
             EmbedderMismatch: a dense ranking was asked for and the store's vectors come from another embedder.
             StoreError: an index cannot be used.
         """
-        ranked = {
-            ranking: self._text.search(query, in_context=ranking.is_context, backbone=backbone, depth=depth)
-            for ranking in rankings
-            if not ranking.is_dense
-        }
-        dense = [ranking for ranking in rankings if ranking.is_dense]
-        if dense:
-            meta = tables.load_meta(self._connection)
-            check_embedder(meta, self._embedder)
-            self._fingerprint.check(meta)
-            snapshot = self._vectors.snapshot()
-            allowed = self._filters.rows(self._connection, snapshot, query, backbone)
-            vector = self._embedder.embed([query.text])[0]
-            for ranking in dense:
-                ranked[ranking] = snapshot.search(vector, in_context=ranking.is_context, allowed=allowed, depth=depth)
+        with ThreadPoolExecutor(1) as beside:  # both libraries let other threads of Python run meanwhile
+            words = {
+                ranking: beside.submit(
+                    self._text.search, query, in_context=ranking.is_context, backbone=backbone, depth=depth
+                )
+                for ranking in rankings
+                if not ranking.is_dense
+            }
+            dense = [ranking for ranking in rankings if ranking.is_dense]
+            ranked = self._rank_by_vectors(query, dense, depth, backbone) if dense else {}
+        ranked |= {ranking: found.result() for ranking, found in words.items()}
         return {ranking: ranked[ranking] for ranking in rankings}
+
+    def _rank_by_vectors(
+        self, query: Query, rankings: Sequence[Ranking], depth: int, backbone: str
+    ) -> dict[Ranking, list[Scored]]:
+        meta = tables.load_meta(self._connection)
+        check_embedder(meta, self._embedder)
+        self._fingerprint.check(meta)
+        snapshot = self._vectors.snapshot()
+        allowed = self._filters.rows(self._connection, snapshot, query, backbone)
+        vector = self._embedder.embed([query.text])[0]
+        return {
+            ranking: snapshot.search(vector, in_context=ranking.is_context, allowed=allowed, depth=depth)
+            for ranking in rankings
+        }
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:
         """Return unit id -> hit with its neighbours, in the order given, without the units that are not stored.

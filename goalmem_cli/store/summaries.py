@@ -20,10 +20,9 @@ def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
     Neighbours are the two retrievable units before and after in the session: turns, or the nearest passages of long
     ones, so that they stay short. They are known for the units that come straight from turns.
     """
-    near_ids = unit_rows.units_near(connection, ids, FLAT, NEIGHBOURS)
-    units = {unit.id: unit for unit in unit_rows.load_units(connection, ids=sorted({*ids, *near_ids}))}
+    units = {unit.id: unit for unit in unit_rows.load_units_around(connection, ids, NEIGHBOURS)}
     sessions: dict[tuple[str, int], list[Unit]] = {}
-    for unit in sorted(retrievable([units[near] for near in near_ids if near in units]), key=_order):
+    for unit in sorted(retrievable([unit for unit in units.values() if unit.backbone == FLAT]), key=_order):
         sessions.setdefault((unit.conversation, unit.session), []).append(unit)
     return {id_: _hit(units[id_], sessions) for id_ in ids if id_ in units}
 

@@ -166,17 +166,20 @@ class TextIndex:
             StoreError: the system refuses to read it.
         """
         terms = self._terms_query(encodable(query.text), "context" if in_context else "text")
-        filters = self._filters(query, backbone)
+        filters = self._filters(query)
         if terms is None:
             return []
-        scoreless = tantivy.Query.const_score_query(tantivy.Query.boolean_query(filters), 0.0)
-        both = tantivy.Query.boolean_query([(tantivy.Occur.Must, terms), (tantivy.Occur.Must, scoreless)])
         searcher = self._searcher()
         with self._translating():
             if not searcher.num_docs:
                 return []
+            if [name for name, _ in searcher.terms_with_prefix("backbone", "")] != [backbone]:
+                filters.append((tantivy.Occur.Must, self._any_of("backbone", [backbone])))
+            if filters:  # without any, tantivy skips whole blocks of units that cannot be among the best
+                scoreless = tantivy.Query.const_score_query(tantivy.Query.boolean_query(filters), 0.0)
+                terms = tantivy.Query.boolean_query([(tantivy.Occur.Must, terms), (tantivy.Occur.Must, scoreless)])
             # tantivy sets memory aside for the whole depth, and ends the process where there is none
-            found = searcher.search(both, min(depth, searcher.num_docs), count=False).hits
+            found = searcher.search(terms, min(depth, searcher.num_docs), count=False).hits
             scored = [Scored(str(searcher.doc(address)["unit"][0]), float(score)) for score, address in found]
         return sorted(scored, key=lambda hit: (-hit.score, hit.unit))
 
@@ -211,12 +214,15 @@ class TextIndex:
         ]
         return tantivy.Query.boolean_query(should) if should else None
 
-    def _filters(self, query: Query, backbone: str) -> list[tuple[tantivy.Occur, tantivy.Query]]:
-        must, term_set = tantivy.Occur.Must, tantivy.Query.term_set_query
-        filters = [(must, term_set(self._schema, "backbone", [backbone]))]
+    def _any_of(self, field: str, values: Sequence[str]) -> tantivy.Query:
+        return tantivy.Query.term_set_query(self._schema, field, [encodable(value) for value in values])
+
+    def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        must = tantivy.Occur.Must
+        filters: list[tuple[tantivy.Occur, tantivy.Query]] = []
         for field, values in (("conversation", query.conversations), ("speaker", query.speakers)):
             if values is not None:
-                filters.append((must, term_set(self._schema, field, [encodable(value) for value in values])))
+                filters.append((must, self._any_of(field, values)))
         span = Span.between(query.since, query.until)
         if span.since is not None:
             filters.append((must, self._time_filter(span.since, is_lower=True)))

@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.records import Edge, Query, Unit
-from goalmem_cli.store.columns import WITHIN_SPANS, conditions_of, iso_of, moment_columns, span_columns, time_of
+from goalmem_cli.store.columns import (
+    WITHIN_SPANS,
+    conditions_of,
+    iso_of,
+    moment_columns,
+    span_columns,
+    time_from_moment,
+    time_of,
+)  # fmt: skip
 from goalmem_cli.store.database import Connection, Row
+from goalmem_cli.store.keys import key_of, place_key
 
 _UNIT_COLUMNS = (
     "id, kind, text, conversation, speaker, said, backbone, session, ordinal, event_from, event_to, attributes"
@@ -62,6 +71,36 @@ def _load_units(connection: Connection, which: str, parameters: Sequence[object]
     return [_unit(row) for row in rows]
 
 
+def load_units_around(connection: Connection, ids: Sequence[str], distance: int) -> list[Unit]:
+    """Return the units with these ids, and all whose turn is within `distance` turns of one of theirs.
+
+    Others may be among them: they are found by their numbers alone, and only then is more of them read. A time is taken
+    from its moment, since DuckDB unpacks the texts of a hundred thousand times to give one.
+    """
+    keys = [key_of(id_) for id_ in ids]
+    rows = connection.rows("SELECT place_key FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[]))", [keys])
+    near = {place_key(int(place), shift) for (place,) in rows for shift in range(-distance, distance + 1)}
+    units = connection.rows(
+        f"""SELECT {_UNIT_COLUMNS.replace("said", "clock, instant")} FROM units WHERE rowid IN (
+        SELECT rowid FROM units WHERE place_key IN (SELECT unnest(?::UINTEGER[])))""",
+        [list(near)],
+    )
+    sources: dict[str, list[tuple[int, str, str]]] = {}
+    for unit, place, turn, label in connection.rows(
+        """SELECT unit, place, turn, label FROM unit_sources WHERE rowid IN (SELECT rowid FROM unit_sources
+        WHERE unit_key IN (SELECT unnest(?::UINTEGER[])))""",
+        [[key_of(str(row[0])) for row in units]],
+    ):
+        sources.setdefault(str(unit), []).append((place, turn, label))
+    return [_unit_around(row, sorted(sources.get(str(row[0]), ()))) for row in units]
+
+
+def _unit_around(row: Row, sources: Sequence[tuple[int, str, str]]) -> Unit:
+    before, (clock, instant), after = row[:5], row[5:7], row[7:]
+    said = iso_of(time_from_moment(clock, instant))
+    return _unit((*before, said, *after, [turn for _, turn, _ in sources], [label for _, _, label in sources]))
+
+
 def _unit(row: Row) -> Unit:
     id_, kind, text, conversation, speaker, said, backbone, session, ordinal, start, end, attributes, turns, labels = (
         row
@@ -90,6 +129,8 @@ def insert_units(connection: Connection, units: Sequence[Unit]) -> None:
         "event_to": ("VARCHAR", [iso_of(unit.event_to) for unit in units]),
         "attributes": ("VARCHAR", [json.dumps(dict(unit.attributes), sort_keys=True) for unit in units]),
         "text": ("VARCHAR", [unit.text for unit in units]),
+        "id_key": ("UINTEGER", [key_of(unit.id) for unit in units]),
+        "place_key": ("UINTEGER", [place_key(key_of(unit.conversation), unit.ordinal) for unit in units]),
     })  # fmt: skip
     sources = [
         (unit.id, place, turn, label)
@@ -101,6 +142,7 @@ def insert_units(connection: Connection, units: Sequence[Unit]) -> None:
         "place": ("INTEGER", [place for _, place, _, _ in sources]),
         "turn": ("VARCHAR", [turn for _, _, turn, _ in sources]),
         "label": ("VARCHAR", [label for _, _, _, label in sources]),
+        "unit_key": ("UINTEGER", [key_of(unit) for unit, _, _, _ in sources]),
     })  # fmt: skip
 
 
@@ -131,21 +173,6 @@ def places_of(connection: Connection, ids: Sequence[str]) -> list[tuple[str, int
         "SELECT DISTINCT conversation, ordinal FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
     )
     return [(str(conversation), int(ordinal)) for conversation, ordinal in rows]
-
-
-def units_near(connection: Connection, ids: Sequence[str], backbone: str, distance: int) -> list[str]:
-    """Return the ids of the backbone's units whose turn is within `distance` turns of one of these."""
-    places = {
-        (conversation, ordinal + shift)
-        for conversation, ordinal in places_of(connection, ids)
-        for shift in range(-distance, distance + 1)
-    }
-    rows = connection.rows(
-        """SELECT id FROM units SEMI JOIN (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::INTEGER[]) AS place)
-        ON conversation = name AND ordinal = place WHERE backbone = ?""",
-        [[name for name, _ in places], [place for _, place in places], backbone],
-    )
-    return [str(unit) for (unit,) in rows]
 
 
 def conversations_with_derived(connection: Connection, otherwise: str) -> list[str]:

@@ -22,9 +22,11 @@ from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.ports import Vectors
 from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
 from goalmem_cli.store.files import Written, reporting, unwatched
+from goalmem_cli.store.screening import Heads, best_of, candidates, write_heads
 from goalmem_cli.store.values import Scored
 
 SCHEMA = 2
+SCREENED_FROM = 50_000
 
 _ID_BYTES = 32
 _BATCH = 4096
@@ -35,6 +37,7 @@ _GATHER_COST = 4  # how many rows are multiplied in place in the time that one i
 _KEY_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _Columns = tuple[bytes, bytes, bytes]  # the rows of a batch in each of the three files
 _KINDS = (_TEXT, _CONTEXT, _IDS)
+_HEADS = {_TEXT: "text_heads", _CONTEXT: "context_heads"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class VectorSnapshot:
     texts: Vectors
     contexts: Vectors
     ids: NDArray[np.bytes_]
+    text_heads: Heads | None = None
+    context_heads: Heads | None = None
 
     @property
     def living(self) -> NDArray[np.bool_]:
@@ -83,16 +88,20 @@ class VectorSnapshot:
         """
         matrix = np.asarray(self.contexts if in_context else self.texts)
         if np.count_nonzero(allowed) * _GATHER_COST < len(matrix):
-            rows = np.flatnonzero(allowed)
+            rows: NDArray[np.intp] | None = np.flatnonzero(allowed)
+        else:
+            heads = self.context_heads if in_context else self.text_heads
+            rows = None if heads is None else candidates(heads, matrix, vector, allowed, depth)
+        if rows is None:
+            scores = matrix @ vector
+            places = best_of(scores, allowed, depth)
+            best = zip(places, scores[places], strict=True)
+        else:
             scores = np.empty(len(rows), dtype=np.float32)
             for start in range(0, len(rows), _BATCH):
                 scores[start : start + _BATCH] = matrix[rows[start : start + _BATCH]] @ vector
-            places = _best(scores, np.ones(len(rows), dtype=bool), depth)
+            places = best_of(scores, np.ones(len(rows), dtype=bool), depth)
             best = zip(rows[places], scores[places], strict=True)
-        else:
-            scores = matrix @ vector
-            places = _best(scores, allowed, depth)
-            best = zip(places, scores[places], strict=True)
         return [Scored(self.ids[row].decode(errors="replace"), float(score)) for row, score in best]
 
     def units(self) -> list[str]:
@@ -110,13 +119,18 @@ class VectorSnapshot:
 class VectorIndex:
     """The folder `vectors/`: the files `N.text`, `N.context` and `N.ids`, N being what the manifest names.
 
-    `written` is called after every single write.
+    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows; where they are not
+    there it does not. `written` is called after every single write.
     """
 
-    def __init__(self, folder: Path, dimension: int, written: Written = unwatched) -> None:
+    def __init__(
+        self, folder: Path, dimension: int, written: Written = unwatched, screened_from: int = SCREENED_FROM
+    ) -> None:
         self._folder = folder
+        self._screened_from = screened_from
         self._dimension = dimension
         self._written = written
+        self._kept: tuple[list[int], VectorSnapshot] | None = None
 
     @property
     def folder(self) -> Path:
@@ -147,7 +161,17 @@ class VectorIndex:
             StoreDamaged: there is no manifest.
             StoreError: the system refuses to read the folder.
         """
-        return [f"{path.name} was left by an interrupted command" for path in self._leftovers(self._read_manifest())]
+        snapshot = self.snapshot()
+        wrong = [
+            f"{snapshot.manifest.data}.{name} does not fit the vectors"
+            for name, heads, matrix in zip(
+                _HEADS.values(), (snapshot.text_heads, snapshot.context_heads), (snapshot.texts, snapshot.contexts),
+                strict=True,
+            )
+            if heads is not None and not heads.fit(matrix)
+        ]  # fmt: skip
+        stale = self._leftovers(snapshot.manifest)
+        return [*wrong, *(f"{path.name} was left by an interrupted command" for path in stale)]
 
     def apply(self, gone: Sequence[str], put: Sequence[Indexed], store: str, generation: int) -> None:
         """Mark the rows of the units `gone` and `put` dead, append `put`, then record the generation. Safe to repeat.
@@ -161,6 +185,7 @@ class VectorIndex:
         dead = {*snapshot.manifest.dead, *np.flatnonzero(leaving).tolist()}
         data, rows = snapshot.manifest.data, snapshot.manifest.rows
         self._append(data, rows, put)
+        self._screen(data, rows, rows + len(put))
         self._change_over(self._manifest(store, generation, data, rows + len(put), sorted(dead)))
         if len(dead) > max(_DEAD_ROWS_KEPT, _MAX_DEAD_SHARE * (rows + len(put))):
             self.compact()
@@ -201,7 +226,9 @@ class VectorIndex:
         self._write_anew(snapshot.manifest.store, snapshot.manifest.generation, columns)
 
     def snapshot(self) -> VectorSnapshot:
-        """Return the current generation, mapped into memory.
+        """Return the current generation, mapped into memory; the same mapping as long as its files are the same.
+
+        A new one costs more than to multiply by what it maps: each of its pages is met for the first time.
 
         Raises:
             StoreDamaged: the index is missing or unreadable.
@@ -211,9 +238,10 @@ class VectorIndex:
         with reporting(self._folder):
             while True:
                 try:
-                    return VectorSnapshot(
-                        manifest, self._matrix(manifest, _TEXT), self._matrix(manifest, _CONTEXT), self._ids(manifest)
-                    )
+                    files = [self._path(manifest, kind).stat().st_ino for kind in _KINDS]
+                    if self._kept is None or (self._kept[0], self._kept[1].manifest) != (files, manifest):
+                        self._kept = (files, self._mapped(manifest))
+                    return self._kept[1]
                 except (FileNotFoundError, ValueError) as error:
                     latest = self._read_manifest()
                     if latest == manifest:
@@ -234,6 +262,7 @@ class VectorIndex:
             for kind, file in zip(_KINDS, files, strict=True):
                 _sync(file)
                 self._written(f"{self._folder.name}/{data}.{kind}")
+        self._screen(data, 0, rows)
         self._change_over(self._manifest(store, generation, data, rows, ()))
 
     def _append(self, data: str, rows: int, put: Sequence[Indexed]) -> None:
@@ -246,6 +275,16 @@ class VectorIndex:
                     file.write(content)
                     _sync(file)
                 self._written(f"{self._folder.name}/{data}.{kind}")
+
+    def _screen(self, data: str, before: int, rows: int) -> None:
+        """Write the heads of the rows after the first `before`, or of all where those have none."""
+        if rows < self._screened_from:
+            return
+        with reporting(self._folder):
+            for kind, name in _HEADS.items():
+                path = self._folder / f"{data}.{name}"
+                write_heads(path, self._mapping(data, kind, rows), before)
+                self._written(f"{self._folder.name}/{path.name}")
 
     def _columns(self, batch: Sequence[Indexed]) -> _Columns:
         pairs = [indexed.vectors for indexed in batch]
@@ -275,7 +314,7 @@ class VectorIndex:
         return leftovers(self._folder, self._names(manifest))
 
     def _names(self, manifest: Manifest) -> list[str]:
-        return [self._path(manifest, kind).name for kind in _KINDS]
+        return [self._path(manifest, kind).name for kind in (*_KINDS, *_HEADS.values())]
 
     def _row_bytes(self, kind: str) -> int:
         return _ID_BYTES if kind == _IDS else 4 * self._dimension
@@ -283,26 +322,27 @@ class VectorIndex:
     def _path(self, manifest: Manifest, kind: str) -> Path:
         return self._folder / f"{manifest.data}.{kind}"
 
+    def _mapped(self, manifest: Manifest) -> VectorSnapshot:
+        heads = [
+            Heads.from_file(self._path(manifest, name), manifest.dimension, manifest.rows) for name in _HEADS.values()
+        ]
+        return VectorSnapshot(
+            manifest, self._matrix(manifest, _TEXT), self._matrix(manifest, _CONTEXT), self._ids(manifest), *heads
+        )
+
     def _matrix(self, manifest: Manifest, kind: str) -> Vectors:
-        shape = (manifest.rows, manifest.dimension)
         if not manifest.rows:
-            return np.empty(shape, np.float32)
-        return np.memmap(self._path(manifest, kind), np.float32, "r", shape=shape)
+            return np.empty((0, manifest.dimension), np.float32)
+        return self._mapping(manifest.data, kind, manifest.rows)
+
+    def _mapping(self, data: str, kind: str, rows: int) -> Vectors:
+        return np.memmap(self._folder / f"{data}.{kind}", np.float32, "r", shape=(rows, self._dimension))
 
     def _ids(self, manifest: Manifest) -> NDArray[np.bytes_]:
         dtype = np.dtype(f"S{_ID_BYTES}")
         if not manifest.rows:
             return np.empty((0,), dtype)
         return np.memmap(self._path(manifest, _IDS), dtype, "r", shape=(manifest.rows,))
-
-
-def _best(scores: Vectors, allowed: NDArray[np.bool_], depth: int) -> NDArray[np.intp]:
-    """Return the places of the highest scores above zero, highest first, and of equal ones the earlier first."""
-    places = np.flatnonzero((scores > 0) & allowed)  # where a damaged row gave no number it is not above zero
-    if 0 < depth < len(places):
-        least = np.partition(scores[places], -depth)[-depth]
-        places = places[scores[places] >= least]
-    return places[np.argsort(-scores[places], kind="stable")][:depth]
 
 
 def _as_ids(units: Sequence[str]) -> NDArray[np.bytes_]:

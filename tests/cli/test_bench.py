@@ -64,13 +64,13 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     assert calls["plain"]["evaluated_tokens"] == calls["plain"]["prompt_tokens"] == calls["warm"]["prompt_tokens"]
     assert calls["warm"]["evaluated_tokens"] < calls["cold"]["evaluated_tokens"] <= calls["plain"]["evaluated_tokens"]
     fewer = calls["plain"]["evaluated_tokens"] / calls["warm"]["evaluated_tokens"]
-    assert calls["warm"]["times_fewer_tokens"] == fewer > 2
+    assert calls["warm"]["times_fewer_tokens"] == fewer > 1.5
     (process,) = calls["processes"]
     assert process["warm"]["evaluated_tokens"] < process["plain"]["evaluated_tokens"]
 
     steps = {cost["step"] for cost in document["reply"]["grammars"]}
     assert {"decompose", "unify"} <= steps
-    assert {"decompose", "unify"} <= {form["step"] for form in document["reply"]["forms"]}
+    assert {"judge", "react"} <= {form["step"] for form in document["reply"]["forms"]}
     assert {name: work["requests"] for name, work in document["batch"].items()} == {"extraction": 1, "reading": 1}
 
 

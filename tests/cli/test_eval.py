@@ -318,6 +318,7 @@ def test_longmemeval_leaves_hypotheses_for_its_own_scorer(goalmem: Goalmem, tmp_
         ((MOMOCO, "--reasoner", "oracle,guess"), 2, "there is no 'guess'"),
         ((MOMOCO, "--backbone", "flat"), 2, "there is no 'flat'"),
         ((MOMOCO, "--categories", "9"), 2, "there is no '9'"),
+        ((MOMOCO, "--conversations", "momoco-09"), 2, "there is no 'momoco-09'"),
         ((MOMOCO, "--queries", "answer"), 2, "there is no 'answer'"),
         ((MOMOCO, "--shard", "3/2"), 2, "--shard '3/2' names no part"),
         ((MOMOCO, "--shard", f"1/{'9' * 5000}"), 2, "names no part"),
@@ -359,6 +360,14 @@ def test_categories_may_be_named(goalmem: Goalmem) -> None:
     by_number = document(goalmem, MOMOCO, "--retrieval-only", "--categories", "4")
     by_name = document(goalmem, MOMOCO, "--retrieval-only", "--categories", "single-hop")
     assert by_number["runs"][0]["n"] == by_name["runs"][0]["n"] > 0
+
+
+def test_questions_of_some_conversations_may_be_asked_of_all(goalmem: Goalmem) -> None:
+    """Only theirs are asked; what they are asked of is not less for it."""
+    folder = (str(SAMPLES), "--retrieval-only", "--scope", "domain")
+    one = document(goalmem, *folder, "--conversations", "work-02")
+    both = document(goalmem, *folder, "--conversations", "work-02,assistant-01")
+    assert 0 < one["runs"][0]["n"] < both["runs"][0]["n"] < document(goalmem, *folder)["runs"][0]["n"]
 
 
 def test_categories_go_by_the_names_that_the_tables_have(goalmem: Goalmem, tmp_path: Path) -> None:

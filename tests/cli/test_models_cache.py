@@ -104,6 +104,7 @@ def test_a_cache_that_cannot_be_cleared_is_an_error(goalmem: Goalmem, filled: Pa
 def test_the_variable_bounds_what_is_kept(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """GOALMEM_MODEL_CACHE=0 keeps no evaluated prompt, another number at most so many megabytes."""
     monkeypatch.setenv("GOALMEM_MODEL_CACHE", limit)
+    monkeypatch.setenv("GOALMEM_ADAPTER", "none")  # which knows no such question
     settings = load_settings({"threads": 1, "context": 512}, os.environ)
     notes: list[str] = []
     loaded = load_model(settings, notes.append)

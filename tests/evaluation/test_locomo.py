@@ -157,6 +157,8 @@ PLANNED = question(
         {"of": 1, "missing": "m", "relation": "semantic", "query": "how tall", "text": "(B) has (y:height)",
          "facts": ["D1:2"], "bindings": {"y": "2 m"}}
     ],
+    alternative=["(x:person) came to see (A)"],
+    distractors=["D1:2"],
 )  # fmt: skip
 
 
@@ -168,9 +170,22 @@ def test_a_gold_plan_comes_with_its_question(tmp_path: Path) -> None:
         "(A) met (x:person)",
         ("x",),
         (GoldStep("(A) met (x:person)", ("D1:1", "D30:5"), {"x": "B"}), GoldStep("(x:person) is tall")),
-        (GoldStep("(B) has (y:height)", ("D1:2",), {"y": "2 m"}, "how tall", 1),),
+        (GoldStep("(B) has (y:height)", ("D1:2",), {"y": "2 m"}, "how tall", 1, "semantic"),),
+        ("(x:person) came to see (A)",),
+        ("D1:2",),
     )
     assert (case.domain, case.conversation, repairs) == ("old-friends", "old-friends-07", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "asker"), [("Whom did I meet?", "A"), ("Is my friend tall?", "A"), ("Whom did A meet?", None)]
+)
+def test_who_asks_about_themselves_is_told_by_the_plan(tmp_path: Path, text: str, asker: str | None) -> None:
+    """The one speaker whom the plan names asks a question with "I" or "my"; other questions have no asker."""
+    talk = {"speaker_a": "A", "speaker_b": "B"}
+    (case,), _ = read(written(tmp_path, {**PLANNED, "question": text}, **talk))
+
+    assert case.asker == asker
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.evaluation.plan_quality import PlanQuality, final_plan, plan_quality
+from goalmem_cli.evaluation.plan_quality import PlanQuality, cited_without_reading, final_plan, plan_quality
 from goalmem_cli.logic.support import Support
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Step
 from goalmem_cli.transcripts import read_file
@@ -185,3 +185,21 @@ def test_support_is_counted_over_the_final_plan() -> None:
     last = Attempt(2, GOAL, SUBGOALS, (step, contradicting))
     found = quality(trace=replace(ANSWERED, attempts=(*ANSWERED.attempts, last)))
     assert (found.stated, found.derived, found.inferred) == (1, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("units", "figures"),
+    [
+        ([("D3:2",), ("D2:1",), ("D9:9",)], (1.0, 1.0)),
+        ([("D3:2",), ("D9:9",), ("D2:1",)], (0.5, 0.5)),
+        ([("D2:3",), ("D9:9",)], (0.5, 0.0)),
+        ([], (None, 0.0)),
+    ],
+)
+def test_citing_the_best_hit_of_each_subgoal_is_what_a_model_has_to_beat(
+    units: list[tuple[str, ...]], figures: tuple[float | None, float | None]
+) -> None:
+    """Only the first hits count, as many as there are subgoals; a refinement's fact is right, but not asked for."""
+    found = cited_without_reading(PLAN, units, 2)
+
+    assert (found.get("grounding_precision"), found.get("grounding_recall")) == figures

@@ -7,11 +7,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from goalmem_cli.errors import ContextOverflow, ModelError
+from goalmem_cli.models.gguf import read_header
 from goalmem_cli.models.llama import LlamaModel
 from goalmem_cli.models.repacking import repacked
+from goalmem_cli.models.template import ChatTemplate, Piece
 from goalmem_cli.ports import Completion, GrammarShape, Request
 from tests.models.native_model import Interrupting, assembled, loaded
 from tests.models.varied import LONG, VARIED, chosen, person, told
@@ -84,6 +87,41 @@ def test_together_as_one_by_one(
     model = made(context, parallel)
     assert said(model.complete(VARIED)) == one_by_one
     assert said(model.complete(VARIED[::-1])) == one_by_one[::-1]
+
+
+def sure(word: str, tail: str = "Is it so?") -> Request:
+    """A request that can only be answered by the word; free where that is empty."""
+    shape = GrammarShape(f'root ::= "{word}"' if word else "root ::= [^\\x00]*")
+    return Request("sure", "You say yes or no.", (), STORY[:200], tail, shape, 1)
+
+
+def test_the_certainty_is_the_models_own(made: Callable[..., LlamaModel]) -> None:
+    """It is the probability of the first token before any grammar: highest for what the model says when it is free."""
+    model = made()
+    free, *forced = (model.complete([sure(word)])[0] for word in ("", "yes", "no", "Yes", "No"))
+    certainties = [reply.certainty or 0.0 for reply in forced]
+    assert 0 < sum(certainties) <= 1 and len(set(certainties)) == len(certainties)
+    assert free.certainty is not None and free.certainty >= max(certainties)
+    together = model.complete([sure("yes"), sure("no"), sure("yes", "Is it?")])
+    assert [reply.certainty for reply in together[:2]] == pytest.approx(certainties[:2], abs=0.01)
+
+
+def test_the_certainty_is_what_the_logits_say(weights: Path) -> None:
+    """It is the softmax of what llama.cpp computes after the prompt, at the token that the grammar lets through."""
+    request = sure("yes")
+    with loaded(weights, context=512, most=2, batch=512) as held:
+        reply = assembled(weights, held, context=512, parallel=2).complete([request])[0]
+        template = ChatTemplate(
+            str(read_header(weights).values["tokenizer.chat_template"]), "<|im_start|>", "<|im_end|>"
+        )
+        prompt, fixed = held.vocabulary.prompt(template.pieces(request))
+        (token,) = held.vocabulary.tokens(Piece("yes", is_content=True))
+        held.cache.clear()
+        sequence = held.cache.begin()
+        held.cache.evaluate([(sequence, prompt[:fixed])])
+        (logits,) = held.cache.evaluate([(sequence, prompt[fixed:])])
+    weights_of = np.exp(logits.astype(np.float64) - logits.max())
+    assert reply.certainty == pytest.approx(weights_of[token] / weights_of.sum(), rel=1e-9)
 
 
 def test_no_requests_give_no_replies(made: Callable[..., LlamaModel]) -> None:

@@ -45,8 +45,8 @@ def put(made_once: Path, folder: Path) -> Path:
 
 @contextmanager
 def loaded(notes: list[str], model: str = "bundled") -> Iterator[LoadedModel]:
-    """The model as the commands get it, over the user's cache."""
-    made = load_model(Settings(Path("store"), model=model, context=512, threads=1), notes.append)
+    """The model as the commands get it, over the user's cache, but for the adapter, which knows no other steps."""
+    made = load_model(Settings(Path("store"), model=model, adapter="none", context=512, threads=1), notes.append)
     yield made
     made.close()
 

@@ -102,6 +102,43 @@ def test_the_choice_is_the_best_of_the_whole_vocabulary(
     plain.close()
 
 
+SHORT = GrammarShape('root ::= "none" | "x = " [^;\\n]{1,8}')
+VERDICTS = JsonShape({"type": "object", "properties": {"a": {"enum": ["yes", 1]}}, "required": ["a"]})
+
+
+@pytest.mark.parametrize("shape", [LINE, VERDICTS, SHORT, ANY], ids=["line", "json", "short", "any"])
+def test_a_reply_is_over_where_only_the_end_may_follow(
+    vocabulary: Vocabulary, grammars: Grammars, shape: JsonShape | GrammarShape
+) -> None:
+    """That is said after any token, and the same when it is known from an earlier reply, exactly where it is so."""
+    outcomes = []
+    for seed in (0, 1, 0, 1):
+        plain = PlainGrammar(vocabulary, shape)
+        with grammars.of(shape) as grammar:
+            for step in range(12):
+                token = plain.best(random_logits(vocabulary.size, 40 * seed + step, None))
+                if vocabulary.is_end(token):
+                    break
+                grammar.accept(token)
+                plain.accept(token)
+                is_over = all(map(vocabulary.is_end, plain.admitted()))
+                assert grammar.is_over() == is_over
+                outcomes.append(is_over)
+        plain.close()
+    assert False in outcomes and (True in outcomes or shape in (ANY, LINE))
+
+
+@pytest.mark.parametrize(("word", "is_over"), [("none", True), ("x = May", False), ("x = May 2023", True)])
+def test_short_replies_are_over(vocabulary: Vocabulary, grammars: Grammars, word: str, is_over: bool) -> None:
+    """After none nothing may come; a value may go on as far as its length."""
+    for _ in range(2):
+        with grammars.of(SHORT) as grammar:
+            for token in vocabulary.tokens(Piece(word, is_content=True)):
+                assert not grammar.is_over()
+                grammar.accept(token)
+            assert grammar.is_over() == is_over
+
+
 @pytest.mark.parametrize("before", [0, 1, LIKELIEST - 1, LIKELIEST, 5000])
 def test_a_token_far_down_is_found(vocabulary: Vocabulary, grammars: Grammars, before: int) -> None:
     """However many likelier tokens the grammar refuses, the one that it admits is chosen."""

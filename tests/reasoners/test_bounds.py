@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from random import Random
 from typing import Any
 
@@ -68,20 +69,19 @@ class Adversary:
         pick = self._random.choice
         if request.step == "decompose":
             subgoals = "".join(f"\n{number}. {self._atom()}" for number in range(1, self._random.randint(2, 4)))
-            return f"goal: {self._atom()}\nanswer: {pick(['x', 'y', 'yes or no'])}{subgoals}"
+            return f"{self._atom()}{subgoals}"
         if request.step == "unify":
-            return pick(
-                [
-                    "none",
-                    f"F{self._random.randint(1, 6)} | x = {pick(WORDS)}",
-                    f"F1, F2 | x = {pick(WORDS)}; y = {pick(WORDS)}",
-                    "F1 | yes",
-                    "F2 | no",
-                ]
-            )
+            bindings = [f"x = {pick(WORDS)}", f"y = {pick(WORDS)}", f"y = {pick(WORDS)}; z = {pick(WORDS)}", "yes"]
+            return self._fitting(request.shape, bindings) if self._random.random() < 0.4 else "none"
         if request.step == "refine":
             return pick(["stop", f"causal | {self._atom()} | {pick(WORDS)}"])
         return pick(["same", "different", "yes", "unknown", *WORDS])
+
+    def _fitting(self, shape: GrammarShape, replies: list[str]) -> str:
+        """Return one of the replies that binds the variables of the grammar, or nearly always."""
+        names = set(re.findall(r'"(\w) = "', shape.grammar))
+        fitting = [reply for reply in replies if set(re.findall(r"(\w) = ", reply)) == names]
+        return self._random.choice(fitting if self._random.random() < 0.99 else replies)
 
 
 def check(trace: Trace, is_strict: bool) -> None:

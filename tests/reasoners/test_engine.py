@@ -199,8 +199,8 @@ def test_refinement_stops() -> None:
 
 
 def test_refinement_that_repeats_a_subgoal_counts_as_stop() -> None:
-    """An antecedent equal to a subgoal that is there already leads nowhere."""
-    repeated = refined((1, "(Alice) ordered (x:drink) at (Momoco:cafe)", "drink"))
+    """An antecedent equal to a subgoal that is there already leads nowhere, unless its query is a new one."""
+    repeated = refined((1, "(Alice) ordered (x:drink) at (Momoco:cafe)", "Alice ordered drink at Momoco"))
     trace, _ = ask(CAFE, WHICH, DRINK, unified(), repeated, limits=Limits(max_breadth=1))
 
     assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED

@@ -1,75 +1,160 @@
-"""The compact profile: line replies, one request a subgoal, all in one call."""
+"""The compact profile: line replies, one request for a subgoal and a fact, all in one call."""
 
 from __future__ import annotations
 
-from goalmem_cli.ports import GrammarShape, Request
+from collections.abc import Callable, Mapping
+
+from goalmem_cli.ports import Completion, GrammarShape, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.reasoners.goal_mem.line_steps import CANDIDATES
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.trace import Ending, Status, Trace
-from tests.fakes import ListBackbone, Reply, ScriptedModel
-from tests.reasoners.scripting import COMPACT, MOMENT, chat, number_of
+from tests.fakes import ListBackbone, ScriptedModel
+from tests.reasoners.scripting import COMPACT, MOMENT, chat
 
 TURNS = chat(
     "Priya: My sister Anjali moved to Leeds.", "--", "Priya: Anjali has eleven cello pupils, a sister to be proud of."
 )
+PLAN = "The sister of (Priya) teaches (x:instrument)\n1. (y:person) is the sister of (Priya)\n2. (y:person) has (x:instrument) pupils"
+SISTER, PUPILS = "is the sister of", "pupils"
+
+Said = str | Completion | Callable[[Request], str]
 
 
-def run(turns: list[Turn], question: str, *replies: Reply, depth: int = 1) -> tuple[Trace, ScriptedModel]:
+def replies(
+    pairs: Mapping[tuple[str, str], str | Completion], plan: str = PLAN, **others: Said
+) -> Callable[[Request], str | Completion]:
+    """Return a model that replies to words of a statement and of a fact, ``none`` to others, and by step.
+
+    Statements have their variables called y, then z, whatever they are called in the plan.
+    """
+
+    def reply(request: Request) -> str | Completion:
+        if request.step == "decompose":
+            return plan
+        if request.step == "unify":
+            known = [
+                said
+                for (statement, fact), said in pairs.items()
+                if statement in request.growing and fact in request.tail
+            ]
+            return known[0] if known else "none"
+        said = others.get(request.step, "stop" if request.step == "refine" else "cello")
+        return said(request) if callable(said) else said
+
+    return reply
+
+
+def run(
+    model: Callable[[Request], str | Completion], question: str = "Which instrument does Priya's sister teach?", *,
+    turns: list[Turn] = TURNS, depth: int = 1,
+) -> tuple[Trace, ScriptedModel]:  # fmt: skip
     """Return the trace of a question answered with line replies."""
-    model = ScriptedModel(replies)
-    engine = GoalMem(ListBackbone(turns), model, COMPACT, Limits(max_breadth=1, max_depth=depth))
-    return engine.answer(Question(question, MOMENT)), model
+    scripted = ScriptedModel(model)
+    engine = GoalMem(ListBackbone(turns), scripted, COMPACT, Limits(max_breadth=1, max_depth=depth))
+    return engine.answer(Question(question, MOMENT)), scripted
 
 
-def cites(text: str, rest: str) -> Reply:
-    """Return a line that cites the fact with the text."""
-    return lambda request: f"{number_of(request, text)} | {rest}"
+def sure(text: str, certainty: float) -> Completion:
+    """Return a reply of which the model is so sure."""
+    return Completion(text, 1, 0, 1, certainty=certainty)
 
 
-PLAN = "goal: The sister of (Priya) teaches (x:instrument)\nanswer: x\n1. (y:person) is the sister of (Priya)\n2. (y:person) has (x:instrument) pupils"
-
-
-def test_one_short_request_for_each_subgoal_in_one_call() -> None:
-    """Unification asks about each subgoal on its own, and the engine merges what comes back."""
-    trace, model = run(
-        TURNS, "Which instrument does Priya's sister teach?", PLAN,
-        cites("Leeds", "y = Anjali"), cites("cello", "y = Anjali; x = cello"), "cello",
-    )  # fmt: skip
+def test_each_subgoal_is_held_against_each_of_its_facts_in_one_call() -> None:
+    """Unification asks of one subgoal and one fact at a time, in one call, and the engine merges what comes back."""
+    trace, model = run(replies({(SISTER, "Leeds"): "y = Anjali", (PUPILS, "cello"): "y = Anjali; z = cello"}))
 
     assert trace.answer == "cello"
     assert model.calls == 3
-    assert [request.step for request in model.seen] == ["decompose", "unify", "unify", "answer"]
-    assert model.seen[1].growing == model.seen[2].growing
+    assert [request.step for request in model.seen] == ["decompose", *["unify"] * 3, "answer"]
+    assert {len(request.growing.splitlines()) for request in model.seen[1:4]} == {1}
 
 
-def test_grammar_enumerates_what_exists() -> None:
-    """Fact numbers and variables in the grammar are those of the call, so that no other can be written."""
-    _, model = run(TURNS, "Which instrument?", PLAN, "none", "none", "stop", "stop")
-    shape = model.seen[1].shape
+def test_grammar_offers_the_variables_of_the_subgoal() -> None:
+    """No other variable can be bound, and one without any is only proved or not."""
+    _, model = run(replies({}, "(Priya) has (x:sister)\n1. (Priya) has (x:sister)\n2. (Priya) is proud"))
+    first, second = (request.shape for request in model.seen[1:] if "Leeds" in request.tail)
 
-    assert isinstance(shape, GrammarShape)
-    assert '"F1" | "F2"' in shape.grammar
-    assert '"y = " value' in shape.grammar
-    assert "x = " not in shape.grammar
-    assert "no" not in shape.grammar.replace("none", "")
+    assert isinstance(first, GrammarShape) and isinstance(second, GrammarShape)
+    assert '"y = " value' in first.grammar
+    assert "x = " not in first.grammar
+    assert '"none" | "yes"' in second.grammar
+
+
+def test_surest_fact_that_passes_the_checks_grounds_a_subgoal() -> None:
+    """Of several facts the surest is taken; one that the checks refuse leaves its place to the next."""
+    turns = chat(
+        "Priya: Anjali is my sister.",
+        "Priya: My sister is called Anjali Rao.",
+        "Priya: The sister of mine is out 30 euros.",
+    )
+    plan = "(x:person) is the sister of (Priya)\n1. (x:person) is the sister of (Priya)"
+    pairs: dict[tuple[str, str], str | Completion] = {
+        (SISTER, "30 euros"): sure("y = Napoleon", 0.99),
+        (SISTER, "called"): sure("y = Anjali Rao", 0.9),
+        (SISTER, "is my sister"): sure("y = Anjali", 0.3),
+    }
+    model = ScriptedModel(replies(pairs, plan, answer="Anjali Rao"))
+    engine = GoalMem(ListBackbone(turns), model, COMPACT, Limits(max_breadth=1, max_depth=0), strict=True)
+    trace = engine.answer(Question("Who is Priya's sister?", MOMENT))
+    (step,) = trace.attempts[0].steps
+
+    assert trace.answer == "Anjali Rao"
+    assert [trace.facts[fact].text for grounded in step.grounded for fact in grounded.facts] == [turns[1].text]
+    assert [entry.bindings["x"] for entry in step.rejected] == [("Napoleon",)]
+
+
+def test_surer_binding_of_a_shared_variable_wins_over_a_conflicting_one() -> None:
+    """Alternatives are taken with those that were surer, so that one wrong reply does not refuse a right one."""
+    trace, _ = run(
+        replies({
+            (SISTER, "Leeds"): sure("y = Anjali", 0.9), (SISTER, "cello"): sure("y = pupils", 0.7),
+            (PUPILS, "cello"): sure("y = Anjali; z = cello", 0.8), (PUPILS, "Leeds"): sure("y = Leeds; z = Leeds", 0.6),
+        })
+    )  # fmt: skip
+
+    assert trace.answer == "cello"
+    assert trace.substitution == {"y": ("Anjali",), "x": ("cello",)}
+
+
+def test_a_subgoal_is_held_against_a_fact_once_as_it_reads() -> None:
+    """A later round asks of new facts only; what a variable was bound to makes another subgoal of it."""
+    trace, model = run(
+        replies({(SISTER, "Leeds"): "y = Anjali", ("(Anjali) has", "cello"): "y = cello"}, refine="stop"), depth=3
+    )
+    asked = [(request.growing, request.tail) for request in model.seen if request.step == "unify"]
+
+    assert len(asked) == len(set(asked))
+    assert trace.attempts[0].steps[0].unresolved[0].subgoal == 1
+
+
+def test_at_most_so_many_facts_are_held_against_a_subgoal_in_a_call() -> None:
+    """The best facts of a subgoal come first; the others have to wait for a later round."""
+    turns = chat(*(f"Priya: My sister has pupils number {number}." for number in range(30)))
+    _, model = run(replies({}, "(x:thing) is a sister\n1. (x:thing) is a sister"), turns=turns, depth=0)
+
+    assert [request.step for request in model.seen].count("unify") == CANDIDATES
 
 
 def test_none_and_stop_end_the_attempt() -> None:
     """Lines that give nothing leave every subgoal unresolved, and refinement may stop."""
-    trace, _ = run(TURNS, "Which instrument?", PLAN, "none", "none", "stop", "stop")
+    trace, _ = run(replies({}))
 
     assert trace.status is Status.UNKNOWN
     assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED
     assert [entry.subgoal for entry in trace.attempts[0].steps[0].unresolved] == [0, 1]
 
 
-def test_refinement_lines_make_antecedents() -> None:
-    """A refinement line gives relation, statement and query."""
+def test_refinement_lines_make_antecedents_whose_facts_their_subgoal_sees_too() -> None:
+    """A refinement line gives relation, statement and query; what the query finds may prove the subgoal itself."""
+    turns = chat("Priya: My sister Anjali moved to Leeds.", "--", "Ben: The cello suits Anjali, she teaches it.")
     trace, _ = run(
-        TURNS, "Which instrument?", PLAN, cites("Leeds", "y = Anjali"), "none",
-        "semantic | (Anjali) has pupils for (x:instrument) | cello pupils",
-        cites("cello", "x = cello"), cites("cello", "x = cello"), "cello",
-    )  # fmt: skip
+        replies(
+            {(SISTER, "Leeds"): "y = Anjali", ("(Anjali) has", "suits"): "y = cello"},
+            refine="semantic | (Anjali) plays (x:instrument) | cello suits teaches",
+        ),
+        turns=turns,
+    )
 
     assert trace.answer == "cello"
     assert trace.attempts[0].steps[0].refined[0].relation == "semantic"
@@ -77,12 +162,11 @@ def test_refinement_lines_make_antecedents() -> None:
 
 def test_undecided_pair_gets_a_request_of_its_own() -> None:
     """Two names that the checks cannot equate are judged in the next call, beside the subgoals."""
-    trace, model = run(
-        TURNS, "Which instrument?", PLAN, cites("Leeds", "y = my sister"), cites("cello", "y = Anjali; x = cello"),
-        "semantic | (y:person) lives in (Leeds) | Leeds", "stop",
-        cites("Leeds", "y = my sister"), cites("cello", "y = Anjali; x = cello"), cites("Leeds", "y = Anjali"), "same",
-        "cello",
-    )  # fmt: skip
+    pairs: dict[tuple[str, str], str | Completion] = {
+        ("(my sister) has", "cello"): "y = cello", (SISTER, "Leeds"): sure("y = my sister", 0.9),
+        (PUPILS, "cello"): sure("y = Anjali; z = cello", 0.3),
+    }  # fmt: skip
+    trace, model = run(replies(pairs, refine="semantic | (y:person) lives in (Leeds) | Leeds", same="same"))
 
     assert trace.answer == "cello"
     assert [request.step for request in model.seen].count("same") == 1
@@ -90,24 +174,37 @@ def test_undecided_pair_gets_a_request_of_its_own() -> None:
 
 def test_unusable_lines_fail_the_step() -> None:
     """A line that is not of the form is retried once, then the step has failed."""
-    trace, _ = run(TURNS, "Which instrument?", "no plan", "goal: nothing")
-    unified, _ = run(TURNS, "Which instrument?", PLAN, "F1", "none", "F1 | z = cello", "none")
+    trace, model = run(replies({}, "no plan"))
+    unified, _ = run(replies({(SISTER, "Leeds"): "z = cello"}))
 
     assert trace.status is unified.status is Status.FAILED
+    assert model.calls == 2
 
 
-def test_starred_variables_take_several_values_from_a_line() -> None:
-    """The values of a starred variable stand in one line with commas."""
-    turns = chat("Ana: I paint and swim.")
-
-    def reply(request: Request) -> str:
-        if request.step == "decompose":
-            return "goal: (Ana) does (x:hobby*)\nanswer: x\n1. (Ana) likes to (x:hobby*)"
-        return "F1 | x = paint, swim" if request.step == "unify" else "paint, swim"
-
-    model = ScriptedModel(reply)
+def test_starred_variables_take_the_values_of_every_fact() -> None:
+    """The values of a starred variable stand in one line with commas, and several facts add up."""
+    turns = chat("Ana: I paint and swim.", "Ana: I also like to draw.")
+    plan = "(Ana) does (x:hobby*)\n1. (Ana) likes to (x:hobby*)"
+    pairs = {("likes to", "paint"): "y = paint, swim", ("likes to", "draw"): "y = draw"}
+    model = ScriptedModel(replies(pairs, plan, answer="paint, swim, draw"))
     trace = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits()).answer(
         Question("What does Ana do?", MOMENT)
     )
 
-    assert trace.substitution == {"x": ("paint", "swim")}
+    assert set(trace.substitution["x"]) == {"paint", "swim", "draw"}
+
+
+def test_an_antecedent_that_says_what_its_subgoal_says_is_another_query_for_it() -> None:
+    """A small model often only renames the variable: the subgoal is then held against what the query finds."""
+    turns = chat("Priya: My sister Anjali moved to Leeds.", "--", "Ben: The cello suits Anjali, she teaches it.")
+    trace, _ = run(
+        replies(
+            {(SISTER, "Leeds"): "y = Anjali", ("(Anjali) has", "suits"): "y = cello"},
+            refine="semantic | (Anjali) has (z:instrument) pupils | cello suits teaches",
+        ),
+        turns=turns,
+    )
+
+    assert trace.answer == "cello"
+    assert trace.attempts[0].steps[0].refined == ()
+    assert trace.attempts[0].steps[1].queries[0] == "cello suits teaches"

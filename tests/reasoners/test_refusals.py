@@ -166,7 +166,7 @@ class Cut(ScriptedModel):
 
 def test_a_reply_that_was_cut_off_is_unusable() -> None:
     """A line that may have gone on is not taken for whole."""
-    model = Cut(lambda _: "goal: (Ana) has (x:dog)\nanswer: x\n1. (Ana) has (x:dog)")
+    model = Cut(lambda _: "(Ana) has (x:dog)\n1. (Ana) has (x:dog)")
     trace = GoalMem(ListBackbone(chat("Ana: My dog.")), model, COMPACT, ONCE).answer(Question("Which dog?", MOMENT))
 
     assert trace.status is Status.FAILED

@@ -11,6 +11,7 @@ import pytest
 
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
 from goalmem_cli.records import Query
+from goalmem_cli.store.keys import key_of
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.text_index import TextIndex
 from goalmem_cli.store.values import Ranking
@@ -211,10 +212,10 @@ def test_derived_units_leave_with_their_turn(store: Store) -> None:
     with duckdb.connect(str(store.path / "memory.duckdb")) as connection:
         connection.execute(
             "INSERT INTO units SELECT 'gist', 'remem', 'gist', conversation, session, ordinal, speaker, said, clock, "
-            "instant, NULL, NULL, '{}', 'Ben drinks matcha' FROM units WHERE id = ?",
-            [turn.id],
+            "instant, NULL, NULL, '{}', 'Ben drinks matcha', ?, place_key FROM units WHERE id = ?",
+            [key_of("gist"), turn.id],
         )
-        connection.execute("INSERT INTO unit_sources VALUES ('gist', 0, ?, 'D1:5')", [turn.id])
+        connection.execute("INSERT INTO unit_sources VALUES ('gist', 0, ?, 'D1:5', ?)", [turn.id, key_of("gist")])
         connection.execute("INSERT INTO edges VALUES ('gist', ?, 'about', 1.0)", [turn.id])
     assert store.hits(["gist"])["gist"].unit.labels == ("D1:5",)
     store.add(chat([*CAFE[:4], "Rooibos.", CAFE[5]], name="ids", own_id="conv", with_ids=True))

@@ -386,6 +386,7 @@ store.verify()
 tempfile.tempdir = "/tmp"
 if os.geteuid() == 0:
     os.seteuid(65534)
+store = open_store(Path(sys.argv[1]))  # what the other has mapped stays readable
 try:
     for ranking, found in everything(store).items():
         print(ranking, *found)

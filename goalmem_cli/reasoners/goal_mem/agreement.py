@@ -37,6 +37,31 @@ def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], 
     return Ruling(tuple(standing), (*refused, *out), denied, substitution, tuple(undecided))
 
 
+def surest(candidates: Sequence[Grounded], certainties: Sequence[float], bench: Bench) -> Ruling:
+    """Return the ruling over alternatives: each is taken, the surest first, that stands with those taken before it.
+
+    A subgoal has one grounding, but where a variable of it asks for all that hold. What is passed over because its
+    subgoal has a surer grounding is not refused.
+    """
+    taken: list[Grounded] = []
+    refused: list[Rejected] = []
+    undecided: list[tuple[str, str]] = []
+    order = sorted(range(len(candidates)), key=lambda place: (-certainties[place], place))
+    for candidate in (candidates[place] for place in order):
+        if not bench.starred & candidate.bindings.keys() and candidate.subgoal in {item.subgoal for item in taken}:
+            continue
+        trial = agree([*taken, candidate], (), bench)
+        if len(trial.grounded) > len(taken):
+            taken.append(candidate)
+        else:
+            refused += [
+                item for item in trial.rejected if (item.subgoal, item.facts) == (candidate.subgoal, candidate.facts)
+            ]
+            undecided += trial.undecided
+    ruling = agree(taken, (), bench)
+    return replace(ruling, rejected=tuple(refused), undecided=tuple(undecided))
+
+
 _Verdicts = tuple[list[Grounded], list[Rejected], list[tuple[str, str]]]
 
 

@@ -5,7 +5,7 @@ GOAL-MEM Algorithm 1, lines 6 to 36.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from goalmem_cli.logic import Atom, Substitution, Variable
@@ -74,7 +74,10 @@ class AttemptRun:
         self._asked: set[Pair] = set()
         self._same: set[Pair] = set()
         self._explored: set[str] = set()
+        self._queries: list[list[str]] = [[atom.phrase] for atom in plan.subgoals]
         self._queried: set[str] = {atom.phrase for atom in plan.subgoals}
+        self._found: dict[str, tuple[str, ...]] = {}
+        self._held: set[tuple[str, str]] = set()
 
     def run(self) -> Outcome:
         """Return how the attempt ended, after at most 1 + max_depth rounds."""
@@ -117,15 +120,18 @@ class AttemptRun:
         """Retrieve and unify once; say too whether retrieval brought anything new."""
         found = self._book.retrieve(queries, self._pool, is_first=depth == 0, is_deep=is_exploring)
         self._queried |= set(queries)
+        self._found |= found.by_query
         self._pool += found.new
         step = Step(depth, tuple(queries), tuple(fact.number for fact in found.new), skipped=found.skipped)
         active = self._active()
         is_idle = not found.new and not any(map(self._open, active))
         if not self._pool or is_idle:
             return replace(step, unresolved=self._unresolved({}, {}, found)), bool(found.new)
-        reply = self._steps.unify(self._situation(active))
+        situation = self._situation(active)
+        reply = self._steps.unify(situation)
         if reply.value is None:
             return replace(step, failure=f"unification: {reply.problem}", usage=reply.usage), bool(found.new)
+        self._held |= {(str(situation.subgoals[number]), fact) for number, fact in reply.value.held}
         step = self._take(step, reply.value, found)
         return replace(step, usage=reply.usage), bool(found.new)
 
@@ -187,24 +193,39 @@ class AttemptRun:
         step = replace(step, usage=step.usage + reply.usage)
         if reply.value is None:
             return replace(step, failure=f"refinement: {reply.problem}"), Ending.UNUSABLE_REPLY, []
-        fresh = self._fresh(reply.value)
-        if not fresh:
+        again = self._asked_again(reply.value)
+        fresh = self._fresh(antecedent for antecedent in reply.value if antecedent not in again)
+        if not again and not fresh:
             return step, Ending.REFINEMENT_STOPPED, []
         refined = []
+        for antecedent in again:
+            self._queries[antecedent.of].append(antecedent.query)
         for antecedent in fresh:
             self._atoms.append(antecedent.subgoal)
             self._serves.append(antecedent.of)
+            self._queries.append([antecedent.query])
+            self._queries[antecedent.of].append(antecedent.query)
             self._queried.add(self._phrase(len(self._atoms) - 1))  # its own query stands for it
             text = str(antecedent.subgoal)
             refined.append(Refined(antecedent.of, text, antecedent.query, antecedent.relation))
-        return replace(step, refined=tuple(refined)), None, [antecedent.query for antecedent in fresh]
+        return replace(step, refined=tuple(refined)), None, [antecedent.query for antecedent in (*again, *fresh)]
 
-    def _fresh(self, antecedents: tuple[Antecedent, ...]) -> list[Antecedent]:
+    def _asked_again(self, antecedents: Iterable[Antecedent]) -> list[Antecedent]:
+        """Return those that say what the subgoal they serve says: each is another query for it, if it is a new one."""
+        return [
+            antecedent
+            for antecedent in antecedents
+            if antecedent.subgoal.phrase in (self._atoms[antecedent.of].phrase, self._phrase(antecedent.of))
+            and antecedent.query.strip()
+            and antecedent.query not in self._found
+        ]
+
+    def _fresh(self, antecedents: Iterable[Antecedent]) -> list[Antecedent]:
         """Return the antecedents that repeat no subgoal of this attempt, at most `max_subgoals`."""
-        known = {normalise(str(atom)) for atom in self._atoms}
+        known = {normalise(atom.phrase) for atom in self._atoms}
         fresh: dict[str, Antecedent] = {}
         for antecedent in antecedents:
-            key = normalise(str(antecedent.subgoal))
+            key = normalise(antecedent.subgoal.phrase)
             if key not in known and antecedent.query.strip():
                 fresh.setdefault(key, antecedent)
         return list(fresh.values())[: self._limits.max_subgoals]
@@ -218,7 +239,15 @@ class AttemptRun:
             {number: plain.apply(self._atoms[number]) for number in numbers},
             self._substitution.bindings,
             self._undecided,
+            {number: self._leads(number) for number in numbers},
         )
+
+    def _leads(self, number: int) -> tuple[str, ...]:
+        """Return the facts that a subgoal's queries led to, the last query's first, but those it was held against."""
+        text = str(self._plain().apply(self._atoms[number]))
+        queries = dict.fromkeys((self._phrase(number), *reversed(self._queries[number])))
+        facts = dict.fromkeys(fact for query in queries for fact in self._found.get(query, ()))
+        return tuple(fact for fact in facts if (text, fact) not in self._held)
 
     def _open(self, number: int) -> bool:
         """Say whether a subgoal still waits for its grounding: an antecedent does only while the one it serves does."""

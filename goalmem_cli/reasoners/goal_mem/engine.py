@@ -47,6 +47,7 @@ class GoalMem:
         *,
         strict: bool = False,
         model_name: str = "",
+        adapter: str = "",
         observer: Observer | None = None,
     ) -> None:
         self._backbone = backbone
@@ -55,6 +56,7 @@ class GoalMem:
         self._limits = limits
         self._is_strict = strict
         self._model_name = model_name
+        self._adapter = adapter
         self._observer = observer or Unwatched()
 
     def answer(self, question: Question) -> Trace:
@@ -74,6 +76,7 @@ class GoalMem:
             model=self._model_name,
             asker=question.asker,
             prompts=self._hashes,
+            adapter=self._adapter,
         )
         trace = self._search(question, book, blank)
         usage = replace(trace.usage, seconds=perf_counter() - started)

@@ -21,7 +21,7 @@ from goalmem_cli.logic.checks import (
 )
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.normal import content_words, normalise, stem, words
-from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, supports
+from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, supports, surest
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Proposal, Ruling
 from goalmem_cli.trace import Contradicted, Grounded, Rejected
 
@@ -29,9 +29,10 @@ from goalmem_cli.trace import Contradicted, Grounded, Rejected
 def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
     """Return which of the model's proposals hold, and the substitution that they make with the earlier ones.
 
-    The order of the proposals decides nothing.
+    The order of the proposals decides nothing; how sure the model is of alternatives does.
     """
     candidates: list[Grounded] = []
+    certainties: list[float | None] = []
     rejected: list[Rejected] = []
     contradicted: list[Contradicted] = []
     for proposal in sorted(proposals, key=lambda item: (item.subgoal, item.facts, sorted(item.bindings.items()))):
@@ -41,7 +42,11 @@ def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
             contradicted.append(Contradicted(proposal.subgoal, proposal.facts))
         else:
             candidates.append(_grounded(proposal, bench))
-    ruling = agree(candidates, contradicted, bench)
+            certainties.append(proposal.certainty)
+    if any(certainty is not None for certainty in certainties) and not bench.is_current:
+        ruling = surest(candidates, [certainty or 0.0 for certainty in certainties], bench)
+    else:
+        ruling = agree(candidates, contradicted, bench)
     return replace(ruling, rejected=(*rejected, *ruling.rejected))
 
 

@@ -42,12 +42,16 @@ class Decomposition:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What the model says of one subgoal: facts that entail it under the bindings, or that contradict it."""
+    """What the model says of one subgoal: facts that entail it under the bindings, or that contradict it.
+
+    Several with a `certainty` (0 to 1) are alternatives, of which the surest that passes the checks is taken.
+    """
 
     subgoal: int
     facts: tuple[str, ...]
     bindings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_contradiction: bool = False
+    certainty: float | None = None
 
 
 Pair = frozenset[str]
@@ -61,11 +65,15 @@ def as_pair(left: str, right: str) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Unification:
-    """The model's proposals over all active subgoals, its reasons for the rest, and the pairs it holds equal."""
+    """The model's proposals over all active subgoals, its reasons for the rest, and the pairs it holds equal.
+
+    `held` are the subgoals and facts that were held against each other, where not all were.
+    """
 
     proposals: tuple[Proposal, ...] = ()
     unresolved: Mapping[int, str] = field(default_factory=dict)
     same: frozenset[Pair] = frozenset()
+    held: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,8 @@ class Situation:
     """Where an attempt stands when a step is asked.
 
     `subgoals` are the active ones by number, the substitution applied; `undecided` are pairs of constants that the
-    checks could not settle.
+    checks could not settle. `leads` are the facts that each active subgoal's queries led to, best first, without those
+    that the subgoal was held against already as it reads now.
     """
 
     question: Question
@@ -130,6 +139,7 @@ class Situation:
     subgoals: Mapping[int, Atom]
     substitution: Mapping[str, tuple[str, ...]]
     undecided: tuple[tuple[str, str], ...] = ()
+    leads: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Steps(Protocol):

@@ -1,0 +1,137 @@
+"""Turns a trained adapter into the GGUF file that llama.cpp applies, and checks that it does what was trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from goalmem_cli.errors import ModelError
+from goalmem_cli.models.gguf import file_digest
+from goalmem_cli.models.lora import BASE_DIGEST
+from goalmem_cli.models.prompt_tokens import next_logits
+
+NAME = "goalmem-smollm2.gguf"
+MOST_BYTES = 12_000_000
+LEAST_ALIKE, LEAST_EFFECT = 0.99, 0.8
+"""The cosines that llama.cpp's logits have at least: with the trained model's, and of what the adapter changes."""
+NO_EFFECT = 0.998
+"""From this cosine on, an adapter changes too little for its effect to stand out from rounding."""
+
+_NAMES = {
+    "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}  # fmt: skip
+_FACTORS = {"lora_A": "lora_a", "lora_B": "lora_b"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How llama.cpp with the adapter compares with the trained model, over some prompts: mean cosines of the logits.
+
+    `alike` is with the trained model, `plain` with llama.cpp without adapter; `effect` is of what the adapter adds to
+    the logits here and there; `agreement` the share of prompts that both go on with by the same token.
+    """
+
+    alike: float
+    plain: float
+    effect: float
+    agreement: float
+
+
+def write_adapter(model: Any, base: Path, path: Path) -> int:
+    """Write the adapter of the model of the file `base` as GGUF, in half precision, and return the size in bytes.
+
+    Raises:
+        ModelError: it is larger than what is shipped, or the base cannot be read.
+    """
+    config = model.config
+    settings = model.peft_config["default"]
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_type(gguf.GGUFType.ADAPTER)
+    writer.add_name("goalmem-smollm2")
+    writer.add_license("apache-2.0")
+    writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
+    writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, float(settings.lora_alpha))
+    writer.add_string(BASE_DIGEST, file_digest(base))
+    for name, tensor in sorted(tensors_of(model, config.num_attention_heads, config.num_key_value_heads).items()):
+        writer.add_tensor(name, tensor)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise ModelError(f"the adapter has {size} bytes, at most {MOST_BYTES} are shipped", "train one of a lower rank")
+    return size
+
+
+def tensors_of(model: Any, heads: int, key_heads: int) -> dict[str, NDArray[np.float16]]:
+    """Return the adapter's tensors under llama.cpp's names.
+
+    Where llama.cpp keeps the rows of queries and keys in another order than transformers, so do the rows of B.
+    """
+    found: dict[str, NDArray[np.float16]] = {}
+    for name, weight in model.named_parameters():
+        parts = name.split(".")
+        factor = next((part for part in parts if part in _FACTORS), None)
+        if factor is None:
+            continue
+        layer = parts[parts.index("layers") + 1]
+        kind = ".".join(parts[parts.index("layers") + 2 : parts.index(factor)])
+        values = weight.detach().to("cpu", torch.float32).numpy()
+        if factor == "lora_B" and kind in ("self_attn.q_proj", "self_attn.k_proj"):
+            values = interleaved(values, heads if kind.endswith("q_proj") else key_heads)
+        found[f"blk.{layer}.{_NAMES[kind]}.weight.{_FACTORS[factor]}"] = np.ascontiguousarray(values, dtype=np.float16)
+    return found
+
+
+def interleaved(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    """Return the rows with the halves of each head interleaved, as llama.cpp rotates neighbouring pairs."""
+    halves = rows.reshape(heads, 2, rows.shape[0] // heads // 2, *rows.shape[1:])
+    return halves.swapaxes(1, 2).reshape(rows.shape)
+
+
+def check(model: Any, base: Path, adapter: Path, prompts: Sequence[Sequence[int]]) -> Check:
+    """Compare llama.cpp's logits with those of the trained model and of the model without adapter.
+
+    Raises:
+        ModelError: llama.cpp with the adapter is not the model that was trained.
+    """
+    ours = _logits(model, prompts)
+    with model.disable_adapter():
+        base_ours = _logits(model, prompts)
+    theirs, base_theirs = next_logits(base, adapter, prompts), next_logits(base, None, prompts)
+    result = Check(
+        alike=_cosine(ours, theirs),
+        plain=_cosine(base_theirs, theirs),
+        effect=_cosine(ours - base_ours, theirs - base_theirs),
+        agreement=float(np.mean(ours.argmax(axis=1) == theirs.argmax(axis=1))),
+    )
+    is_effective = result.plain >= NO_EFFECT or result.effect >= LEAST_EFFECT
+    if result.alike < LEAST_ALIKE or not is_effective:
+        raise ModelError(f"llama.cpp does not compute what was trained: {result}", "report this with your versions")
+    return result
+
+
+def _logits(model: Any, prompts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+    """Return the (prompts, vocabulary) logits of what follows each prompt."""
+    model.eval()
+    place = next(model.parameters()).device
+    with torch.no_grad():
+        found = [model(input_ids=torch.tensor([list(prompt)], device=place)).logits[0, -1] for prompt in prompts]
+    values: NDArray[np.float32] = torch.stack(found).float().cpu().numpy()
+    return values
+
+
+def _cosine(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
+    one, other = left - left.mean(axis=1, keepdims=True), right - right.mean(axis=1, keepdims=True)
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    return float(np.mean((one * other).sum(axis=1) / np.maximum(lengths, 1e-9)))

@@ -1,0 +1,119 @@
+"""Examples of answering: the wording of what was found, verdicts, and direct readings of retrieved facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from goalmem_cli.logic import Substitution
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import Reply, asker_in, fact_line
+from goalmem_cli.reasoners.facts import token_cost
+from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
+from goalmem_cli.reasoners.goal_mem.engine import worded
+from goalmem_cli.records import Usage
+from goalmem_cli.trace import Fact
+from goalmem_cli.tuning.example import Example
+from goalmem_cli.tuning.memory import Scene
+from goalmem_cli.tuning.plan import Ground, Lesson
+
+FEWEST, MOST, TOKENS = 4, 12, 900
+"""How many facts a reading is shown, and about how many tokens they have at most."""
+CITED = 4
+WITHOUT = 0.12
+"""How often a reading is shown none of the evidence."""
+
+
+def answering(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:
+    """Yield the wording or the verdict of a question, and its reading from retrieved facts."""
+    scene.number([ground.atom.phrase for ground in lesson.subgoals], MOST)
+    if lesson.answer_variables:
+        yield from _wording(scene, lesson, book)
+    else:
+        yield from _verdict(scene, lesson, book)
+    yield from _reading(scene, book, chance)
+
+
+def _wording(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
+    """Yield the corpus's answer as the wording of its bindings, or the bindings where the engine would not take it."""
+    if scene.case.answer is None or not all(name in lesson.bindings for name in lesson.answer_variables):
+        return
+    found = [value for name in lesson.answer_variables for value in lesson.bindings[name]]
+    asked = f"{scene.question.text} {lesson.goal.phrase if lesson.goal is not None else ''}"
+    reply, _ = worded(Reply(scene.case.answer, Usage()), found, asked)
+    facts = _cited(scene, lesson.subgoals)
+    if facts:
+        inputs = {"question": scene.question.text, "facts": _lines(facts), "found": ", ".join(found), "problem": ""}
+        yield Example("answer", scene.case.id, book["answer"].request(inputs), reply)
+
+
+def _verdict(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
+    """Yield the verdict on a closed question; a false premise that was taken for grounded leaves it unknown."""
+    reply = (scene.case.answer or "unknown").strip().lower()
+    whole = Substitution(lesson.bindings)
+    facts, settled = [], []
+    for ground in lesson.subgoals:
+        shown = scene.gold(ground.facts or (scene.case.evidence if scene.case.is_unanswerable else ()))
+        facts += shown
+        settled.append(f"{whole.apply(ground.atom)} -- {', '.join(fact.number for fact in shown)}")
+    unique = list({fact.unit: fact for fact in facts}.values())
+    if unique and reply in VERDICTS:
+        inputs = {"question": scene.question.text, "facts": _lines(unique), "settled": settled, "problem": ""}
+        yield Example("verdict", scene.case.id, book["verdict"].request(inputs), reply)
+
+
+def _reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
+    """Yield a reading of what the question finds, its evidence among it but for some, the best last."""
+    evidence = scene.gold(scene.case.evidence)
+    is_without = chance.random() < WITHOUT
+    is_unknown = scene.case.is_unanswerable or is_without
+    found = scene.found(scene.question.text, chance.randint(FEWEST, MOST))
+    units = {fact.unit for fact in evidence}
+    if is_without and not scene.case.is_unanswerable:
+        found = [fact for fact in found if fact.unit not in units]
+    else:
+        found = _with(found, evidence, chance)
+    shown = _within(found, units)
+    answer = scene.case.answer
+    if not shown or (not is_unknown and answer is None):
+        return
+    cited = [fact.number for fact in evidence][:CITED]
+    reply = "answer: unknown" if is_unknown else f"answer: {answer}\nfacts: {', '.join(cited)}"
+    lines = _lines(shown[::-1])
+    inputs = {"question": scene.question.text, "asker": asker_in(scene.question), "facts": lines, "problem": ""}
+    request = book["read"].request(inputs, {"facts": [fact.number for fact in shown]})
+    yield Example("read none" if is_unknown else "read", scene.case.id, request, reply)
+
+
+def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:
+    """Return the facts with the evidence that is missing, each put where it may."""
+    facts = list(found)
+    units = {fact.unit for fact in facts}
+    for fact in evidence:
+        if fact.unit not in units:
+            facts.insert(chance.randint(0, len(facts)), fact)
+    return facts
+
+
+def _within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
+    """Return as many of the facts as the tokens allow, best first, those to be kept in any case."""
+    left = TOKENS - sum(_cost(fact) for fact in facts if fact.unit in kept)
+    shown = []
+    for fact in facts:
+        if fact.unit not in kept:
+            left -= _cost(fact)
+        if fact.unit in kept or left >= 0:
+            shown.append(fact)
+    return shown
+
+
+def _cost(fact: Fact) -> int:
+    return token_cost(fact.speaker, fact.text, fact.times)
+
+
+def _cited(scene: Scene, grounds: Sequence[Ground]) -> list[Fact]:
+    return scene.gold(tuple(dict.fromkeys(label for ground in grounds for label in ground.facts)))
+
+
+def _lines(facts: Sequence[Fact]) -> list[str]:
+    return [fact_line(fact) for fact in facts]

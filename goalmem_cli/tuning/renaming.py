@@ -1,0 +1,221 @@
+"""Gives people, places and things of a conversation other names, the same in its turns, questions and plans."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from random import Random
+
+from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
+from goalmem_cli.evaluation.plans import MACHINE
+from goalmem_cli.logic import parse_atom
+from goalmem_cli.records import Turn
+from goalmem_cli.tuning.corpus import Talk
+from goalmem_cli.tuning.names import ENDINGS, MEN, MIDDLES, NO_NAMES, ONSETS, PLACES, WOMEN
+
+_WORD = re.compile(r"\w+")
+_INSIDE = re.compile(r"(?<=[\w,;)] )[^\W\d_][\w]*")  # a word that opens no sentence
+_PEOPLES = ("ish", "ese", "ian", "ians", "ean", "ans")
+_TELLS_PERSON = frozenset(
+    "said says told tells asked asks gave gives has had wants came called calls thinks who got took bought lent "
+    "brought sent wrote lives moved works plays loves likes makes".split()
+)
+_RELATIVES = frozenset(
+    "sister brother cousin friend aunt uncle colleague neighbour wife husband son daughter niece nephew boss mr mrs ms "
+    "dr miss grandma grandpa granny girlfriend boyfriend partner baby named dona don with and".split()
+)
+_BEFORE_PLACE = frozenset("in to from near at towards via outside around leaving reach".split())
+_PERSON_TYPES = frozenset(
+    "person name sister brother cousin friend aunt uncle colleague neighbour wife husband son daughter relative buyer "
+    "guest child man woman teacher doctor boss".split()
+)
+_PLACE_TYPES = frozenset(
+    "place city town village country region island street station harbour venue destination".split()
+)
+_FEMALE = frozenset("she her hers mrs ms miss aunt sister wife daughter mother niece girlfriend grandma granny".split())
+_MALE = frozenset("he him his mr uncle brother husband son father nephew boyfriend grandpa".split())
+
+
+class Kind(StrEnum):
+    """What a name names."""
+
+    WOMAN = "woman"
+    MAN = "man"
+    PERSON = "person"
+    PLACE = "place"
+    THING = "thing"
+
+    @property
+    def is_person(self) -> bool:
+        """Whether it names somebody."""
+        return self in (Kind.WOMAN, Kind.MAN, Kind.PERSON)
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A conversation under new names, and what each of its names names."""
+
+    talk: Talk
+    names: Mapping[str, Kind]
+
+
+def rename(talk: Talk, kinds: Mapping[str, Kind], chance: Random) -> Renamed:
+    """Return the conversation with every one of the names replaced by one drawn for it, of its kind."""
+    taken = {word for text in _texts(talk) for word in _WORD.findall(text)}
+    new: dict[str, str] = {}
+    for name, kind in kinds.items():
+        new[name] = _draw(kind, taken, chance)
+        taken.add(new[name])
+    written = dict(new)
+    for speaker in talk.speakers:
+        if speaker in new and speaker != MACHINE:
+            written[speaker.lower()] = new[speaker].lower()  # as some write their messages
+    return Renamed(_replaced(talk, written), {new[name]: kind for name, kind in kinds.items()})
+
+
+def lower_words(talks: Iterable[Talk]) -> frozenset[str]:
+    """Return the words that some conversation has in lower case: no names, capitalised or not."""
+    return frozenset(
+        word
+        for talk in talks
+        for turn in talk.conversation.turns
+        for word in _WORD.findall(turn.text)
+        if word.islower()
+    )
+
+
+def names_of(talk: Talk, common: frozenset[str]) -> dict[str, Kind]:
+    """Return the single-word names of a conversation with their kinds; `common` are words that are no names.
+
+    A name that begins another one (Theo, Theodora) stays as it is, as both may be one person.
+    """
+    texts = _texts(talk)
+    speakers = {word for speaker in talk.speakers if speaker != MACHINE for word in _WORD.findall(speaker)}
+    inside = {word for text in texts for word in _INSIDE.findall(text)}
+    found = sorted({word for word in speakers | inside if _is_name(word, common)} | speakers)
+    found = [name for name in found if not any(_belongs(name, other) for other in found)]
+    typed = _typed(talk)
+    return {name: _kind(name, texts, typed, is_speaker=name in speakers) for name in found}
+
+
+def _is_name(word: str, common: frozenset[str]) -> bool:
+    is_shaped = len(word) > 2 and word[0].isupper() and word[1:].islower()
+    return is_shaped and word not in NO_NAMES and word.lower() not in common and not word.endswith(_PEOPLES)
+
+
+def _belongs(name: str, other: str) -> bool:
+    return name != other and (name.startswith(other) or other.startswith(name))
+
+
+def _kind(name: str, texts: Sequence[str], typed: Mapping[str, str], *, is_speaker: bool) -> Kind:
+    scores: Counter[Kind] = Counter()
+    for text in texts:
+        words = _WORD.findall(text)
+        for place, word in enumerate(words):
+            if word == name:
+                before = words[place - 1].lower() if place else ""
+                after = words[place + 1].lower() if place + 1 < len(words) else ""
+                scores[Kind.PERSON] += 2 * (before in _RELATIVES) + 2 * (after in _TELLS_PERSON) + (after == "s")
+                scores[Kind.PLACE] += 2 * (before in _BEFORE_PLACE)
+                near = {other.lower() for other in words[max(0, place - 3) : place + 8]}
+                scores[Kind.WOMAN] += len(near & _FEMALE)
+                scores[Kind.MAN] += len(near & _MALE)
+    head = typed.get(name, "").split(" ")[-1]
+    scores[Kind.PERSON] += 5 * (head in _PERSON_TYPES) + 99 * is_speaker
+    scores[Kind.PLACE] += 5 * (head in _PLACE_TYPES)
+    person, place_score = scores[Kind.PERSON], scores[Kind.PLACE]
+    if person >= 2 and person > place_score:
+        if scores[Kind.WOMAN] == scores[Kind.MAN]:
+            return Kind.PERSON
+        return Kind.WOMAN if scores[Kind.WOMAN] > scores[Kind.MAN] else Kind.MAN
+    return Kind.PLACE if place_score >= 2 else Kind.THING
+
+
+def _typed(talk: Talk) -> dict[str, str]:
+    """Return the types of the plans' one-word values."""
+    found: dict[str, str] = {}
+    for case in talk.cases:
+        for step in (*_plan(case).subgoals, *_plan(case).refinements):
+            for variable in parse_atom(step.text).variables:
+                found.setdefault(step.bindings.get(variable.name, ""), variable.type)
+            for constant in parse_atom(step.text).constants:
+                found.setdefault(constant.value if constant.type else "", constant.type)
+    return found
+
+
+def _draw(kind: Kind, taken: set[str], chance: Random) -> str:
+    names = {Kind.WOMAN: WOMEN, Kind.MAN: MEN, Kind.PERSON: WOMEN + MEN, Kind.PLACE: PLACES, Kind.THING: ()}[kind]
+    while True:
+        name = chance.choice(names) if names and chance.random() < 0.9 else _invented(chance)
+        if name not in taken and name.lower() not in taken:  # no Mine, no None
+            return name
+
+
+def _invented(chance: Random) -> str:
+    return chance.choice(ONSETS) + chance.choice(MIDDLES) + chance.choice(ENDINGS)
+
+
+def _texts(talk: Talk) -> list[str]:
+    told = [turn.text for turn in talk.conversation.turns]
+    for case in talk.cases:
+        plan = _plan(case)
+        steps = (*plan.subgoals, *plan.refinements)
+        told += [case.question, case.answer or "", plan.goal, *plan.alternative, *(step.text for step in steps)]
+        told += [value for step in steps for value in step.bindings.values()]
+    return told
+
+
+def _plan(case: Case) -> GoldPlan:
+    if case.plan is None:
+        raise ValueError(f"{case.id} has no plan")
+    return case.plan
+
+
+def _replaced(talk: Talk, new: Mapping[str, str]) -> Talk:
+    if not new:
+        return talk
+    names = "|".join(sorted(map(re.escape, new), key=len, reverse=True))
+    exact = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
+    loose = re.compile(exact.pattern, re.IGNORECASE)
+    lowered = {name.lower(): to for name, to in new.items()}
+
+    def say(text: str) -> str:
+        return exact.sub(lambda match: new[match[0]], text)
+
+    def seek(text: str) -> str:
+        return loose.sub(lambda match: lowered[match[0].lower()], text)
+
+    turns = tuple(_turn(turn, say) for turn in talk.conversation.turns)
+    return Talk(replace(talk.conversation, turns=turns), tuple(_case(case, say, seek) for case in talk.cases))
+
+
+def _turn(turn: Turn, say: Callable[[str], str]) -> Turn:
+    return Turn(
+        turn.conversation, turn.session, turn.ordinal, say(turn.speaker), say(turn.text), turn.said, turn.own_id,
+        turn.role,
+    )  # fmt: skip
+
+
+def _case(case: Case, say: Callable[[str], str], seek: Callable[[str], str]) -> Case:
+    plan = _plan(case)
+
+    def step(old: GoldStep) -> GoldStep:
+        bindings = {name: say(value) for name, value in old.bindings.items()}
+        return replace(old, text=say(old.text), bindings=bindings, query=seek(old.query))
+
+    return replace(
+        case,
+        question=say(case.question),
+        answer=None if case.answer is None else say(case.answer),
+        asker=None if case.asker is None else say(case.asker),
+        plan=replace(
+            plan,
+            goal=say(plan.goal),
+            subgoals=tuple(map(step, plan.subgoals)),
+            refinements=tuple(map(step, plan.refinements)),
+            alternative=tuple(map(say, plan.alternative)),
+        ),
+    )

@@ -1,0 +1,85 @@
+"""What a model's adapter leaves in records and listings, and how one is named, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.config import Settings, load_settings
+from goalmem_cli.models.lora import SHIPPED
+from goalmem_cli.trace import as_document, from_document
+from goalmem_cli.wiring import Factories, LoadedModel
+from tests.cli.conftest import Goalmem, seeing
+from tests.conftest import SAMPLES
+from tests.fakes import ScriptedModel
+
+HASH = "0123456789abcdef" * 4
+
+
+def adapted(adapter: str, seen: list[Settings] | None = None) -> Factories:
+    """Return factories with a model that has this adapter and says nothing usable; what was asked for is kept."""
+
+    def load(settings: Settings) -> LoadedModel:
+        if seen is not None:
+            seen.append(settings)
+        model = ScriptedModel(lambda _: "rubbish")
+        return LoadedModel(model, "scripted", "full", 8192, digest=f"d1+{adapter}", adapter=adapter)
+
+    return seeing(load)
+
+
+@pytest.mark.parametrize("reasoner", ["goal-mem", "direct"])
+def test_a_trace_has_the_adapters_hash(momoco: Goalmem, reasoner: str) -> None:
+    """What is printed and what is kept name it; a trace of before there were adapters is read as one without."""
+    words = ("ask", "Which drink?", "--reasoner", reasoner, "--json")
+    document = json.loads(momoco(*words, factories=adapted(HASH)).out)
+    assert document["adapter"] == HASH
+    assert json.loads(momoco("trace", "show", "last", "--json").out)["adapter"] == HASH
+    trace = from_document(document)
+    assert as_document(trace) == document
+    del document["adapter"]
+    assert from_document(document).adapter == ""
+
+
+def test_an_evaluation_with_another_adapter_is_another_run(
+    goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The same command goes on with a run only if the adapter is the same; what was measured names it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    words = ("eval", str(SAMPLES / "momoco.json"), "--reasoner", "direct", "--limit", "2")
+    runs = tmp_path / "data" / "goalmem" / "runs"
+    for adapter, count in ((HASH, 1), (HASH, 1), ("f" * 64, 2), ("", 3)):
+        assert goalmem(*words, factories=adapted(adapter)).code == 0
+        assert len(list(runs.iterdir())) == count
+    manifests = [(folder / "run.json").read_text("utf-8") for folder in runs.iterdir()]
+    assert sum(HASH in manifest for manifest in manifests) == 1
+
+
+def test_the_flag_and_the_variable(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--adapter goes before GOALMEM_ADAPTER; without both the choice is goalmem's."""
+    seen: list[Settings] = []
+    momoco("ask", "Who?", factories=adapted("", seen))
+    monkeypatch.setenv("GOALMEM_ADAPTER", "none")
+    momoco("ask", "Who?", factories=adapted("", seen))
+    momoco("ask", "Who?", "--adapter", "mine.gguf", factories=adapted("", seen))
+    assert [settings.adapter for settings in seen] == [None, "none", "mine.gguf"]
+    assert load_settings({}, {"GOALMEM_ADAPTER": "none"}).adapter == "none"
+
+
+def test_an_adapter_that_is_not_there(momoco: Goalmem, tmp_path: Path) -> None:
+    """It is an error in two lines, with the code of a model that cannot be used."""
+    outcome = momoco("ask", "Who?", "--adapter", str(tmp_path / "none.gguf"))
+    assert outcome.code == 4
+    message, hint = outcome.error_lines
+    assert message.startswith("no adapter is there") and "--adapter" in hint
+
+
+def test_doctor_and_models_name_the_adapter(momoco: Goalmem) -> None:
+    """doctor gives the head of its hash; the listing of the bundled model has the shipped one, where there is one."""
+    assert f"adapter {HASH[:12]}" in " ".join(momoco("doctor", factories=adapted(HASH)).out.split())
+    assert "no adapter" in " ".join(momoco("doctor", factories=adapted("")).out.split())
+    bundled, *others = json.loads(momoco("models", "list", "--json").out)["models"]
+    assert (bundled["adapter"]["path"] if bundled["adapter"] else None) == (str(SHIPPED) if SHIPPED.is_file() else None)
+    assert all(listing["adapter"] is None for listing in others)

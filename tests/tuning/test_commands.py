@@ -1,0 +1,121 @@
+"""The commands: a training of the bundled model from corpus to model card, and what is refused before it starts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goalmem_cli.models.gguf import file_digest
+from goalmem_cli.models.lora import Adapter
+from goalmem_cli.tuning import card
+from goalmem_cli.tuning.adapter import LEAST_ALIKE, NAME
+from goalmem_cli.tuning.commands import CHECKPOINT, PROMPTS, main
+from goalmem_cli.tuning.corpus import HELD_OUT
+from tests.tuning.samples import write_corpus
+
+pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
+
+RECORD: dict[str, Any] = {
+    "conversations": 1, "copies": 2, "available": {"unify": 5, "read": 2}, "dropped": {"unify": 1},
+    "course": {"rank": 16}, "device": "cpu", "threads": 2, "steps": 7, "examples": {"unify": 3}, "tokens": 800,
+    "minutes": 1.5, "losses": {"unify": 0.25}, "held_out_losses_before": {"unify": 2.5}, "held_out_losses": {},
+    "held_out": HELD_OUT, "versions": {"torch": "2.9"}, "evaluation": {}, "base": "base.gguf", "base_digest": "b1",
+    "bytes": 9, "digest": "d1", "check": {"alike": 1.0},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a training of one batch leaves; the bundled model is loaded for it."""
+    corpus = write_corpus(
+        tmp_path_factory.mktemp("commands") / "corpus", {"work-03": "momoco-01", "work-02": "work-02"}
+    )
+    out = corpus.with_name("out")
+    words = ["--steps", "1", "--tokens", "64", "--held-out", "1", "--rank", "2", "--alpha", "6", "--rate", "0.01"]
+    assert main(["train", str(corpus), str(out), *words]) == 0
+    return out
+
+
+def test_training_leaves_an_adapter_of_the_bundled_model(folder: Path, base: Path) -> None:
+    """The file is for the bundled weights, and llama.cpp applies it as it was trained; the weights are kept beside it."""
+    made = Adapter.from_file(folder / NAME)
+    record = json.loads((folder / card.RECORD).read_text("utf-8"))
+
+    assert made.is_for(file_digest(base)) and made.base
+    assert record["check"]["alike"] >= LEAST_ALIKE
+    assert (record["base"], record["base_digest"]) == (base.name, file_digest(base))
+    assert (record["bytes"], record["digest"]) == ((folder / NAME).stat().st_size, file_digest(folder / NAME))
+    assert (folder / CHECKPOINT / "adapter_model.safetensors").is_file()
+    assert [len(prompt) > 20 for prompt in json.loads((folder / PROMPTS).read_text("utf-8"))] == [True]
+
+
+def test_training_is_recorded(folder: Path) -> None:
+    """The record has what was trained on, how and with what; the card says the same in words."""
+    record = json.loads((folder / card.RECORD).read_text("utf-8"))
+    text = (folder / card.CARD).read_text("utf-8")
+
+    assert (record["conversations"], record["steps"], sum(record["examples"].values())) == (1, 1, 1)
+    assert record["course"]["rank"] == 2 and record["course"]["alpha"] == 6 and record["course"]["rate"] == 0.01
+    assert record["held_out"] == list(HELD_OUT)
+    assert record["held_out_losses"].keys() == record["held_out_losses_before"].keys() != set()
+    assert record["evaluation"] == {}
+    assert text == card.card(record)
+    assert record["digest"] in text and "rank 2" in text and "Not yet." in text
+
+
+def test_figures_are_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run's figures go into the record and the card, beside those of other runs; a second time they replace them."""
+    card.write_record(RECORD, tmp_path)
+    assert main(["record", str(tmp_path), "LoCoMo", '{"F1": 0.5}']) == 0
+    assert main(["record", str(tmp_path), "RealTalk", '{"F1": 0.4}']) == 0
+    assert main(["record", str(tmp_path), "LoCoMo", '{"F1": 0.31, "n": 40}']) == 0
+    record = json.loads((tmp_path / card.RECORD).read_text("utf-8"))
+    text = (tmp_path / card.CARD).read_text("utf-8")
+
+    assert record == json.loads(json.dumps(RECORD)) | {
+        "evaluation": {"LoCoMo": {"F1": 0.31, "n": 40}, "RealTalk": {"F1": 0.4}}
+    }
+    assert "- LoCoMo: F1 0.31, n 40\n- RealTalk: F1 0.4\n" in text and "Not yet" not in text
+
+
+def test_card_tells_what_each_kind_was_trained_on() -> None:
+    """Every kind has its line, with nought for what there was none of."""
+    text = card.card(RECORD)
+
+    assert "| unify | 5 | 1 | 3 | 0.25 | 2.5 | 0 |\n| read | 2 | 0 | 0 | 0 | 0 | 0 |\n" in text
+    assert "| base | base.gguf (b1) |" in text and "| adapter | 9 bytes, d1 |" in text
+    assert all(name in text for name in HELD_OUT)
+
+
+@pytest.mark.parametrize(
+    ("named", "missing"),
+    [("work-02", "conversation to train on"), ("work-03", "held-out conversation to check the adapter on")],
+)
+def test_corpus_without_a_side_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], named: str, missing: str
+) -> None:
+    """Nothing to train on, or nothing to check on, is said before the model is loaded, with what is held out."""
+    corpus = write_corpus(tmp_path / "corpus", {named: "work-02"})
+
+    assert main(["train", str(corpus), str(tmp_path / "out"), "--steps", "1"]) == 4
+    told = capsys.readouterr().err
+    assert f"there is no {missing}" in told and "hint: held out are" in told and "work-13" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_corpus_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder that is missing is an error with a hint, not a traceback."""
+    assert main(["examples", str(tmp_path / "nowhere")]) == 4
+    told = capsys.readouterr().err
+    assert "nowhere" in told and "hint: " in told
+
+
+def test_end_of_training_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A training ends after minutes or after steps, and one of them has to be said."""
+    with pytest.raises(SystemExit) as caught:
+        main(["train", str(tmp_path), str(tmp_path)])
+    assert caught.value.code == 2
+    assert "--minutes" in capsys.readouterr().err

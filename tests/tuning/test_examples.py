@@ -1,0 +1,175 @@
+"""Every example is a request of the bundled prompts, with a reply that the engine reads and the grammar allows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime
+
+from goalmem_cli.logic import parse_atom
+from goalmem_cli.models.prompt_tokens import PromptTokens
+from goalmem_cli.ports import Embedder
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import read_fields
+from goalmem_cli.reasoners.goal_mem import lines
+from goalmem_cli.records import Question
+from goalmem_cli.tuning.answering import TOKENS
+from goalmem_cli.tuning.batches import MIX, tokenise
+from goalmem_cli.tuning.corpus import Talk
+from goalmem_cli.tuning.example import Example
+from goalmem_cli.tuning.rendering import render
+from tests.tuning.samples import asked_in, held_together
+
+MOMENT = datetime(2024, 6, 1, 12, 0)
+
+
+def of_kind(examples: list[Example], *kinds: str) -> list[Example]:
+    """Return the examples of the kinds, of which there must be some."""
+    found = [example for example in examples if example.kind in kinds]
+    assert {example.kind for example in found} == set(kinds)
+    return found
+
+
+def test_samples_give_examples_of_every_kind_that_they_have(examples: list[Example]) -> None:
+    """All kinds are drawn in training; the samples have all but a refinement that leads nowhere."""
+    counts = Counter(example.kind for example in examples)
+
+    assert counts.keys() == MIX.keys() - {"stop"}
+    assert counts["unify"] > 40 and counts["unify none"] > counts["unify"]
+
+
+def test_plans_are_read_back(examples: list[Example]) -> None:
+    """The engine takes each plan for its question, and writes it as it was written."""
+    for example in of_kind(examples, "decompose", "decompose again"):
+        text, asker = asked_in(example)
+        plan = lines.read_plan(example.reply, Question(text, MOMENT, asker))
+
+        assert lines.write_plan(str(plan.goal), list(map(str, plan.subgoals))) == example.reply
+        assert {variable.name for variable in plan.goal.variables} == set(plan.answer_variables)
+
+
+def test_another_plan_is_not_the_one_that_failed(examples: list[Example]) -> None:
+    """After a failed plan comes another one for the same goal."""
+    for example in of_kind(examples, "decompose again"):
+        failed = re.search(r"^Do not repeat: IF (.+) THEN (.+)$", example.request.tail, re.MULTILINE)
+        assert failed is not None
+        goal, *subgoals = [line.partition(". ")[2] or line for line in example.reply.split("\n")]
+
+        assert goal == failed[2]
+        assert failed[1] != " AND ".join(subgoals)
+
+
+def test_bindings_are_read_back(examples: list[Example]) -> None:
+    """What a fact binds is all variables of its statement, in their order, or yes where it has none."""
+    for example in of_kind(examples, "unify"):
+        wanted = parse_atom(held_together(example)[0]).variables
+        bindings = lines.read_bindings(example.reply, wanted)
+
+        assert bindings is not None
+        assert list(bindings) == [variable.name for variable in wanted]
+        assert lines.write_bindings(bindings) == example.reply
+
+
+def test_refusals_bind_nothing(examples: list[Example]) -> None:
+    """A fact that does not prove its statement gets the reply that the engine takes for no."""
+    for example in of_kind(examples, "unify none"):
+        assert lines.read_bindings(example.reply, parse_atom(held_together(example)[0]).variables) is None
+
+
+def test_antecedents_are_read_back(examples: list[Example]) -> None:
+    """A refinement names a relation, a statement other than the unresolved one and those tried, and a query."""
+    for example in of_kind(examples, "refine"):
+        antecedent = lines.read_antecedent(example.reply, 3)
+
+        assert antecedent is not None
+        assert lines.write_antecedent(antecedent.relation, str(antecedent.subgoal), antecedent.query) == example.reply
+        assert f": {antecedent.subgoal}\n" not in example.request.tail
+
+
+def test_answers_and_verdicts_are_read_back(examples: list[Example]) -> None:
+    """A wording has one line, and a verdict is one of the five."""
+    for example in of_kind(examples, "answer"):
+        assert lines.read_line(example.reply) == example.reply
+    for example in of_kind(examples, "verdict"):
+        assert lines.read_verdict(example.reply) == example.reply
+
+
+def test_wordings_hold_what_was_found(examples: list[Example]) -> None:
+    """The prompt asks for a wording that contains what was found, and so do its examples."""
+    for example in of_kind(examples, "answer"):
+        found = example.request.tail.removeprefix("Found: ").strip()
+        assert all(value.casefold() in example.reply.casefold() for value in found.split(", ")), example
+
+
+def test_readings_cite_facts_that_are_shown(examples: list[Example]) -> None:
+    """A reading names facts of its prompt beside its answer; a refused one says unknown and names none."""
+    for example in of_kind(examples, "read", "read none"):
+        fields = read_fields(example.reply, example.request)
+        shown = re.findall(r"^(F\d+)\. ", example.request.growing, re.MULTILINE)
+
+        assert len(shown) == len(set(shown)) > 0
+        if example.kind == "read none":
+            assert fields == {"answer": ("unknown",)}
+        else:
+            assert fields.keys() == {"answer", "facts"} and fields["answer"] != ("unknown",)
+            assert set(fields["facts"][0].split(", ")) <= set(shown)
+
+
+def test_readings_show_the_evidence_or_none_of_it(plain: list[Example], talks: list[Talk]) -> None:
+    """What is cited is the gold evidence; where an answerable question is refused, no evidence is in sight."""
+    cases = {case.id: case for talk in talks for case in talk.cases}
+    texts = {(talk.name, turn.label): turn.text for talk in talks for turn in talk.conversation.turns}
+    refused = 0
+    for example in of_kind(plain, "read", "read none"):
+        case = cases[example.case]
+        evidence = {" ".join(texts[case.conversation, label].split()) for label in case.evidence}
+        shown = dict(re.findall(r"^(F\d+)\. [^:]+: (.+) \[", example.request.growing, re.MULTILINE))
+        if example.kind == "read":
+            cited = {shown[number] for number in re.findall(r"F\d+", example.reply.split("\n")[1])}
+            assert cited and cited <= evidence <= set(shown.values())
+        elif not case.is_unanswerable:
+            assert not evidence & set(shown.values())
+            refused += 1
+    assert refused > 0
+
+
+def test_readings_are_not_longer_than_the_engine_reads(examples: list[Example], vocabulary: PromptTokens) -> None:
+    """The facts of a reading stay within their tokens."""
+    for example in of_kind(examples, "read", "read none"):
+        bare = replace(example.request, system="", growing="", tail="")
+        assert len(vocabulary.prompt(example.request)) - len(vocabulary.prompt(bare)) <= TOKENS + 100
+
+
+def test_grammars_allow_the_replies(examples: list[Example], vocabulary: PromptTokens) -> None:
+    """Each prompt lets the model say what its example says; of plans and refinements hardly any is too long to say."""
+    dropped: Counter[str] = Counter()
+    tokens = list(tokenise(examples, vocabulary, dropped))
+
+    assert dropped.keys() <= {"decompose", "refine"} and dropped.total() <= 2
+    assert Counter(each.kind for each in tokens) + dropped == Counter(example.kind for example in examples)
+    assert {each.reply[-1] for each in tokens} == {vocabulary.reply("")[-1]}
+
+
+def test_what_the_grammar_forbids_is_dropped_and_counted(examples: list[Example], vocabulary: PromptTokens) -> None:
+    """An example that the model could not say at run time is not learnt, and that is told."""
+    good = of_kind(examples, "unify")[0]
+    dropped: Counter[str] = Counter()
+    bad = [replace(good, reply=reply) for reply in ("perhaps", "q = tea", f"{good.reply}\n", "")]
+    plan = replace(of_kind(examples, "decompose")[0], reply="Somebody did something\n1. no brackets")
+
+    assert [each.kind for each in tokenise([*bad, plan, good], vocabulary, dropped)] == ["unify"]
+    assert dropped == {"unify": 4, "decompose": 1}
+
+
+def test_seed_decides_the_examples(
+    talks: list[Talk], examples: list[Example], book: PromptBook, embedder: Embedder
+) -> None:
+    """The same seed renders the same examples; another one has other names in the same questions."""
+    again = list(render(talks, book, embedder, 1))
+    other = list(render(talks, book, embedder, 2))
+    asked = [{asked_in(each)[0] for each in of_kind(some, "decompose")} for some in (examples, other)]
+
+    assert again == examples
+    assert len(asked[0]) == len(asked[1])
+    assert len(asked[0] & asked[1]) < len(asked[0]) / 2

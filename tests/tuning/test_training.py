@@ -1,0 +1,248 @@
+"""Training an adapter and turning it into llama.cpp's form, on a small model that both libraries load at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import repeat
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goalmem_cli.errors import ModelError
+from goalmem_cli.models.gguf import file_digest, read_header
+from goalmem_cli.models.lora import BASE_DIGEST, Adapter
+from goalmem_cli.tuning import adapter, training
+from goalmem_cli.tuning.batches import Tokens
+from tests.tuning.small_model import HEADS, KEY_HEADS, LAYERS, VOCABULARY, WIDTH, write_model
+
+pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
+
+COURSE = training.Course(steps=2, rank=4, alpha=8, rate=0.05, warmup=0.0)
+EXAMPLES = [Tokens("plan", tuple(range(10, 30)), (50, 51, 2)), Tokens("none", tuple(range(30, 40)), (70, 2))]
+PROMPTS = [[int(token) for token in row] for row in np.random.default_rng(1).integers(0, VOCABULARY, (12, 20))]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The weights of the small model."""
+    return write_model(tmp_path_factory.mktemp("small") / "small.gguf")
+
+
+@pytest.fixture
+def model(small: Path) -> Any:
+    """The small model with a new adapter."""
+    return training.with_adapter(training.load_base(small), COURSE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the trained adapter is saved."""
+    return tmp_path_factory.mktemp("trained")
+
+
+@pytest.fixture(scope="module")
+def trained(small: Path, folder: Path) -> Any:
+    """The small model with an adapter trained on two batches, which no test changes."""
+    made = training.with_adapter(training.load_base(small), COURSE)
+    training.train(made, repeat(EXAMPLES), COURSE, folder, lambda _: None)
+    return made
+
+
+def weights(model: Any, *, of_adapter: bool) -> dict[str, torch.Tensor]:
+    """Return copies of the weights of the adapter, or of all the others."""
+    return {name: each.detach().clone() for name, each in model.named_parameters() if ("lora_" in name) is of_adapter}
+
+
+def test_training_changes_the_adapter_alone(model: Any, tmp_path: Path) -> None:
+    """After two batches every factor of the adapter is another, and the model below it the same."""
+    before, below = weights(model, of_adapter=True), weights(model, of_adapter=False)
+    training.train(model, repeat(EXAMPLES), COURSE, tmp_path, lambda _: None)
+
+    assert len(before) == LAYERS * len(training.LAYERS) * 2
+    assert all(not torch.equal(each, before[name]) for name, each in weights(model, of_adapter=True).items())
+    assert all(torch.equal(each, below[name]) for name, each in weights(model, of_adapter=False).items())
+
+
+def test_training_teaches_the_replies(model: Any, tmp_path: Path) -> None:
+    """A few batches of the same examples make their replies likely, all tokens to the last."""
+    before = training.mean_losses(model, EXAMPLES, 100)
+    training.train(model, repeat(EXAMPLES), training.Course(steps=12, rate=0.04), tmp_path, lambda _: None)
+    after = training.mean_losses(model, EXAMPLES, 100)
+
+    assert before.keys() == after.keys() == {"plan", "none"}
+    assert all(after[kind] < before[kind] / 4 for kind in after)
+
+
+def test_prompts_are_not_taught(model: Any, tmp_path: Path) -> None:
+    """Only tokens of replies count: what a prompt says is no likelier for it."""
+    heard = [Tokens("heard", each.prompt[:-6], each.prompt[-6:]) for each in EXAMPLES]
+    before = training.mean_losses(model, heard, 100)["heard"]
+    training.train(model, repeat(EXAMPLES), training.Course(steps=12, rate=0.04), tmp_path, lambda _: None)
+
+    assert training.mean_losses(model, heard, 100)["heard"] > before / 2
+
+
+def test_progress_counts_what_was_trained_on(model: Any, tmp_path: Path) -> None:
+    """Steps, examples and tokens are those of the batches; the losses those of their kinds; the rate has come down."""
+    told: list[training.Progress] = []
+    done = training.train(model, repeat(EXAMPLES), COURSE, tmp_path, told.append)
+
+    assert told[-1] == done
+    assert (done.steps, done.examples, done.tokens) == (2, 4, 2 * sum(map(len, EXAMPLES)))
+    assert done.kinds == {"plan": 2, "none": 2} and done.losses.keys() == {"plan", "none"}
+    assert 0 < done.rate < COURSE.rate
+
+
+def test_seed_decides_what_is_trained(small: Path, trained: Any, tmp_path: Path) -> None:
+    """The same seed and batches give the same adapter."""
+    again = training.with_adapter(training.load_base(small), COURSE)
+    training.train(again, repeat(EXAMPLES), COURSE, tmp_path, lambda _: None)
+
+    expected = weights(trained, of_adapter=True)
+    assert all(
+        torch.allclose(each, expected[name], atol=1e-4) for name, each in weights(again, of_adapter=True).items()
+    )
+
+
+def test_checkpoint_is_the_trained_model(small: Path, trained: Any, folder: Path) -> None:
+    """What training saved, loaded again, is what was trained."""
+    again = training.load_trained(small, folder)
+    expected = training.mean_losses(trained, EXAMPLES, 100)
+
+    assert training.mean_losses(again, EXAMPLES, 100) == pytest.approx(expected, abs=1e-4)
+    assert all(
+        torch.equal(each, weights(trained, of_adapter=True)[name])
+        for name, each in weights(again, of_adapter=True).items()
+    )
+
+
+def test_interrupted_training_leaves_its_last_weights(small: Path, model: Any, tmp_path: Path) -> None:
+    """Weights are saved on the way, so that what ends before its time is not lost."""
+
+    def supply() -> Iterator[list[Tokens]]:
+        yield EXAMPLES
+        raise KeyboardInterrupt
+
+    course = training.Course(steps=5, rank=4, alpha=8, rate=0.05, save_minutes=0.0)
+    with pytest.raises(KeyboardInterrupt):
+        training.train(model, supply(), course, tmp_path, lambda _: None)
+
+    saved = weights(training.load_trained(small, tmp_path), of_adapter=True)
+    assert saved.keys() == weights(model, of_adapter=True).keys()
+    assert all(torch.equal(saved[name], each) for name, each in weights(model, of_adapter=True).items())
+
+
+def test_losses_are_of_each_reply_token_after_what_comes_before_it(trained: Any) -> None:
+    """The mean goes over the reply's tokens, each scored on the prompt and the reply up to it."""
+    for example in EXAMPLES:
+        whole = torch.tensor([example.prompt + example.reply])
+        with torch.no_grad():
+            scores = torch.log_softmax(trained(input_ids=whole).logits[0], dim=-1)
+        told = [float(scores[place - 1, whole[0, place]]) for place in range(len(example.prompt), len(example))]
+
+        assert training.mean_losses(trained, [example], 100)[example.kind] == pytest.approx(-np.mean(told), abs=1e-4)
+
+
+@settings(max_examples=8)
+@given(most=st.integers(1, 300))
+def test_losses_do_not_depend_on_what_examples_are_batched_with(trained: Any, most: int) -> None:
+    """Padding has no say in a loss, wherever it comes."""
+    some = [*EXAMPLES, Tokens("none", (5, 6, 7), (8, 9, 10, 2)), Tokens("plan", tuple(range(60)), (1, 2))]
+    alone = training.mean_losses(trained, some, 1)
+
+    assert training.mean_losses(trained, some, most) == pytest.approx(alone, abs=1e-4)
+
+
+def test_file_says_what_it_is_and_for_which_weights(small: Path, trained: Any, tmp_path: Path) -> None:
+    """The file is a LoRA adapter of these weights to whoever loads it, and has the strength it was trained with."""
+    file = tmp_path / "adapter.gguf"
+    size = adapter.write_adapter(trained, small, file)
+    values = read_header(file).values
+
+    assert size == file.stat().st_size
+    assert (values["general.type"], values["adapter.type"]) == ("adapter", "lora")
+    assert values["general.architecture"] == "llama"
+    assert values["adapter.lora.alpha"] == 8.0
+    assert values[BASE_DIGEST] == file_digest(small)
+    assert Adapter.from_file(file).is_for(file_digest(small))
+    assert not Adapter.from_file(file).is_for("those of another model")
+
+
+def test_file_has_a_pair_of_factors_for_each_linear_layer(small: Path, trained: Any, tmp_path: Path) -> None:
+    """Every linear layer has its two factors, in half precision, under llama.cpp's names."""
+    adapter.write_adapter(trained, small, tmp_path / "adapter.gguf")
+    tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(tmp_path / "adapter.gguf").tensors}
+    layers = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+
+    assert tensors.keys() == {
+        f"blk.{number}.{layer}.weight.lora_{factor}" for number in range(LAYERS) for layer in layers for factor in "ab"
+    }
+    assert {tensor.tensor_type for tensor in tensors.values()} == {gguf.GGMLQuantizationType.F16}
+    assert all(np.any(tensor.data) for tensor in tensors.values())
+
+
+def test_llama_cpp_computes_what_was_trained(small: Path, trained: Any, tmp_path: Path) -> None:
+    """The adapter changes what llama.cpp makes of a prompt, and just as it changes the trained model."""
+    adapter.write_adapter(trained, small, tmp_path / "adapter.gguf")
+    found = adapter.check(trained, small, tmp_path / "adapter.gguf", PROMPTS)
+
+    assert found.plain < 0.95
+    assert found.alike > 0.999 and found.effect > 0.999 and found.agreement == 1.0
+
+
+def test_rows_in_the_order_of_transformers_are_refused(small: Path, trained: Any, tmp_path: Path) -> None:
+    """A file in which the rows of queries and keys were not put in llama.cpp's order does not pass for the adapter."""
+    one_pair_a_head = SimpleNamespace(
+        num_attention_heads=WIDTH // 2, num_key_value_heads=WIDTH // HEADS * KEY_HEADS // 2
+    )
+    wrong = SimpleNamespace(
+        config=one_pair_a_head, peft_config=trained.peft_config, named_parameters=trained.named_parameters
+    )
+    adapter.write_adapter(wrong, small, tmp_path / "wrong.gguf")
+
+    with pytest.raises(ModelError, match="does not compute what was trained"):
+        adapter.check(trained, small, tmp_path / "wrong.gguf", PROMPTS)
+
+
+def test_adapter_without_effect_is_refused(small: Path, model: Any, trained: Any, tmp_path: Path) -> None:
+    """A file that leaves the model as it was is not what was trained."""
+    adapter.write_adapter(model, small, tmp_path / "untrained.gguf")
+
+    with pytest.raises(ModelError, match="does not compute what was trained"):
+        adapter.check(trained, small, tmp_path / "untrained.gguf", PROMPTS)
+
+
+def test_untrained_model_is_what_llama_cpp_loads(small: Path, model: Any, tmp_path: Path) -> None:
+    """Both read the same weights from the file: an adapter that does nothing yet passes."""
+    adapter.write_adapter(model, small, tmp_path / "untrained.gguf")
+    found = adapter.check(model, small, tmp_path / "untrained.gguf", PROMPTS)
+
+    assert found.alike > 0.999 and found.plain == pytest.approx(1.0)
+
+
+def test_halves_of_each_head_are_interleaved() -> None:
+    """Row i of a head's first half comes before row i of its second half, heads in their order."""
+    rows = np.arange(8, dtype=np.float32)[:, None] * np.ones((1, 3), dtype=np.float32)
+
+    assert adapter.interleaved(rows, 2)[:, 0].tolist() == [0, 2, 1, 3, 4, 6, 5, 7]
+    assert adapter.interleaved(rows, 1)[:, 2].tolist() == [0, 4, 1, 5, 2, 6, 3, 7]
+
+
+def test_adapter_too_large_to_ship_is_refused(small: Path, trained: Any, tmp_path: Path) -> None:
+    """What would make the package too large is an error that says what to do."""
+    weight = torch.zeros(16, adapter.MOST_BYTES // 32 + 16)
+    large = SimpleNamespace(
+        config=trained.config,
+        peft_config=trained.peft_config,
+        named_parameters=lambda: [("base_model.model.model.layers.0.mlp.up_proj.lora_A.default.weight", weight)],
+    )
+    with pytest.raises(ModelError, match="at most 12000000") as caught:
+        adapter.write_adapter(large, small, tmp_path / "large.gguf")
+    assert "rank" in caught.value.hint
