@@ -101,10 +101,13 @@ class Scene:
         return pattern is not None and pattern.search(self.folded, *_sentence(self.folded, start, end)) is not None
 
     def nearest(self, periods: Iterable[Period], tense: Tense) -> list[Period]:
-        """Return the periods with those first that the tense allows, and of these the nearest; open is past."""
+        """Return the periods with those first that the tense allows, and of these the nearest; open allows all."""
         is_future = tense is Tense.FUTURE
 
         def distance(period: Period) -> tuple[bool, int]:
+            if tense is Tense.OPEN:
+                ahead, behind = (period.first - self.day).days, (self.day - period.last).days
+                return False, max(ahead, behind, 0)
             is_allowed = period.last >= self.day if is_future else period.first <= self.day
             gap = (period.first if is_future else period.last) - self.day
             return not is_allowed, abs(gap.days)

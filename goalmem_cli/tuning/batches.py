@@ -11,8 +11,8 @@ from goalmem_cli.models.prompt_tokens import PromptTokens
 from goalmem_cli.tuning.example import Example
 
 MIX: Mapping[str, float] = {
-    "decompose": 0.14, "decompose again": 0.03, "unify": 0.26, "unify none": 0.30, "refine": 0.05, "stop": 0.01,
-    "answer": 0.05, "verdict": 0.03, "read": 0.09, "read none": 0.04,
+    "decompose": 0.12, "decompose again": 0.02, "unify": 0.33, "unify none": 0.37, "refine": 0.04, "stop": 0.01,
+    "answer": 0.03, "verdict": 0.02, "read": 0.045, "read none": 0.015,
 }  # fmt: skip
 """The share of each kind among the examples that are drawn."""
 

@@ -22,6 +22,10 @@ NEGATIVES = 1.2
 NEAREST = 8
 UNRESOLVED = 2
 """How many such facts there are for each subgoal that nothing in its conversation proves."""
+MARKED, FOUND = 2, 4
+"""How many of them, a subgoal at most, the corpus marks as near misses, and retrieval finds beside the evidence."""
+ABOUT_OTHERS = 0.35
+"""How often a fact that proves a subgoal is also held against it as claimed of somebody or something else."""
 
 
 def unifying(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:
@@ -29,15 +33,27 @@ def unifying(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> 
     positives: list[Example] = []
     negatives: list[Example] = []
     grounds = [*enumerate(lesson.subgoals), *((ground.of, ground) for ground in lesson.refinements)]
+    grounds += [(None, ground) for ground in _whole(scene, lesson)]
     for number, ground in grounds:
         forms = _forms(lesson, number, ground)
         positives += _proved(scene, book, ground, forms, chance)
         negatives += _unproved(scene, lesson, book, ground, forms, chance)
-        negatives += _about_others(scene, book, ground, forms, chance)
+        if chance.random() < ABOUT_OTHERS:
+            negatives += _about_others(scene, book, ground, forms, chance)
     unresolved = sum(not ground.facts for ground in lesson.subgoals)
     wanted = round(NEGATIVES * len(positives)) + UNRESOLVED * unresolved
     yield from positives
     yield from chance.sample(negatives, min(wanted, len(negatives)))
+
+
+def _whole(scene: Scene, lesson: Lesson) -> Iterator[Ground]:
+    """Yield the goal as one more subgoal where a single turn proves it: a plan may well ask for no less."""
+    is_told = lesson.goal is not None and all(name in lesson.bindings for name in lesson.answer_variables)
+    if lesson.goal is None or not is_told or scene.case.is_unanswerable or len(scene.case.evidence) != 1:
+        return
+    if lesson.answer_variables and lesson.goal not in [ground.atom for ground in lesson.subgoals]:
+        bindings = {name: lesson.bindings[name] for name in lesson.answer_variables}
+        yield Ground(lesson.goal, scene.case.evidence, bindings)
 
 
 def _forms(lesson: Lesson, number: int | None, ground: Ground) -> list[Atom]:
@@ -86,10 +102,11 @@ def _unproved(
     gold = {label for other in (*lesson.subgoals, *lesson.refinements) for label in other.facts}
     near = list(dict.fromkeys((*lesson.distractors, *(label for label in sorted(gold))))) if ground.facts else []
     near = near or [*scene.case.evidence, *lesson.distractors]
-    held = scene.gold([label for label in near if label not in ground.facts])
+    marked = scene.gold([label for label in near if label not in ground.facts])
+    held = chance.sample(marked, min(MARKED, len(marked)))
     known = gold | set(scene.case.evidence)
     found = [fact for fact in scene.found(chance.choice(forms).phrase, NEAREST) if scene.label(fact) not in known]
-    held += chance.sample(found, min(2, len(found)))
+    held += chance.sample(found, min(FOUND, len(found)))
     for fact in {fact.unit: fact for fact in held}.values():
         atom = chance.choice(forms)
         if scene.label(fact) in lesson.distractors or not _may_prove(atom, ground, fact, scene):

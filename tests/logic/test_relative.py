@@ -60,7 +60,10 @@ MEANT = [
     ("We'll see you at the weekend!", ["at the weekend = 27-28 May 2023"]),
     ("I got my licence this time last year.", ["this time last year = May 2022"]),
     ("She left on Friday last week.", ["on Friday last week = 19 May 2023"]),
-    # weekdays, days of the month, dates without a year: by the tense
+    # weekdays, days of the month, dates without a year: by the tense, without one the nearest
+    ("Gaswork hall, 13 July, two seats.", ["13 July = 13 July 2023"]),
+    ("The rent, 3 May, in cash.", ["3 May = 3 May 2023"]),
+    ("My lease: till the end of June.", ["till the end of June = until 30 June 2023"]),
     ("On Friday I got great news", ["On Friday = 19 May 2023"]),
     ("On Friday we'll get the keys", ["On Friday = 26 May 2023"]),
     ("I met them on the 14th after my trip", ["on the 14th = 14 May 2023"]),
