@@ -20,18 +20,6 @@ _REQUESTS = ("tell me", "show me", "give me", "list all", "list the", "list my",
 # An ASCII mark ends a word, as in no address; what other scripts use stands anywhere.
 _QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
 _ENDS_STATEMENT = re.compile(r"""[.!。！…]["'”’»)\]}*_]*$""")
-_TYPES = (
-    (("how", "long"), ("duration",)),
-    (("how", "much"), ("amount", "price", "number")),
-    (("how", "many"), ("number",)),
-    (("how", "old"), ("age",)),
-    (("when",), ("date",)),
-    (("who",), ("person",)),
-    (("whom",), ("person",)),
-    (("where",), ("place",)),
-    (("why",), ("reason",)),
-)
-_NAME = re.compile(r"(?:[A-Z0-9][\w'’.-]*|\b(?:I|my|me)\b)(?: (?:(?:of|the|de|van|von) )?[A-Z0-9][\w'’.-]*)*")
 _CURRENT_PHRASES = ("these days", "at the moment", "so far", "at present", "as of now", "most recent")
 
 
@@ -74,23 +62,3 @@ def is_question(text: str) -> bool:
     second = text.split()[1:2]
     is_name = bool(second) and second[0][0].isupper()
     return found[0] in _AUXILIARIES - {"if"} and (is_name or found[1] in _SUBJECTS)
-
-
-def expected_types(question: str) -> tuple[str, ...]:
-    """Return the types that the question word asks for, none where any type will do: when -> date."""
-    found = tuple(words(question))
-    for cue, types in _TYPES:
-        if any(found[place : place + len(cue)] == cue for place in range(min(3, len(found)))):
-            return types
-    return ()
-
-
-def names_in(question: str) -> tuple[str, ...]:
-    """Return the names that the question mentions, in order: runs of capitalised words, and I or my.
-
-    The question's first word is no name where it only opens the sentence.
-    """
-    first, _, rest = question.lstrip().partition(" ")
-    text = rest if words(first)[:1] and words(first)[0] in _OPENERS else question
-    found = (match[0].rstrip(".'’-").removesuffix("'s").removesuffix("’s") for match in _NAME.finditer(text))
-    return tuple(dict.fromkeys(found))

@@ -89,19 +89,15 @@ class LlamaModel:
         import llama_cpp as native
 
         lora = Adapter.from_file(adapter, scale) if adapter is not None else None
-        setup = {
-            "weights": file_digest(path), "adapter": (lora.digest, lora.scale) if lora else None,
-            "context": size, "flash_attention": flash_attention,
-            "key_type": native.GGML_TYPE_F16, "value_type": native.GGML_TYPE_F16, "library": native.__version__,
-        }  # fmt: skip
         with ExitStack() as undo:
-            model = _load(path)
+            model = load_weights(path)
             undo.callback(native.llama_model_free, model)
             applied = load(native, model, lora) if lora else None  # freed with the model
             cache = _cache(model, size, min(size, batch), parallel, threads, is_flash=flash_attention)
             undo.callback(cache.close)
             if lora:
                 apply(native, cache.context, applied, lora.scale)
+            setup = _setup(path, lora) | {"context": size, "flash_attention": flash_attention}
             kept = PromptStates(cache, setup, states, name or path.stem)
             loaded = cls(model, cache, template, kept, size, parallel, applied)
             undo.pop_all()
@@ -142,14 +138,30 @@ class LlamaModel:
         return Job.of(request, prompt, fixed, min(request.max_tokens, room))
 
 
-def _load(path: Path) -> Any:
-    """Return llama.cpp's model of the file."""
+def _setup(path: Path, lora: Adapter | None) -> dict[str, object]:
+    """Return what the states of a model's prompts depend on, beside its context."""
+    import llama_cpp as native
+
+    return {
+        "weights": file_digest(path), "adapter": (lora.digest, lora.scale) if lora else None,
+        "key_type": native.GGML_TYPE_F16, "value_type": native.GGML_TYPE_F16, "library": native.__version__,
+    }  # fmt: skip
+
+
+def load_weights(path: Path, *, vocabulary_only: bool = False) -> Any:
+    """Return llama.cpp's model of the file, to be freed by whoever asked for it.
+
+    Raises:
+        ModelUnreadable: llama.cpp cannot load it.
+    """
     log = native_log()
     log.errors.clear()
     import llama_cpp as native
 
     native.llama_backend_init()
-    model = native.llama_model_load_from_file(os.fsencode(path), native.llama_model_default_params())
+    wanted = native.llama_model_default_params()
+    wanted.vocab_only = vocabulary_only
+    model = native.llama_model_load_from_file(os.fsencode(path), wanted)
     if not model:
         reason = log.errors[0] if log.errors else "it says no more"
         raise ModelUnreadable(

@@ -14,7 +14,7 @@ from goalmem_cli.errors import ModelError, ModelUnreadable
 from goalmem_cli.models import lora
 from goalmem_cli.models.gguf import read_header
 from goalmem_cli.models.kv_cache import Logits
-from goalmem_cli.models.native_log import native_log
+from goalmem_cli.models.llama import load_weights
 from goalmem_cli.models.sampling import Grammars
 from goalmem_cli.models.template import ChatTemplate, Piece
 from goalmem_cli.models.vocabulary import Vocabulary
@@ -33,13 +33,10 @@ class PromptTokens:
         template = read_header(path).values.get("tokenizer.chat_template")
         if not isinstance(template, str):
             raise ModelUnreadable(f"{path} has no chat template", "choose an instruct or chat model")
-        native_log()
         import llama_cpp as native
 
-        wanted = native.llama_model_default_params()
-        wanted.vocab_only = True
         self._native = native
-        self._model = _load(native, path, wanted)
+        self._model = load_weights(path, vocabulary_only=True)
         self._vocabulary = Vocabulary(native, native.llama_model_get_vocab(self._model))
         self._template = ChatTemplate(template, self._vocabulary.bos, self._vocabulary.eos)
         self._grammars = Grammars(native, self._vocabulary)
@@ -87,11 +84,10 @@ def next_logits(
     Raises:
         ModelError: the model or the adapter cannot be used.
     """
-    native_log()
     import llama_cpp as native
 
     with ExitStack() as undo:
-        model = _load(native, path, native.llama_model_default_params())
+        model = load_weights(path)
         undo.callback(native.llama_model_free, model)
         wanted = native.llama_context_default_params()
         wanted.n_ctx = wanted.n_batch = wanted.n_ubatch = max(map(len, prompts))
@@ -104,14 +100,6 @@ def next_logits(
             lora.apply(native, context, lora.load(native, model, lora.Adapter.from_file(adapter)), 1.0)
         size = native.llama_vocab_n_tokens(native.llama_model_get_vocab(model))
         return np.stack([_after(native, context, prompt, size) for prompt in prompts])
-
-
-def _load(native: Any, path: Path, wanted: Any) -> Any:
-    native.llama_backend_init()
-    model = native.llama_model_load_from_file(os.fsencode(path), wanted)
-    if not model:
-        raise ModelUnreadable(f"llama.cpp cannot load {path}", "get the file again")
-    return model
 
 
 def _after(native: Any, context: Any, prompt: Sequence[int], size: int) -> Logits:

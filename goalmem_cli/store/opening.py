@@ -66,18 +66,25 @@ class ReadOften:
                 self._started.append(_confined_to(self._path))
             if not self._readings:
                 _attach(self._started[0], self._path, "store", read_only=True)
-            connection = self._started[0].cursor()
-            connection.execute("USE store")
             self._readings += 1
+            try:
+                connection = self._started[0].cursor()
+                connection.execute("USE store")
+            except BaseException:  # an interruption too leaves no file open
+                self._let_go()
+                raise
         return connection
 
     def close(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Take the connection back, and let go of the file after the last one."""
         connection.close()
         with self._lock:
-            self._readings -= 1
-            if self._started and not self._readings:
-                self._started[0].execute("DETACH store")
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self._readings -= 1
+        if self._started and not self._readings:
+            self._started[0].execute("DETACH store")
 
 
 def spill(path: Path) -> Path:

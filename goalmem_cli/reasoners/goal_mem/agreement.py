@@ -37,7 +37,9 @@ def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], 
     return Ruling(tuple(standing), (*refused, *out), denied, substitution, tuple(undecided))
 
 
-def surest(candidates: Sequence[Grounded], certainties: Sequence[float], bench: Bench) -> Ruling:
+def surest(
+    candidates: Sequence[Grounded], certainties: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
+) -> Ruling:
     """Return the ruling over alternatives: each is taken, the surest first, that stands with those taken before it.
 
     A subgoal has one grounding, but where a variable of it asks for all that hold. What is passed over because its
@@ -58,8 +60,8 @@ def surest(candidates: Sequence[Grounded], certainties: Sequence[float], bench: 
                 item for item in trial.rejected if (item.subgoal, item.facts) == (candidate.subgoal, candidate.facts)
             ]
             undecided += trial.undecided
-    ruling = agree(taken, (), bench)
-    return replace(ruling, rejected=tuple(refused), undecided=tuple(undecided))
+    ruling = agree(taken, contradicted, bench)
+    return replace(ruling, rejected=(*refused, *ruling.rejected), undecided=tuple(undecided))
 
 
 _Verdicts = tuple[list[Grounded], list[Rejected], list[tuple[str, str]]]

@@ -44,7 +44,7 @@ def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
             candidates.append(_grounded(proposal, bench))
             certainties.append(proposal.certainty)
     if any(certainty is not None for certainty in certainties) and not bench.is_current:
-        ruling = surest(candidates, [certainty or 0.0 for certainty in certainties], bench)
+        ruling = surest(candidates, [certainty or 0.0 for certainty in certainties], contradicted, bench)
     else:
         ruling = agree(candidates, contradicted, bench)
     return replace(ruling, rejected=(*rejected, *ruling.rejected))
