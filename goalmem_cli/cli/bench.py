@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goalmem_cli.cli import bench_speed, options
+from goalmem_cli.cli import bench_came, bench_speed, options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
@@ -121,6 +121,9 @@ def times(
 
 group.command("speed", epilog=examples("goalmem bench speed --only calls,batch", "goalmem bench speed --units 1000"))(
     bench_speed.speed
+)
+group.command("came", epilog=examples("goalmem bench came made-up --domain debate --turns 1000 --trajectories 2"))(
+    bench_came.came
 )
 
 

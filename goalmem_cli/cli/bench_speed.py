@@ -218,10 +218,10 @@ class SpeedBench:
     @cached_property
     def _weights(self) -> Weights:
         from goalmem_cli.bench.ways import Weights
+        from goalmem_cli.loading import weights_that_run
         from goalmem_cli.models.catalogue import resolve
         from goalmem_cli.models.gguf import read_header
         from goalmem_cli.models.llama import default_context
-        from goalmem_cli.wiring import weights_that_run
 
         settings = self._run.settings
         shipped = resolve(settings.model).path
