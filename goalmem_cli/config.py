@@ -65,7 +65,7 @@ class Settings:
     context: int | None = None
     threads: int | None = None
     seed: int = 0
-    backbone: str = "hybrid"
+    backbone: str = "reranked"
     reasoner: str = "goal-mem"
     max_breadth: int = 3
     max_depth: int = 5

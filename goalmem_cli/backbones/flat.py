@@ -1,4 +1,4 @@
-"""The flat backbone: turns as they are, found by a fusion of rankings. The smallest possible backbone.
+"""The flat backbone: turns as they are, found by a fusion of rankings, reranked or not. The smallest possible backbone.
 
 Another one needs the same two methods: `update` stores turns, and what it derives from them; `retrieve` returns
 hits. It gets what it works with through its constructor, and `wiring.py` gives it a name.
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.store.memory import Store
@@ -21,21 +22,26 @@ Recipe = Mapping[Ranking, float]
 _BY_WORDS: Recipe = {Ranking.BM25: 1.0, Ranking.BM25_CONTEXT: 2.0}
 _BY_VECTORS: Recipe = {Ranking.DENSE: 1.0, Ranking.DENSE_CONTEXT: 2.0}
 
+RERANKED = "reranked"
 RECIPES: Mapping[str, Recipe] = {
+    RERANKED: {**_BY_WORDS, **_BY_VECTORS},
     "hybrid": {**_BY_WORDS, **_BY_VECTORS},
     "bm25": _BY_WORDS,
     "dense": _BY_VECTORS,
 }
-"""By the name that `--backbone` takes. A turn is better known by the turns around it, hence the double weight."""
+"""By the name that `--backbone` takes. A turn is better known by the turns around it, hence the double weight.
+
+``reranked`` is ``hybrid``, whose first hits are then put in the order of `relevance`.
+"""
 
 DEPTH = 200
 """How far down each ranking is fused; more changes next to nothing on LoCoMo."""
 
 
 class FlatBackbone:
-    """Retrieves turns, or passages of long turns, by the rankings of a recipe: ``hybrid``, ``bm25`` or ``dense``."""
+    """Retrieves turns, or passages of long turns, by a recipe: ``reranked``, ``hybrid``, ``bm25`` or ``dense``."""
 
-    def __init__(self, store: Store, recipe: str = "hybrid") -> None:
+    def __init__(self, store: Store, recipe: str = RERANKED) -> None:
         """Take the recipe of that name.
 
         Raises:
@@ -60,8 +66,10 @@ class FlatBackbone:
         Raises:
             StoreError: the store cannot be read.
         """
-        (hits,) = retrieve_each(self._store, self._recipes, query, k).values()
-        return hits
+        is_reranked = RERANKED in self._recipes
+        depth = max(k, POOL) if is_reranked else k
+        (hits,) = retrieve_each(self._store, self._recipes, query, depth).values()
+        return rerank(query.text, hits)[:k] if is_reranked else hits
 
 
 def retrieve_each(store: Store, recipes: Mapping[str, Recipe], query: Query, k: int) -> dict[str, list[Hit]]:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.backbones.flat import RECIPES, Recipe, retrieve_each
+from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Ranking
 
+HYBRID, RERANKED = "hybrid (all four lists)", "reranked (hybrid, in the order of relevance)"
 RANKINGS: Mapping[str, Recipe] = {
     "BM25 turn": {Ranking.BM25: 1.0},
     "BM25 with neighbours": {Ranking.BM25_CONTEXT: 1.0},
@@ -20,9 +22,9 @@ RANKINGS: Mapping[str, Recipe] = {
     "BM25 turn + dense turn": {Ranking.BM25: 1.0, Ranking.DENSE: 1.0},
     "bm25 (both BM25 lists)": RECIPES["bm25"],
     "dense (both dense lists)": RECIPES["dense"],
-    "hybrid (all four lists)": RECIPES["hybrid"],
+    HYBRID: RECIPES["hybrid"],
 }
-"""The rows of the table: each list alone, the fusion of the two turn lists, and the backbones."""
+"""The rows of the table: each list alone, the fusion of the two turn lists, and the backbones but the reranked one."""
 
 RetrieveEach = Callable[[Query, int], Mapping[str, Sequence[Hit]]]
 
@@ -80,7 +82,12 @@ def retrieval_table(store: Store, cases: Sequence[Case], depths: Sequence[int] =
     Raises:
         StoreError: the memory could not be read.
     """
-    return evidence_recall(lambda query, k: retrieve_each(store, RANKINGS, query, k), cases, depths)
+
+    def retrieve(query: Query, k: int) -> Mapping[str, Sequence[Hit]]:
+        found = retrieve_each(store, RANKINGS, query, max(k, POOL))
+        return {**found, RERANKED: rerank(query.text, found[HYBRID])}
+
+    return evidence_recall(retrieve, cases, depths)
 
 
 def backbone_recall(

@@ -19,7 +19,7 @@ from goalmem_cli.models.prompt_tokens import next_logits
 
 NAME = "goalmem-smollm2.gguf"
 MOST_BYTES = 12_000_000
-LEAST_ALIKE, LEAST_EFFECT = 0.99, 0.8
+LEAST_ALIKE, LEAST_EFFECT = 0.99, 0.95
 """The cosines that llama.cpp's logits have at least: with the trained model's, and of what the adapter changes."""
 NO_EFFECT = 0.998
 """From this cosine on, an adapter changes too little for its effect to stand out from rounding."""

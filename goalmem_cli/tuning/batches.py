@@ -11,7 +11,7 @@ from goalmem_cli.models.prompt_tokens import PromptTokens
 from goalmem_cli.tuning.example import Example
 
 MIX: Mapping[str, float] = {
-    "decompose": 0.12, "decompose again": 0.02, "unify": 0.33, "unify none": 0.37, "refine": 0.04, "stop": 0.01,
+    "decompose": 0.15, "decompose again": 0.02, "unify": 0.32, "unify none": 0.36, "refine": 0.03, "stop": 0.01,
     "answer": 0.03, "verdict": 0.02, "read": 0.045, "read none": 0.015,
 }  # fmt: skip
 """The share of each kind among the examples that are drawn."""

@@ -44,7 +44,7 @@ def card(record: Mapping[str, object]) -> str:
         f"| adapter | {record['bytes']} bytes, {record['digest']} |",
         f"| data | {record['conversations']} conversations of goalmem's corpus, in {record['copies']} sets of names |",
         f"| training | {record['steps']} steps, {record['tokens']} tokens, {record['minutes']} minutes |",
-        f"| machine | {record['device']}, {record['threads']} threads |",
+        f"| machine | {record['device']} |",
         f"| course | {', '.join(f'{name} {value}' for name, value in _items(course))} |",
         f"| llama.cpp beside the trained model | {_figures(record['check'])} |",
         f"| versions | {', '.join(f'{name} {value}' for name, value in _items(record['versions']))} |",

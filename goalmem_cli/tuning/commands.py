@@ -1,4 +1,4 @@
-"""The commands of ``python -m goalmem_cli.tuning``: show examples, train, convert, and record figures."""
+"""The commands of ``python -m goalmem_cli.tuning``: examples, train, convert, record figures, and fit the reranking."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from goalmem_cli.tuning.rendering import render
 from goalmem_cli.wiring import load_embedder, open_prompts
 
 BASE = "bundled"
+DEPTHS = (1, 3, 5, 10)
 CHECKPOINT, PROMPTS = "checkpoint", "prompts.json"
 """What training leaves in its folder beside the adapter and its card: the weights, and what they are checked on."""
 _LIBRARIES = ("goalmem", "torch", "transformers", "peft", "gguf", "llama-cpp-python")
@@ -62,12 +63,16 @@ def _parser() -> argparse.ArgumentParser:
     teach.add_argument("--alpha", type=int, default=32)
     teach.add_argument("--rate", type=float, default=4e-4, help="the highest learning rate")
     teach.add_argument("--tokens", type=int, default=1024, help="how many tokens a batch has at most")
+    teach.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     teach.add_argument("--mix", type=json.loads, default={}, help='shares of kinds to change: {"read": 0.1}')
     teach.add_argument("--held-out", type=int, default=200, help="how many held-out examples to take the loss of")
     teach.set_defaults(run=_train)
     turn = commands.add_parser("convert", help="convert and check the last weights of a training that was interrupted")
     turn.add_argument("folder", type=Path, help="the folder that train wrote to")
     turn.set_defaults(run=_convert)
+    order = commands.add_parser("rank", help="fit the weights by which retrieved turns are reranked, and print them")
+    order.add_argument("corpus", type=Path, help="the folder of the corpus")
+    order.set_defaults(run=_rank)
     note = commands.add_parser("record", help="put figures of an evaluation into the model card")
     note.add_argument("folder", type=Path, help="the folder that train wrote")
     note.add_argument("name", help="what was measured")
@@ -98,7 +103,7 @@ def _train(options: argparse.Namespace) -> None:
     base = resolve(BASE).path
     course = training.Course(
         minutes=options.minutes, steps=options.steps, seed=options.seed, rank=options.rank, alpha=options.alpha,
-        rate=options.rate, tokens=options.tokens,
+        rate=options.rate, tokens=options.tokens, threads=options.threads,
     )  # fmt: skip
     talks, held = split(read_corpus(options.corpus))
     vocabulary = PromptTokens(base)
@@ -123,12 +128,26 @@ def _train(options: argparse.Namespace) -> None:
     _say(f"held out, after: {_losses(after)}")
     record = {
         "conversations": len(talks), "copies": options.copies, "available": dict(available), "dropped": dict(dropped),
-        "course": asdict(course), "device": str(training.device()), "threads": os.cpu_count() or 1, "steps": done.steps,
+        "course": asdict(course), "device": str(training.device()), "steps": done.steps,
         "examples": dict(done.kinds), "tokens": done.tokens, "minutes": round(done.seconds / 60, 1),
         "losses": _rounded(done.losses), "held_out_losses_before": _rounded(before), "held_out_losses": _rounded(after),
         "held_out": HELD_OUT, "versions": {name: version(name) for name in _LIBRARIES}, "evaluation": {},
     }  # fmt: skip
     card.write_record(record | _converted(model, base, options.out), options.out)
+
+
+def _rank(options: argparse.Namespace) -> None:
+    from goalmem_cli.tuning import ranking
+
+    talks, held = split(read_corpus(options.corpus))
+    embedder = load_embedder("static")
+    weights, bias = ranking.fit(list(ranking.retrievals(talks, embedder)))
+    _say(", ".join(f"{name} {weight:.3f}" for name, weight in weights.items()) + f", bias {bias:.3f}")
+    unseen = list(ranking.retrievals(held, embedder))
+    for name, order in (("as retrieved", ranking.as_retrieved()), ("reranked", list(weights.values()))):
+        found = ranking.recall(unseen, order, DEPTHS)
+        shares = ", ".join(f"{share:.3f} at {depth}" for depth, share in zip(DEPTHS, found, strict=True))
+        _say(f"evidence found for {len(unseen)} held-out queries, {name}: {shares}")
 
 
 def _convert(options: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import asker_in
 from goalmem_cli.reasoners.goal_mem import lines
 from goalmem_cli.reasoners.goal_mem.asking import say_bindings
-from goalmem_cli.reasoners.goal_mem.line_steps import plan_choices
+from goalmem_cli.reasoners.goal_mem.line_steps import plan_choices, refine_request
 from goalmem_cli.records import Question
 from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import Scene
@@ -95,7 +95,7 @@ def _refine(
         "tried": list(tried),
         "problem": "",
     }
-    yield Example(kind, scene.case.id, book["refine"].request(inputs), reply)
+    yield Example(kind, scene.case.id, refine_request(book["refine"], inputs), reply)
 
 
 def _asked(question: Question) -> dict[str, object]:

@@ -7,6 +7,7 @@ from random import Random
 
 from goalmem_cli.logic import Atom, Constant, Substitution
 from goalmem_cli.logic.normal import content_words, stem
+from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import said_line
 from goalmem_cli.reasoners.goal_mem import lines
@@ -80,8 +81,12 @@ def _proved(scene: Scene, book: PromptBook, ground: Ground, forms: Sequence[Atom
 
 
 def _told(atom: Atom, ground: Ground, fact: Fact, *, is_only: bool) -> dict[str, tuple[str, ...]] | None:
-    """Return what the fact binds; None where it is one of several and the values do not stand in it."""
+    """Return what the fact binds; None where it is one of several and the values do not stand in it.
+
+    Nor are values of use that only a bridge leads to: with a small model the engine takes none (`--strict`).
+    """
     stems = _stems(said_line(fact))
+    known = [constant.value for constant in atom.constants]
     bindings: dict[str, tuple[str, ...]] = {}
     for variable in atom.variables:
         values = ground.bindings.get(variable.name, ())
@@ -90,6 +95,8 @@ def _told(atom: Atom, ground: Ground, fact: Fact, *, is_only: bool) -> dict[str,
         elif not is_only and not all(_stems(value) <= stems for value in values):
             return None
         if not values or any(";" in value or len(value) > LONGEST_VALUE for value in values):
+            return None
+        if any(support_of(value, [fact], known) is Support.INFERRED for value in values):
             return None
         bindings[variable.name] = values
     return bindings if bindings or is_only else None

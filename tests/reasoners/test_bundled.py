@@ -17,8 +17,9 @@ from tests.reasoners.test_bounds import TURNS, check
 
 @pytest.fixture(scope="module")
 def model() -> LlamaModel:
-    """Return the bundled model, on one thread so that the tests do not fight over the machine."""
-    return LlamaModel.from_file(resolve("bundled").path, context=4096, threads=1)
+    """Return the bundled model with its adapter, on one thread so that the tests do not fight over the machine."""
+    spec = resolve("bundled")
+    return LlamaModel.from_file(spec.path, adapter=spec.adapter, context=4096, threads=1)
 
 
 @pytest.mark.parametrize("profile", ["compact", "full"])
@@ -30,10 +31,12 @@ def test_bundled_model_stays_within_bound_and_evidence(model: LlamaModel, profil
     trace = engine.answer(Question(question, MOMENT))
 
     assert trace.usage.calls <= 2 * (3 + 2)
-    assert trace.usage.prompt_tokens > trace.usage.cached_tokens > 0
+    assert trace.usage.prompt_tokens > trace.usage.cached_tokens
     check(trace, is_strict=True)
     if profile == "compact":
         assert trace.status is not Status.FAILED
+    else:
+        assert trace.usage.cached_tokens > 0  # the worked examples
 
 
 def test_same_question_gives_the_same_trace(model: LlamaModel) -> None:

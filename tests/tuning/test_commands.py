@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:Futu
 
 RECORD: dict[str, Any] = {
     "conversations": 1, "copies": 2, "available": {"unify": 5, "read": 2}, "dropped": {"unify": 1},
-    "course": {"rank": 16}, "device": "cpu", "threads": 2, "steps": 7, "examples": {"unify": 3}, "tokens": 800,
+    "course": {"rank": 16, "threads": 2}, "device": "cpu", "steps": 7, "examples": {"unify": 3}, "tokens": 800,
     "minutes": 1.5, "losses": {"unify": 0.25}, "held_out_losses_before": {"unify": 2.5}, "held_out_losses": {},
     "held_out": HELD_OUT, "versions": {"torch": "2.9"}, "evaluation": {}, "base": "base.gguf", "base_digest": "b1",
     "bytes": 9, "digest": "d1", "check": {"alike": 1.0},

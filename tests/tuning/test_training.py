@@ -140,14 +140,14 @@ def test_interrupted_training_leaves_its_last_weights(small: Path, model: Any, t
 
 
 def test_losses_are_of_each_reply_token_after_what_comes_before_it(trained: Any) -> None:
-    """The mean goes over the reply's tokens, each scored on the prompt and the reply up to it."""
+    """The mean goes over the reply's tokens, each scored on the prompt and the reply up to it, in bfloat16 at times."""
     for example in EXAMPLES:
         whole = torch.tensor([example.prompt + example.reply])
         with torch.no_grad():
             scores = torch.log_softmax(trained(input_ids=whole).logits[0], dim=-1)
         told = [float(scores[place - 1, whole[0, place]]) for place in range(len(example.prompt), len(example))]
 
-        assert training.mean_losses(trained, [example], 100)[example.kind] == pytest.approx(-np.mean(told), abs=1e-4)
+        assert training.mean_losses(trained, [example], 100)[example.kind] == pytest.approx(-np.mean(told), abs=0.03)
 
 
 @settings(max_examples=8)

@@ -76,7 +76,7 @@ class AttemptRun:
         self._explored: set[str] = set()
         self._queries: list[list[str]] = [[atom.phrase] for atom in plan.subgoals]
         self._queried: set[str] = {atom.phrase for atom in plan.subgoals}
-        self._found: dict[str, tuple[str, ...]] = {}
+        self._found: dict[str, Mapping[str, float]] = {}
         self._held: set[tuple[str, str]] = set()
 
     def run(self) -> Outcome:
@@ -242,12 +242,21 @@ class AttemptRun:
             {number: self._leads(number) for number in numbers},
         )
 
-    def _leads(self, number: int) -> tuple[str, ...]:
-        """Return the facts that a subgoal's queries led to, the last query's first, but those it was held against."""
+    def _leads(self, number: int) -> dict[str, float]:
+        """Return the facts that a subgoal's queries led to, the likeliest first, but those it was held against."""
         text = str(self._plain().apply(self._atoms[number]))
-        queries = dict.fromkeys((self._phrase(number), *reversed(self._queries[number])))
-        facts = dict.fromkeys(fact for query in queries for fact in self._found.get(query, ()))
-        return tuple(fact for fact in facts if (text, fact) not in self._held)
+        likely: dict[str, float] = {}
+        for query in dict.fromkeys((self._phrase(number), *self._queries[number])):
+            for fact, likelihood in self._found.get(query, {}).items():
+                likely[fact] = max(likelihood, likely.get(fact, 0.0))
+        order = sorted(likely, key=lambda fact: -likely[fact])
+        return {fact: likely[fact] for fact in order if (text, fact) not in self._held}
+
+    def _nearest(self, number: int, found: Retrieved) -> tuple[str, ...]:
+        """Return the first two facts that the subgoal led to in a round."""
+        queries = (self._atoms[number].phrase, self._phrase(number))
+        led = [list(found.by_query.get(query, {})) for query in queries]
+        return tuple((led[0] or led[1])[:2])
 
     def _open(self, number: int) -> bool:
         """Say whether a subgoal still waits for its grounding: an antecedent does only while the one it serves does."""
@@ -312,7 +321,7 @@ class AttemptRun:
             Unresolved(
                 number,
                 refusals.get(number) or reasons.get(number) or nothing,
-                (found.by_query.get(self._atoms[number].phrase) or found.by_query.get(self._phrase(number), ()))[:2],
+                self._nearest(number, found),
             )
             for number in range(len(self._atoms))
             if self._open(number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from goalmem_cli.backbones.relevance import likelihoods
 from goalmem_cli.ports import Backbone
 from goalmem_cli.reasoners.facts import NumberedFacts, hit_cost, round_robin, token_cost
 from goalmem_cli.reasoners.goal_mem.plans import Limits
@@ -18,11 +19,12 @@ _LEAST_LOOK = 10
 class Retrieved:
     """What one round of retrieval brought: the facts new to the attempt, and which facts each query led to.
 
-    `skipped` counts the hits that were too long for the tokens left.
+    The facts of a query have how likely each is evidence for it, from 0 to 1. `skipped` counts the hits that were too
+    long for the tokens left.
     """
 
     new: tuple[Fact, ...]
-    by_query: Mapping[str, tuple[str, ...]]
+    by_query: Mapping[str, Mapping[str, float]]
     skipped: int = 0
 
 
@@ -66,7 +68,11 @@ class FactBook:
             tokens -= cost
         shown = known | new.keys()
         by_query = {
-            query: tuple(self._seen.fact(hit).number for hit in hits if hit.unit.id in shown)
+            query: {
+                self._seen.fact(hit).number: likelihood
+                for hit, likelihood in zip(hits, likelihoods(query, hits), strict=True)
+                if hit.unit.id in shown
+            }
             for query, hits in zip(queries, lists, strict=True)
         }
         return Retrieved(tuple(new.values()), by_query, len(skipped))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from goalmem_cli.logic import Atom
@@ -22,10 +24,16 @@ from goalmem_cli.reasoners.goal_mem.plans import (
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact
 
-CANDIDATES = 8
-"""How many facts a subgoal is held against in one call: the best of those that it led to and was not held against."""
+CANDIDATES = 4
+"""How many facts a subgoal is held against in one call: the likeliest of those that it was not held against."""
+MODEL_WEIGHT, LEAST_CERTAINTY, BOUND = 0.5, 0.15, 0.05
+"""What the model's own odds that a fact proves a subgoal weigh beside the engine's, how certain a grounding has to be,
+and how near to 0 or 1 a model is believed."""
 SHOWN_FOR_NAMES = 4
 """How many of the facts that have one of two names are shown where they are compared."""
+_WORD, _CAPITAL = re.compile(r"\w+"), re.compile("[A-Z0-9]")
+_ADDRESSED = "Assistant"
+"""Whom "you" means in a question."""
 
 
 class LineSteps:
@@ -50,7 +58,10 @@ class LineSteps:
 
         def build(trouble: str) -> list[Request]:
             prompt = self._prompts["unify"]
-            requests = [unify_request(prompt, situation.subgoals[number], fact, trouble) for number, fact, _ in pairs]
+            requests = [
+                unify_request(prompt, situation.subgoals[number], fact, trouble, may_refuse=False)
+                for number, fact, _ in pairs
+            ]
             return requests + [self._same_request(situation, *names, trouble) for names in situation.undecided]
 
         if not pairs and not situation.undecided:
@@ -76,7 +87,7 @@ class LineSteps:
                 "problem": trouble,
             }
             subgoals = [str(situation.subgoals[number]) for number in numbers]
-            return [self._prompts["refine"].request(shared | {"subgoal": subgoal}) for subgoal in subgoals]
+            return [refine_request(self._prompts["refine"], shared | {"subgoal": subgoal}) for subgoal in subgoals]
 
         return ask(self._model, build, lambda texts: _read_antecedents(texts, numbers))
 
@@ -99,45 +110,83 @@ class LineSteps:
         return ask(self._model, build, lambda texts: lines.read_verdict(texts[0]))
 
 
-def unify_request(prompt: Prompt, subgoal: Atom, fact: Fact, trouble: str = "") -> Request:
-    """Return the request that holds a subgoal against a fact."""
+def unify_request(prompt: Prompt, subgoal: Atom, fact: Fact, trouble: str = "", *, may_refuse: bool = True) -> Request:
+    """Return the request that holds a subgoal against a fact.
+
+    Where the model may not refuse, what it gives the reply's first word tells all the same whether it would have.
+    """
     atom, names = lines.renamed(subgoal)
     inputs = {"subgoal": str(atom), "fact": said_line(fact), "problem": trouble}
-    return prompt.request(inputs, {"variables": list(names.values())})
+    return prompt.request(inputs, {"variables": list(names.values()), "refusal": [lines.NONE] if may_refuse else []})
 
 
 def plan_choices(question: Question) -> dict[str, list[str]]:
-    """Return what the grammar of a plan depends on: whether something is asked for, which yes or no cannot answer."""
-    return {"open": ["x"] if asks_for_something(question.text) else []}
+    """Return what the grammar of a plan depends on: whether something is asked for, and which names it may have."""
+    is_open = asks_for_something(question.text)  # which yes or no cannot answer
+    return {"open": ["x"] if is_open else [], "names": _names(question.text, asker_in(question), _ADDRESSED)}
+
+
+def refine_request(prompt: Prompt, inputs: Mapping[str, object]) -> Request:
+    """Return the request for an antecedent, whose names are those of the inputs."""
+    told = [str(value) for name, value in inputs.items() if name != "problem"]
+    return prompt.request(inputs, {"names": _names(*told)})
+
+
+def _names(*texts: str) -> list[str]:
+    """Return what a statement about the texts may write with a capital or a digit: a small model makes names up.
+
+    Any of their words may be a name that was typed without its capital.
+    """
+    words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
+    forms = (form for word in words for form in (word, word.removesuffix("s"), word[:1].upper() + word[1:]))
+    return [form for form in dict.fromkeys(forms) if _CAPITAL.search(form)]
 
 
 def _asked(question: Question) -> dict[str, object]:
     return {"question": question.text, "asker": asker_in(question)}
 
 
-def _held_together(situation: Situation) -> Iterator[tuple[int, Fact, int]]:
-    """Yield the subgoals to hold against facts, each with the best of those that it was not held against, ranked."""
+def _held_together(situation: Situation) -> Iterator[tuple[int, Fact, float]]:
+    """Yield the subgoals to hold against facts, each with the likeliest of those that it was not held against."""
     facts = {fact.number: fact for fact in situation.facts}
     for number in situation.subgoals:
-        for rank, name in enumerate(situation.leads[number][:CANDIDATES]):
-            yield number, facts[name], rank
+        for name, likelihood in list(situation.leads[number].items())[:CANDIDATES]:
+            yield number, facts[name], likelihood
 
 
 def _read_unification(
-    replies: Sequence[Completion], pairs: Sequence[tuple[int, Fact, int]], situation: Situation
+    replies: Sequence[Completion], pairs: Sequence[tuple[int, Fact, float]], situation: Situation
 ) -> Unification:
-    """Return the proposals; how likely one is counts for its certainty too, which falls as its fact ranks lower."""
-    proposals = []
-    for (number, fact, rank), reply in zip(pairs, replies, strict=False):
+    """Return the proposals that are certain enough, and of each subgoal without any why it has none."""
+    proposals: list[Proposal] = []
+    unsure: dict[int, str] = {}
+    for (number, fact, likelihood), reply in zip(pairs, replies, strict=False):
         atom, names = lines.renamed(situation.subgoals[number])
         bindings = lines.read_bindings(reply.text, atom.variables)
-        if bindings is not None:
-            bindings = {name: bindings[called] for name, called in names.items() if called in bindings}
-            certainty = (1.0 if reply.certainty is None else reply.certainty) / (1 + rank)
-            proposals.append(Proposal(number, (fact.number,), bindings, certainty=certainty))
+        certainty = _certainty(likelihood, reply.certainty)
+        if bindings is None:
+            continue
+        if reply.certainty is not None and certainty < LEAST_CERTAINTY:
+            unsure.setdefault(number, f"{fact.number} comes nearest, but is too unlikely to prove it")
+            continue
+        bindings = {name: bindings[called] for name, called in names.items() if called in bindings}
+        proposals.append(Proposal(number, (fact.number,), bindings, certainty=certainty))
     verdicts = zip(situation.undecided, replies[len(pairs) :], strict=True)
     same = [as_pair(*names) for names, reply in verdicts if lines.read_sameness(reply.text)]
-    return Unification(tuple(proposals), {}, frozenset(same), tuple((number, fact.number) for number, fact, _ in pairs))
+    held = tuple((number, fact.number) for number, fact, _ in pairs)
+    return Unification(tuple(proposals), unsure, frozenset(same), held)
+
+
+def _certainty(likelihood: float, told: float | None) -> float:
+    """Return how certain a grounding is, from how likely its fact is evidence and what the model says of it."""
+    odds = _log_odds(likelihood)
+    if told is not None:
+        odds += MODEL_WEIGHT * _log_odds(min(max(told, BOUND), 1 - BOUND))
+    return 1 / (1 + math.exp(-odds))
+
+
+def _log_odds(probability: float) -> float:
+    return math.log(probability / (1 - probability))
 
 
 def _read_antecedents(texts: Sequence[str], numbers: Sequence[int]) -> tuple[Antecedent, ...]:

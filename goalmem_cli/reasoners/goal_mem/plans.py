@@ -129,8 +129,8 @@ class Situation:
     """Where an attempt stands when a step is asked.
 
     `subgoals` are the active ones by number, the substitution applied; `undecided` are pairs of constants that the
-    checks could not settle. `leads` are the facts that each active subgoal's queries led to, best first, without those
-    that the subgoal was held against already as it reads now.
+    checks could not settle. `leads` are the facts that each active subgoal's queries led to, with how likely each is
+    evidence for it (0 to 1), the likeliest first, without those that it was held against already as it reads now.
     """
 
     question: Question
@@ -139,7 +139,7 @@ class Situation:
     subgoals: Mapping[int, Atom]
     substitution: Mapping[str, tuple[str, ...]]
     undecided: tuple[tuple[str, str], ...] = ()
-    leads: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    leads: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
 
 
 class Steps(Protocol):

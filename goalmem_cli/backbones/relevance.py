@@ -1,0 +1,88 @@
+"""Reranking: how likely a retrieved turn is evidence for a query, by eight features and the weights learnt for them.
+
+A logistic regression, fitted on goalmem's own corpus (`python -m goalmem_cli.tuning rank CORPUS`), where rankings by
+likeness alone keep putting questions, greetings and short remarks first.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.logic.annotations import TIMES
+from goalmem_cli.logic.normal import content_words, stem
+from goalmem_cli.records import Hit
+
+WEIGHTS: Mapping[str, float] = {
+    "rank": -0.932, "words": 4.515, "names": 0.231, "speaker": 0.603, "question": -1.158, "length": 0.764,
+    "time": 0.353, "number": 0.608,
+}  # fmt: skip
+"""By feature, in the order of `features`: the logarithm of the rank it had; which share of the query's words are in the
+turn or its speaker's name, rare ones counting more; which share of the query's names are there or in the neighbouring
+turns; whether the query names the speaker; whether the turn ends in a question; the logarithm of its length; whether
+the query asks for a time and the turn names one; likewise for a number."""
+BIAS = -5.404
+
+FUSED = "fused"
+"""What the rank before reranking is called among a hit's ranks."""
+POOL = 30
+"""So many hits are reranked at least; more changes nothing in the first ten of LoCoMo."""
+
+_TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\b(?:number|amount|price|count|cost|fee|rent|sum|length|duration|distance|how (?:many|much|long)|payment"
+    r"|percentage|age|size|times)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"\b[A-Z]\w+")
+_DIGIT = re.compile(r"\d")
+
+
+def rerank(query: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits, given best first, by how likely each is evidence for the query, which becomes its score."""
+    likely = likelihoods(query, hits)
+    order = sorted(range(len(hits)), key=lambda place: -likely[place])
+    return [replace(hits[place], score=likely[place], ranks={**hits[place].ranks, FUSED: place + 1}) for place in order]
+
+
+def likelihoods(query: str, hits: Sequence[Hit]) -> list[float]:
+    """Return how likely each hit, given best first or reranked, is evidence for the query: from 0 to 1."""
+    if not hits:
+        return []
+    odds = features(query, hits) @ np.array(list(WEIGHTS.values())) + BIAS
+    return [float(value) for value in 1 / (1 + np.exp(-odds))]
+
+
+def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
+    """Return the (hits, 8) matrix of features; how rare a word is, is told from the hits themselves."""
+    wanted = _stems(query)
+    names = {stem(name.lower()) for name in _NAME.findall(query)} & wanted
+    told = [_stems(hit.unit.text) | _stems(hit.unit.speaker) for hit in hits]
+    seen = Counter(word for words in told for word in words)
+    rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
+    asks_time, asks_number = bool(_TIME.search(query)), bool(_NUMBER.search(query))
+    rows = []
+    for place, (hit, words) in enumerate(zip(hits, told, strict=True), 1):
+        text = hit.unit.text
+        beside = {word for speaker, said in (*hit.before, *hit.after) for word in _stems(f"{speaker} {said}")}
+        rows.append((
+            math.log(hit.ranks.get(FUSED, place)),
+            sum(rarity[word] for word in wanted & words) / (sum(rarity.values()) or 1),
+            len(names & (words | beside)) / (len(names) or 1),
+            bool(names & _stems(hit.unit.speaker)),
+            text.rstrip().endswith("?"),
+            math.log(1 + len(text)),
+            asks_time and bool(hit.unit.attributes.get(TIMES)),
+            asks_number and bool(_DIGIT.search(text)),
+        ))  # fmt: skip
+    return np.array(rows, dtype=np.float64)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in content_words(text))

@@ -1,0 +1,102 @@
+"""Reranking: what is likelier evidence comes first, and nothing is lost or made up."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.backbones.relevance import FUSED, WEIGHTS, features, rerank
+from goalmem_cli.logic.annotations import time_attributes
+from goalmem_cli.records import Hit, Query, Turn, Unit
+from goalmem_cli.store import Store
+from tests.fakes import HashEmbedder
+
+MONDAY = datetime(2024, 3, 4, 9, 0)
+
+
+def hit(text: str, speaker: str = "Ana", *before: tuple[str, str]) -> Hit:
+    """Return a retrieved turn."""
+    unit = Unit(text, "turn", text, "tea", speaker, MONDAY, ("t",), ("D1:1",), attributes=time_attributes(text, MONDAY))
+    return Hit(unit, 0.5, {"bm25": 1}, before)
+
+
+def column(name: str, query: str, *hits: Hit) -> list[float]:
+    """Return one feature of the hits."""
+    return [float(value) for value in features(query, hits)[:, list(WEIGHTS).index(name)]]
+
+
+def test_words_that_few_hits_have_count_more() -> None:
+    """Both have one of the query's two words; the one that is not everywhere tells more."""
+    hits = [hit("Ana plays chess."), hit("Ana sings."), hit("Ana sleeps."), hit("The violin is old.")]
+
+    shares = column("words", "Ana violin", *hits)
+    assert shares[3] > shares[0] == shares[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "yes", "no"),
+    [
+        ("names", "Where does Ben live?", hit("In Leeds.", "Ana", ("Ben", "Guess where I live.")), hit("In Leeds.")),
+        ("speaker", "Where does Ben live?", hit("In Leeds.", "Ben"), hit("Ben lives in Leeds.")),
+        ("question", "Leeds", hit("Is it Leeds? "), hit("Leeds? No.")),
+        ("number", "price of the bike", hit("It was 300."), hit("It was cheap.")),
+        ("number", "How many bikes are there?", hit("We have 3."), hit("We have some.")),
+    ],
+)
+def test_feature_tells_hits_apart(name: str, query: str, yes: Hit, no: Hit) -> None:
+    """Each has its feature where it should."""
+    assert column(name, query, yes, no) == [1.0, 0.0]
+
+
+def test_times_count_only_where_one_is_asked_for() -> None:
+    """A turn that names a time is likelier evidence for "when" than for "who"."""
+    told, plain = hit("Last Friday I ran."), hit("I ran.")
+
+    assert column("time", "Who ran?", told, plain) == [0.0, 0.0]
+    assert column("time", "When did Ana run?", told, plain) == [1.0, 0.0]
+
+
+def test_an_answer_comes_before_the_question_that_was_asked() -> None:
+    """Likeness puts a question about the thing first; who asks wants the turn that tells it."""
+    hits = [
+        hit("And the name of the horse?", "Ben"),
+        hit("The name of the horse is Juniper, a grey mare from Ross."),
+        hit("Sleep well!", "Ben"),
+    ]
+
+    ranked = rerank("What is the name of the horse?", hits)
+    assert [each.ranks[FUSED] for each in ranked] == [2, 1, 3]
+    assert 1 > ranked[0].score > ranked[1].score > ranked[2].score > 0
+
+
+texts = st.text(max_size=30)
+
+
+@given(st.text(max_size=30), st.lists(st.builds(hit, texts, texts), max_size=6))
+def test_hits_are_put_in_order_and_no_more(query: str, hits: list[Hit]) -> None:
+    """Whatever is asked and told: the same units, scores that fall and are finite."""
+    ranked = rerank(query, hits)
+
+    assert sorted(each.unit.id for each in ranked) == sorted(each.unit.id for each in hits)
+    scores = [each.score for each in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert np.isfinite(scores).all()
+
+
+def test_first_hits_do_not_depend_on_how_many_are_asked_for(tmp_path: Path) -> None:
+    """The one best hit is the first of ten: the same pool is reranked."""
+    store = Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None)
+    said = ("cold and long forgotten", "hot", "hot")
+    turns = [Turn("tea", 0, n, "Ana", f"Cup {n} of tea was {said[n % 3]}.", MONDAY) for n in range(20)]
+    backbone = FlatBackbone(store)
+    backbone.update(turns)
+
+    ten = backbone.retrieve(Query("cold tea"), 10)
+    assert [each.unit.id for each in backbone.retrieve(Query("cold tea"), 3)] == [each.unit.id for each in ten[:3]]
+    assert all(FUSED in each.ranks for each in ten)
