@@ -6,7 +6,8 @@ GoalmemError                 exit code
 │   ├── StoreLocked              another process holds it
 │   ├── StoreDamaged             a file is truncated, missing or garbled
 │   ├── StoreNewer               written by a newer goalmem
-│   └── EmbedderMismatch         built with another embedder
+│   ├── EmbedderMismatch         built with another embedder
+│   └── BackboneMissing          nothing was indexed for the backbone asked for
 ├── ModelError               4   the language model or embedder could not be used
 │   ├── ModelMissing             nothing there under that name
 │   ├── ModelUnreadable          there, but not a model this build can load
@@ -62,6 +63,10 @@ class StoreNewer(StoreError):
 
 class EmbedderMismatch(StoreError):
     """The store's vectors come from another embedder than the one asked for."""
+
+
+class BackboneMissing(StoreError):
+    """The store holds nothing yet of what the backbone asked for derives from turns."""
 
 
 class ModelError(GoalmemError):

@@ -7,14 +7,14 @@ real counterpart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.records import Hit, Query, Question, Turn
+from goalmem_cli.records import Hit, Query, Question, Turn, Usage
 
 if TYPE_CHECKING:
     from goalmem_cli.trace import Action, Fact, Step, Trace
@@ -117,6 +117,69 @@ class Backbone(Protocol):
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k hits, best first, no unit twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What indexing would do now: how many parts of conversations it would derive from, and the turns in them.
+
+    `failed` counts the parts among them that an earlier indexing tried in vain. `calls` of a model and `tokens` of its
+    prompts and replies are estimates, without second tries.
+    """
+
+    parts: int
+    turns: int
+    failed: int
+    calls: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartDone:
+    """A part that was derived from and is safe: how many units and edges it gave, what it cost, and what went wrong.
+
+    `problem` is None where nothing did; else the next indexing tries the part again.
+    """
+
+    conversation: str
+    name: str
+    units: int
+    edges: int
+    usage: Usage
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What one indexing did, and what the backbone then has: units by kind, and edges.
+
+    `parts` counts those derived from, and `failed` are those of them that failed; `noted` counts whatever else the
+    backbone looks out for, by what it is called.
+    """
+
+    parts: int
+    units: Mapping[str, int]
+    edges: int
+    usage: Usage
+    failed: tuple[PartDone, ...] = ()
+    noted: Mapping[str, int] = field(default_factory=dict)
+
+
+class StructuredBackbone(Backbone, Protocol):
+    """A backbone that derives units and edges from turns, with a model's help, when `goalmem index` asks it to."""
+
+    def outlook(self) -> Outlook:
+        """Return what `index` would do now, without asking a model."""
+        ...
+
+    def index(self, report: Callable[[PartDone], None]) -> Indexed:
+        """Derive from what is new or failed before, reporting each part once it is safe; known parts change nothing.
+
+        Raises:
+            ModelError: the model could not be used at all; what it made nothing of is a part's problem.
+            StoreError: the store could not be used.
+        """
         ...
 
 

@@ -66,8 +66,8 @@ class Conversation:
 
     `notes` lists what the reader repaired or left out, a line each. A long transcript comes in several stretches:
     `continues` is True for each that goes on where the conversation before it stopped, `goes_on` for each that another
-    follows. `derived` are units and edges
-    that an exported store gives back with its turns; `is_exported` says that the name is the one it had there.
+    follows. `derived`, `edges` and `ledger` are what an exported store gives back with its turns: what backbones made
+    of them, and from which parts; `is_exported` says that the name is the one it had there.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Conversation:
     edges: tuple[Edge, ...] = ()
     is_exported: bool = False
     goes_on: bool = False
+    ledger: tuple[Derived, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,43 @@ class Edge:
     target: str
     kind: str
     weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of a conversation that a backbone derives from at once: a session, say, or a window of turns.
+
+    `name` is the backbone's own for it, unique among its parts of the conversation.
+    """
+
+    conversation: str
+    name: str
+    turns: tuple[Turn, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells the part from one of the same name with other turns."""
+        return content_hash(*(turn.id for turn in self.turns))
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A line of the ledger: a part that a backbone derived from, by the ids of its turns, and the units it gave.
+
+    `problem` says why a model call for it failed; it is None where none did.
+    """
+
+    backbone: str
+    conversation: str
+    name: str
+    turns: tuple[str, ...]
+    units: tuple[str, ...] = ()
+    problem: str | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """What the digest of the part was; it has changed since where its turns have."""
+        return content_hash(*self.turns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,25 +5,47 @@ Everything heavy is imported inside the function that needs it, so that a comman
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelError, ModelUnreadable, UsageError
+from goalmem_cli.errors import BackboneMissing, ModelError, UsageError
+from goalmem_cli.loading import DeferredEmbedder, DeferredModel, LoadedModel, load_embedder, load_model
 
 if TYPE_CHECKING:
-    from goalmem_cli.backbones.flat import FlatBackbone
-    from goalmem_cli.models.llama import LlamaModel
-    from goalmem_cli.models.lora import Adapter
-    from goalmem_cli.ports import Embedder, LanguageModel, Observer, Reasoner, Vectors
+    from goalmem_cli.backbones.catalogue import Entry
+    from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
     from goalmem_cli.prompts import Profile, PromptBook
     from goalmem_cli.records import Hit, Question
     from goalmem_cli.store import Store
     from goalmem_cli.store.traces import TraceFolder
+
+__all__ = [
+    "DEFAULT_EMBEDDER",
+    "GOAL_MEM",
+    "DeferredModel",
+    "Factories",
+    "LoadedModel",
+    "backbone_names",
+    "build_planner",
+    "build_reasoner",
+    "call_ranges",
+    "check_backbone",
+    "chosen_embedder",
+    "load_embedder",
+    "load_model",
+    "open_backbone",
+    "open_prompts",
+    "open_store",
+    "open_stored",
+    "open_structured",
+    "open_traces",
+    "open_unread",
+    "reasoner_steps",
+]
 
 DEFAULT_EMBEDDER = "static"
 GOAL_MEM = "goal-mem"
@@ -36,150 +58,11 @@ COMPACT_FACT_TOKENS = 900
 BYTES_PER_TOKEN = 3
 
 
-def _nothing() -> None:
-    """Close what holds nothing."""
+def structured_backbones() -> Mapping[str, Entry]:
+    """Return the backbones that have to be indexed, by name."""
+    from goalmem_cli.backbones.catalogue import STRUCTURED
 
-
-@dataclass(frozen=True, slots=True)
-class LoadedModel:
-    """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once.
-
-    `close` gives its memory back; `digest` tells its weights, with the adapter's, from others of the same name, and
-    `adapter` is the hash of that adapter, blank for none. It works on `at_once` requests at a time; `is_shared` says
-    that several threads may call it at once.
-    """
-
-    model: LanguageModel
-    name: str
-    profile: Profile
-    context: int
-    close: Callable[[], None] = _nothing
-    digest: str = ""
-    at_once: int = 1
-    is_shared: bool = False
-    adapter: str = ""
-
-
-class DeferredEmbedder:
-    """An embedder whose name and dimension are known from the store, and which is loaded at the first text."""
-
-    def __init__(self, name: str, dimension: int, load: Callable[[str], Embedder]) -> None:
-        self.name = name
-        self.dimension = dimension
-        self._load = load
-        self._loaded: Embedder | None = None
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows.
-
-        Raises:
-            EmbedderMismatch: what is there under that name is not what the store was built with.
-            ModelError: nothing is there, or it cannot be loaded.
-        """
-        if self._loaded is None:
-            self._loaded = self._load(self.name)
-            if self._loaded.dimension != self.dimension:
-                raise EmbedderMismatch(
-                    f"the embedder {self.name} gives {self._loaded.dimension} numbers a text, the store has "
-                    f"{self.dimension}",
-                    f"bring back that model, or embed the store again: goalmem embedder use {self.name}",
-                )
-        return self._loaded.embed(texts)
-
-
-def load_embedder(name: str) -> Embedder:
-    """Return the embedder of that name.
-
-    Raises:
-        ModelError: nothing is there, or it cannot be loaded.
-    """
-    from goalmem_cli.models import embedders
-
-    return embedders.load_embedder(name)
-
-
-def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: None) -> LoadedModel:
-    """Return the language model that the settings name; `announce` is told what it does with the user's cache.
-
-    Raises:
-        ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
-        UsageError: an adapter is named for a model that is a server's.
-    """
-    from goalmem_cli.models.catalogue import BUNDLED, COMPACT, is_address, resolve
-
-    if is_address(settings.model):
-        return _served_model(settings, announce)
-    from goalmem_cli.models.gguf import file_digest
-    from goalmem_cli.models.lora import chosen_adapter
-
-    spec = resolve(settings.model)
-    adapter = chosen_adapter(settings.adapter, spec.adapter, spec.path, announce)
-    path, model = spec.path, None
-    if spec.name == BUNDLED:
-        path, model = _repacked_model(spec.path, settings, adapter, announce)
-    loaded = model or _llama_model(spec.path, settings, adapter, announce)
-    profile: Profile = "compact" if spec.profile == COMPACT else "full"
-    digest, own = file_digest(path), adapter.digest if adapter else ""
-    return LoadedModel(
-        loaded, spec.name, profile, loaded.context, loaded.close, f"{digest}+{own}" if own else digest,
-        settings.parallel, adapter=own,
-    )  # fmt: skip
-
-
-def _repacked_model(
-    shipped: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
-) -> tuple[Path, LlamaModel | None]:
-    """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do."""
-    from goalmem_cli.models.repacking import discard
-
-    path = weights_that_run(settings.model, shipped, announce)
-    if path == shipped:
-        return shipped, None
-    try:
-        return path, _llama_model(path, settings, adapter, announce)
-    except AdapterUnreadable:
-        raise
-    except ModelUnreadable as error:
-        discard(path, error.message, announce)
-        return shipped, None
-
-
-def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None]) -> Path:
-    """Return the file that is loaded for the model of that name: of the bundled one, its weights repacked."""
-    from goalmem_cli.models.catalogue import BUNDLED
-    from goalmem_cli.models.repacking import repacked
-    from goalmem_cli.models.state_cache import model_cache
-
-    return repacked(shipped, model_cache(), announce) if name == BUNDLED else shipped
-
-
-def _llama_model(
-    path: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
-) -> LlamaModel:
-    from goalmem_cli.models.llama import LlamaModel
-    from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
-
-    limit = settings.model_cache * MEGABYTE
-    return LlamaModel.from_file(
-        path, context=settings.context, threads=settings.threads, parallel=settings.parallel, name=settings.model,
-        adapter=adapter.path if adapter else None,
-        states=StateCache.in_folder(model_cache(), limit, announce) if limit else None,
-    )  # fmt: skip
-
-
-def _served_model(settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
-    from goalmem_cli.models.lora import NONE
-    from goalmem_cli.models.server import KEY_VARIABLE, ServerModel
-
-    if settings.adapter not in (None, NONE):
-        raise UsageError("an adapter cannot be applied to a server's model", "have the server apply it; --adapter none")
-    model = ServerModel.from_address(
-        settings.model, key=os.environ.get(KEY_VARIABLE), parallel=settings.parallel, timeout=settings.timeout,
-        seed=settings.seed, context=settings.context, announce=announce,
-    )  # fmt: skip
-    return LoadedModel(
-        model, model.address, "full", model.context, model.close, model.name, settings.parallel, is_shared=True
-    )
+    return STRUCTURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +71,7 @@ class Factories:
 
     embedder: Callable[[str], Embedder] = load_embedder
     model: Callable[[Settings], LoadedModel] = load_model
+    backbones: Callable[[], Mapping[str, Entry]] = structured_backbones
 
 
 def chosen_embedder(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Embedder:
@@ -233,15 +117,69 @@ def open_stored(settings: Settings, factories: Factories, announce: Callable[[st
     return open_store(replace(settings, embedder=None), factories, announce)
 
 
-def open_backbone(settings: Settings, store: Store) -> FlatBackbone:
-    """Return the backbone that the settings name, over the store.
+def backbone_names(factories: Factories) -> tuple[str, ...]:
+    """Return the names of all backbones, those that need no indexing first."""
+    from goalmem_cli.backbones.flat import RECIPES
+
+    return (*RECIPES, *factories.backbones())
+
+
+def open_backbone(settings: Settings, store: Store, factories: Factories, model: Callable[[], LoadedModel]) -> Backbone:
+    """Return the backbone that the settings name, over the store; `model` is called only by one that asks a model.
 
     Raises:
+        BackboneMissing: nothing was indexed for it.
         UsageError: there is no backbone of that name.
     """
-    from goalmem_cli.backbones.flat import FlatBackbone
+    from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
 
-    return FlatBackbone(store, settings.backbone)
+    check_backbone(settings, store, factories)
+    if settings.backbone in RECIPES:
+        return FlatBackbone(store, settings.backbone)
+    return open_structured(settings, store, factories, model)
+
+
+def check_backbone(settings: Settings, store: Store, factories: Factories) -> None:
+    """Refuse a backbone that there is not, or that nothing was indexed for though there are turns.
+
+    Raises:
+        BackboneMissing, UsageError: as `open_backbone`.
+    """
+    name = settings.backbone
+    if name not in (names := backbone_names(factories)):
+        raise UsageError(f"there is no backbone {name!r}", f"choose one of {', '.join(names)}")
+    is_due = name in factories.backbones() and store.exists and not store.has_derived(name)
+    if is_due and store.stats().turns:
+        raise BackboneMissing(
+            f"the backbone {name} is not built for {store.path}", f"goalmem index {name} --store {store.path}"
+        )
+
+
+def open_structured(
+    settings: Settings, store: Store, factories: Factories, model: Callable[[], LoadedModel]
+) -> StructuredBackbone:
+    """Return the backbone that the settings name, indexed or not, over the store.
+
+    Raises:
+        UsageError: there is no backbone of that name, or it is one that needs no indexing.
+    """
+    from goalmem_cli.backbones.structured.kit import Kit
+
+    known = factories.backbones()
+    if settings.backbone not in known:
+        is_flat = settings.backbone in backbone_names(factories)
+        what = f"the backbone {settings.backbone} needs no indexing" if is_flat else (
+            f"there is no backbone {settings.backbone!r}"
+        )  # fmt: skip
+        raise UsageError(what, f"those to index are {', '.join(known) or 'none yet'}")
+    entry = known[settings.backbone]
+
+    def kit() -> Kit:
+        loaded = model()
+        prompts = open_prompts(settings.prompts, loaded.profile, entry.steps)
+        return Kit(loaded.model, prompts, loaded.at_once, loaded.context)
+
+    return entry.build(store, kit)
 
 
 def open_traces(settings: Settings) -> TraceFolder:
@@ -268,12 +206,14 @@ def build_reasoner(
     loaded: LoadedModel,
     observer: Observer | None = None,
     gold: Callable[[Question], Sequence[Hit]] | None = None,
+    factories: Factories | None = None,
 ) -> Reasoner:
     """Return the reasoner that the settings name, over the store's backbone, within the settings' limits.
 
     `gold` gives the evidence of a benchmark's question, without which there is no `oracle`.
 
     Raises:
+        BackboneMissing: nothing was indexed for the backbone.
         ModelError: the model's context leaves no room for facts.
         PromptError: a prompt file is missing or wrong.
         UsageError: there is no backbone or no reasoner of the name in the settings.
@@ -281,12 +221,13 @@ def build_reasoner(
     from goalmem_cli.reasoners.watching import Unwatched
 
     watched = observer or Unwatched()
+    backbone = open_backbone(settings, store, factories or Factories(), lambda: loaded)
     if settings.reasoner == GOAL_MEM:
-        return _goal_mem(settings, store, loaded, watched)
-    return _forward(settings, store, loaded, watched, gold)
+        return _goal_mem(settings, backbone, loaded, watched)
+    return _forward(settings, store, backbone, loaded, watched, gold)
 
 
-def _goal_mem(settings: Settings, store: Store, loaded: LoadedModel, observer: Observer) -> Reasoner:
+def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, observer: Observer) -> Reasoner:
     from goalmem_cli.reasoners.goal_mem import STEPS, GoalMem, Limits
 
     prompts = open_prompts(settings.prompts, loaded.profile, STEPS[loaded.profile])
@@ -299,7 +240,7 @@ def _goal_mem(settings: Settings, store: Store, loaded: LoadedModel, observer: O
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
     return GoalMem(
-        open_backbone(settings, store), loaded.model, prompts, limits,
+        backbone, loaded.model, prompts, limits,
         strict=is_strict, model_name=loaded.name, adapter=loaded.adapter, observer=observer,
     )  # fmt: skip
 
@@ -307,6 +248,7 @@ def _goal_mem(settings: Settings, store: Store, loaded: LoadedModel, observer: O
 def _forward(
     settings: Settings,
     store: Store,
+    backbone: Backbone,
     loaded: LoadedModel,
     observer: Observer,
     gold: Callable[[Question], Sequence[Hit]] | None,
@@ -324,7 +266,7 @@ def _forward(
     budget = Budget(settings.budget, fact_tokens(loaded.context, prompts))
     if entry.shows_all:
         budget = Budget(sys.maxsize, room_for_facts(loaded.context, prompts))
-    tools = Tools(open_backbone(settings, store), loaded.model, prompts, budget, loaded.name, observer, loaded.adapter)
+    tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer, loaded.adapter)
     return entry.build(tools, Sources(store, gold))
 
 

@@ -8,8 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from goalmem_cli.ports import Completion, Request, Vectors
-from goalmem_cli.records import Hit, Query, Turn, Unit, content_hash
+from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
+from goalmem_cli.backbones.structured.indexing import about_tokens, batches, derive_all, plan, sessions_of, summary
+from goalmem_cli.backbones.structured.units import derived_unit, node
+from goalmem_cli.ports import Completion, Indexed, Outlook, PartDone, Request, Vectors
+from goalmem_cli.records import Edge, Hit, Part, Query, Turn, Unit, content_hash
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Derivation
 
 Reply = str | Callable[[Request], str]
 
@@ -101,6 +106,64 @@ class ListBackbone:
         before = tuple((o.speaker, o.text) for o in near if turn.ordinal - 2 <= o.ordinal < turn.ordinal)
         after = tuple((o.speaker, o.text) for o in near if turn.ordinal < o.ordinal <= turn.ordinal + 2)
         return Hit(unit, score, {"words": 1}, before, after)
+
+
+class SessionNotes:
+    """The smallest structured backbone: a note of each session's long words, and a node for each word in a note.
+
+    No model is asked. Sessions that `fails_on` says yes to fail, as they do where a model's reply is unusable.
+    """
+
+    NAME = "notes"
+
+    def __init__(self, store: Store, fails_on: Callable[[Part], bool] = lambda _: False, at_once: int = 2) -> None:
+        self._store = store
+        self._fails_on = fails_on
+        self._at_once = at_once
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Remember the turns; `index` takes notes of them."""
+        self._store.add_turns(turns)
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return notes and turns, fused."""
+        with self._store.reading() as reader:
+            notes = ranked_units(reader, query, self.NAME, ("note",))
+            return hits_beside_turns(reader, query, k, notes, dict.fromkeys(notes, 1.0))
+
+    def outlook(self) -> Outlook:
+        """Return which sessions are pending; a model would be asked once for each."""
+        work = plan(sessions_of(self._store.turns()), self._store.derived(self.NAME))
+        texts = [turn.text for part in work.pending for turn in part.turns]
+        return work.outlook(calls=len(work.pending), tokens=about_tokens(texts))
+
+    def index(self, report: Callable[[PartDone], None]) -> Indexed:
+        """Take notes of the pending sessions, then link all notes by their words."""
+        work = plan(sessions_of(self._store.turns()), self._store.derived(self.NAME))
+        groups = batches(work.pending, self._at_once, lambda _: 1)
+        done = derive_all(self._store, self.NAME, work, groups, self._derive, report)
+        self._link()
+        return summary(self._store, self.NAME, done)
+
+    def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
+        return [
+            Derivation(part, problem="no word came to mind") if self._fails_on(part) else self._noted(part)
+            for part in parts
+        ]
+
+    def _noted(self, part: Part) -> Derivation:
+        words = sorted({word for turn in part.turns for word in re.findall(r"\w{5,}", turn.text.lower())})
+        note = derived_unit(self.NAME, "note", " ".join(words) or "nothing", part.turns)
+        return Derivation(part, (note,), (Edge(note.id, part.turns[0].id, "begins"),))
+
+    def _link(self) -> None:
+        behind: dict[str, list[Unit]] = {}
+        for note in self._store.units_of(self.NAME, ["note"]):
+            for word in note.text.split():
+                behind.setdefault(word, []).append(note)
+        nodes = {word: node(self.NAME, "word", word, notes) for word, notes in behind.items()}
+        edges = [Edge(nodes[word].id, note.id, "names") for word, notes in behind.items() for note in notes]
+        self._store.shared(self.NAME, "word", list(nodes.values()), edges, links=["names"])
 
 
 def _passes(turn: Turn, query: Query) -> bool:

@@ -10,14 +10,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.embedders import load_embedder
 from goalmem_cli.models.llama import LlamaModel
-from goalmem_cli.ports import Backbone, Embedder, Example, JsonShape, LanguageModel, Request
+from goalmem_cli.ports import (
+    Backbone,
+    Embedder,
+    Example,
+    JsonShape,
+    LanguageModel,
+    PartDone,
+    Request,
+    StructuredBackbone,
+)
+from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query
 from goalmem_cli.store import Store
-from tests.fakes import HashEmbedder, ListBackbone, ScriptedModel
+from tests.fakes import HashEmbedder, ListBackbone, ScriptedModel, SessionNotes
 from tests.reasoners.scripting import chat
 
 TURNS = chat("Alice: I ordered a Kyoto Latte.", "Ben: My dog is called Biscuit.", "--", "Alice: Biscuit ate my latte.")
@@ -31,7 +43,12 @@ def flat(folder: Path) -> Backbone:
     return FlatBackbone(Store(folder / "store", HashEmbedder(), announce=lambda _: None), "hybrid")
 
 
-@pytest.mark.parametrize("build", [lambda _: ListBackbone(), flat], ids=["fake", "real"])
+def notes(folder: Path) -> StructuredBackbone:
+    """Return the smallest structured backbone over an empty store."""
+    return SessionNotes(Store(folder / "store", HashEmbedder(), announce=lambda _: None))
+
+
+@pytest.mark.parametrize("build", [lambda _: ListBackbone(), flat, notes], ids=["fake", "real", "structured"])
 def test_backbone(build: Callable[[Path], Backbone], tmp_path: Path) -> None:
     """Known turns change nothing; hits come best first, no unit twice, at most k, within the query's filters."""
     backbone = build(tmp_path)
@@ -45,6 +62,42 @@ def test_backbone(build: Callable[[Path], Backbone], tmp_path: Path) -> None:
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert len(backbone.retrieve(Query("Biscuit latte dog"), 1)) == 1
     assert {hit.unit.speaker for hit in backbone.retrieve(Query("Biscuit", speakers=("Alice",)), 10)} == {"Alice"}
+    assert backbone.retrieve(Query("Biscuit", until=datetime(2023, 4, 1)), 10) == []
+    assert backbone.retrieve(Query("Biscuit", conversations=("other",)), 10) == []
+
+
+def remem(folder: Path) -> StructuredBackbone:
+    """Return the backbone `remem` over an empty store, its model a fake that finds one gist in every message."""
+    gists = [{"turns": ["T1"], "text": "Biscuit is a dog.", "when": ""}]
+    model = ScriptedModel(lambda _: json.dumps({"gists": gists, "facts": []}))
+    kit = Kit(model, PromptBook.load(None, "full", STRUCTURED["remem"].steps), 2, 4096)
+    return STRUCTURED["remem"].build(Store(folder / "store", HashEmbedder(), announce=lambda _: None), lambda: kit)
+
+
+@pytest.mark.parametrize("build", [notes, remem], ids=["notes", "remem"])
+def test_structured_backbone(build: Callable[[Path], StructuredBackbone], tmp_path: Path) -> None:
+    """The outlook is what indexing then does, each part reported once; known turns change nothing, turns stay found.
+
+    What is found passes the query's filters, whether it was derived or said.
+    """
+    backbone = build(tmp_path)
+    backbone.update(TURNS)
+    outlook = backbone.outlook()
+    reported: list[PartDone] = []
+    done = backbone.index(reported.append)
+
+    assert (outlook.turns, outlook.failed) == (len(TURNS), 0)
+    assert outlook.parts == done.parts == len(reported) == len({(part.conversation, part.name) for part in reported})
+    assert sum(done.units.values()) >= sum(part.units for part in reported) > 0
+    assert done.failed == ()
+    assert backbone.outlook().parts == backbone.index(reported.append).parts == 0
+    assert len(reported) == outlook.parts
+
+    hits = backbone.retrieve(Query("Biscuit the dog"), 50)
+    assert len({hit.unit.id for hit in hits}) == len(hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert {turn.text for turn in TURNS} <= {hit.unit.text for hit in hits}
+    assert {hit.unit.backbone for hit in hits} > {"flat"}
     assert backbone.retrieve(Query("Biscuit", until=datetime(2023, 4, 1)), 10) == []
     assert backbone.retrieve(Query("Biscuit", conversations=("other",)), 10) == []
 

@@ -41,8 +41,9 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
     book = PromptBook.load(None, profile)
     choices = {
         "facts": ["F1", "F2", "F3", "F4"], "subgoals": ["S1", "S2"], "variables": ["x", "y"],
-        "names": ["Priya"], "types": ["date"], "open": ["x"], "closed": ["no"],
-        "lines": ["1", "2"], "actions": ["Retrieve", "Finish"],
+        "names": ["Priya"], "refusal": ["none"], "types": ["date"], "open": ["x"], "closed": ["no"],
+        "lines": ["1", "2"], "actions": ["Retrieve", "Finish"], "turns": ["T1", "T2", "T3"], "gists": ["F1"],
+        "tools": ["semantic_retrieve", "lexical_retrieve", "find_gist_contexts", "find_entity_contexts", "output_answer"],
     }  # fmt: skip
 
     assert {"decompose", "unify", "refine", "answer", "verdict"} <= book.prompts.keys()
@@ -63,6 +64,21 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
         ("reflect", [("why", 59), ("sufficient: no\nquery", 57)]),
         ("react", [("thought", 59), ("action: Finish\ninput", 79), ("facts: F11, F12, F13, F14", 0)]),
         ("intent", [("intent", 59), *[("queries", 59)] * 5]),
+        (
+            "remem",
+            [
+                ("thought", 59),
+                ("tool: find_entity_contexts\nsubject", 29),
+                ("predicate", 29),
+                ("object", 29),
+                (
+                    "start_time: 2023-02-03\nstart_operator: ge\nend_time: 2023-02-03\nend_operator: ge\nordering: desc",
+                    0,
+                ),
+                ("limit: 1\noffset: 1\naggregation: count_unique_subjects", 0),
+            ],
+        ),
+        ("remem_extract", [("gist T3", 101)] * 8),
         ("slots", [("sufficient: no\nmissing", 59), *[("missing", 59)] * 2, *[("queries", 59)] * 3]),
     ],
 )

@@ -64,7 +64,7 @@ def test_help_loads_nothing() -> None:
     assert loaded_by("--help") == (0, set())
 
 
-@pytest.mark.parametrize("command", ["ask", "bench", "chat", "doctor", "eval", "ingest", "models", "search"])
+@pytest.mark.parametrize("command", ["ask", "bench", "chat", "doctor", "eval", "index", "ingest", "models", "search"])
 def test_a_commands_help_loads_what_reads_its_words(command: str) -> None:
     """Nor does the help of a command load anything of what it would work with."""
     code, loaded = loaded_by(command, "-h")

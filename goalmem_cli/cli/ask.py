@@ -136,18 +136,22 @@ class Asking:
             StoreError: what is there cannot be read.
             ModelError: the embedder that was named cannot be loaded.
         """
-        from goalmem_cli.wiring import open_store
+        from goalmem_cli.wiring import DeferredModel, open_store
 
         self._run = run
         self._terms = terms
         self._memory: Store = open_store(run.settings, run.factories, run.screen.note)
-        self._loaded: LoadedModel | None = None
+        self._model = DeferredModel(self._load)
 
     def close(self) -> None:
         """Give the model's memory back."""
-        if self._loaded is not None:
-            self._loaded.close()
-            self._loaded = None
+        self._model.close()
+
+    def _load(self) -> LoadedModel:
+        loaded = self._run.factories.model(self._run.settings)
+        name, profile, context = loaded.name, loaded.profile, loaded.context
+        self._run.screen.detail(f"model {name}, {profile} prompts, {context} tokens of context")
+        return loaded
 
     def question(self, text: str) -> Question:
         """Return the question with its scope, checked against what the store holds.
@@ -183,20 +187,19 @@ class Asking:
             StoreError: the memory cannot be read.
         """
         from goalmem_cli.render.live import LOOKING, SPLITTING, LiveTree
-        from goalmem_cli.wiring import GOAL_MEM, build_reasoner
+        from goalmem_cli.wiring import GOAL_MEM, build_reasoner, check_backbone
 
         run = self._run
-        if self._loaded is None:
-            self._loaded = run.factories.model(run.settings)
-            name, profile, context = self._loaded.name, self._loaded.profile, self._loaded.context
-            run.screen.detail(f"model {name}, {profile} prompts, {context} tokens of context")
+        check_backbone(run.settings, self._memory, run.factories)  # before a model is loaded, which takes longer
+        loaded = self._model.loaded()
         with ExitStack() as stack:
             observer = None
             if run.screen.is_live:
                 opening = SPLITTING if run.settings.reasoner == GOAL_MEM else LOOKING
                 tree = LiveTree(run.screen.notes, question.text, is_full=self._terms.is_traced, opening=opening)
                 observer = stack.enter_context(tree)
-            return build_reasoner(run.settings, self._memory, self._loaded, observer).answer(question)
+            reasoner = build_reasoner(run.settings, self._memory, loaded, observer, factories=run.factories)
+            return reasoner.answer(question)
 
     def keep(self, trace: Trace) -> str | None:
         """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning.
@@ -234,7 +237,9 @@ class Asking:
         from goalmem_cli.reasoners.remembering import remember_answer, remember_words
         from goalmem_cli.wiring import open_backbone
 
-        turn = remember_words(said, open_backbone(self._run.settings, self._memory), self._memory)
+        run = self._run
+        backbone = open_backbone(run.settings, self._memory, run.factories, self._model.loaded)
+        turn = remember_words(said, backbone, self._memory)
         self._run.screen.detail(f"turn {turn.own_id} of {turn.conversation}, said by {turn.speaker}")
         if trace is not None:
             remember_answer(turn, trace, trace_id, self._memory)

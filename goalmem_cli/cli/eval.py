@@ -76,7 +76,7 @@ def register(app: typer.Typer) -> None:
     epilog=examples(
         "goalmem eval sample_convos/momoco.json",
         "goalmem eval locomo10.json --reasoner direct,goal-mem,react --limit 150 --out my-run",
-        "goalmem eval locomo10.json --retrieval-only --backbone bm25,dense,hybrid",
+        "goalmem eval locomo10.json --retrieval-only --backbone bm25,dense,hybrid,reranked",
         "goalmem eval score my-run --judge models/judge.gguf",
         "goalmem eval merge whole-run shard-1 shard-2",
     ),
@@ -85,7 +85,7 @@ def run(
     context: typer.Context,
     files: Files,
     reasoner: Reasoners = "direct,goal-mem",
-    backbone: Backbones = "hybrid",
+    backbone: Backbones = "reranked",
     model: options.Model = None,
     adapter: options.Adapter = None,
     limit: Limit = None,

@@ -19,6 +19,7 @@ from goalmem_cli.cli import (
     embedder,
     eval,  # noqa: A004 - the command's name
     forget,
+    index,
     ingest,
     models,
     prompts,
@@ -51,7 +52,23 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=True,
 )
-COMMANDS = (ingest, ask, chat, forget, search, eval, report, trace, stores, models, embedder, prompts, bench, doctor)
+COMMANDS = (
+    ingest,
+    ask,
+    chat,
+    index,
+    forget,
+    search,
+    eval,
+    report,
+    trace,
+    stores,
+    models,
+    embedder,
+    prompts,
+    bench,
+    doctor,
+)
 for command in COMMANDS:
     command.register(app)
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from goalmem_cli.ports import Reasoner
     from goalmem_cli.wiring import LoadedModel
 
-BACKBONES = ("hybrid", "bm25", "dense")
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -108,7 +106,7 @@ class Measuring:
         """
         from goalmem_cli.evaluation.datasets import read_dataset
         from goalmem_cli.evaluation.sampling import shard
-        from goalmem_cli.wiring import call_ranges
+        from goalmem_cli.wiring import backbone_names, call_ranges
 
         self._run = run
         self._wanted = wanted
@@ -116,7 +114,8 @@ class Measuring:
         for name in wanted.reasoners:
             _one_of(name, self._calls, "--reasoner")
         for name in wanted.backbones:
-            _one_of(name, BACKBONES, "--backbone")
+            _one_of(name, backbone_names(run.factories), "--backbone")
+        self._structured = tuple(name for name in wanted.backbones if name in run.factories.backbones())
         self._kinds, self._shard = wanted.kinds, wanted.part
         self._dataset = read_dataset(wanted.files)
         for what, often in self._dataset.repairs.items():
@@ -160,6 +159,8 @@ class Measuring:
             self._run.screen.note("nothing is left to measure: the figures are those of the finished run")
             return
         memory = self._memory()
+        if loaded is not None:
+            self._index(memory, loaded)
         each, asked = self._together(loaded)
         self._retrieve(folder, memory, asked, each)
         if asked is not None and any(left.values()):
@@ -187,7 +188,7 @@ class Measuring:
     @contextmanager
     def _model(self) -> Iterator[LoadedModel | None]:
         """Yield the model, or None where nothing asks one."""
-        if not self._answers and "model" not in self._wanted.queries:
+        if not (self._answers or self._structured or "model" in self._wanted.queries):
             yield None
             return
         loaded = self._run.factories.model(self._run.settings)
@@ -207,13 +208,26 @@ class Measuring:
             memory.fill(lambda turns: reach(f"storing turns: {turns:,}", 0, 0))
         return memory
 
+    def _index(self, memory: Memory, loaded: LoadedModel) -> None:
+        """Build the structured backbones that are wanted over the run's store."""
+        from goalmem_cli.cli.index import indexed
+        from goalmem_cli.wiring import open_structured
+
+        for name in self._structured:
+            run = replace(self._run, settings=replace(self._run.settings, backbone=name))
+            structured = open_structured(run.settings, memory.store, run.factories, lambda: loaded)
+            indexed(run, structured, structured.outlook())
+
     def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None, each: Each) -> None:
         from goalmem_cli.evaluation.runner import retrieve
         from goalmem_cli.wiring import build_planner, open_backbone
 
-        settings = self._run.settings
+        settings, factories = self._run.settings, self._run.factories
         backbones = {
-            name: open_backbone(replace(settings, backbone=name), memory.store) for name in self._wanted.backbones
+            name: open_backbone(
+                replace(settings, backbone=name), memory.store, factories, lambda: loaded or factories.model(settings)
+            )
+            for name in self._wanted.backbones
         }
         with self._run.screen.working() as reach:
             retrieve(
@@ -234,7 +248,7 @@ class Measuring:
 
         def build(reasoner: str, backbone: str) -> Reasoner:
             named = replace(settings, reasoner=reasoner, backbone=backbone)
-            return build_reasoner(named, memory.store, loaded, gold=memory.gold)
+            return build_reasoner(named, memory.store, loaded, gold=memory.gold, factories=self._run.factories)
 
         seconds = seconds_per_call(folder.path)
         if seconds is None:
@@ -306,6 +320,8 @@ class Measuring:
             decisive["conversations"] = ",".join(sorted(set(wanted.conversations)))
         if loaded is not None:
             steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), loaded.profile)
+            entries = self._run.factories.backbones()
+            steps = steps.union(*(entries[name].steps for name in self._structured))
             prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes
             decisive |= {
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,

@@ -9,10 +9,10 @@ import typer
 
 from goalmem_cli.config import LEAST, MOST
 
-Recipe: TypeAlias = Literal["hybrid", "bm25", "dense"]
 ReasonerName: TypeAlias = Literal[
-    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser"
-]
+    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser",
+    "remem", "remem-single",
+]  # fmt: skip
 """All but `oracle`, which needs a benchmark's evidence."""
 
 Store = Annotated[
@@ -27,7 +27,13 @@ Embedder = Annotated[
     ),
 ]
 Backbone = Annotated[
-    Recipe | None, typer.Option("--backbone", help="How to rank what is remembered [default: hybrid].")
+    str | None,
+    typer.Option(
+        "--backbone",
+        metavar="NAME",
+        help="How to find what is remembered: reranked, hybrid, bm25, dense, or what `goalmem index` built "
+        "[default: reranked].",
+    ),
 ]
 Reasoner = Annotated[
     ReasonerName | None,
@@ -35,7 +41,7 @@ Reasoner = Annotated[
         "--reasoner",
         metavar="NAME",
         help="How to reach the answer: goal-mem, with a proof; or without: direct, full-context, reformulate, reflect, "
-        "react, memguide, tiser [default: goal-mem].",
+        "react, memguide, tiser; or over --backbone remem alone: remem, remem-single [default: goal-mem].",
     ),
 ]
 Model = Annotated[

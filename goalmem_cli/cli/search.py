@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -48,7 +50,7 @@ def search(
 ) -> int:
     """Search the store, best first. Exits with 1 when nothing is found."""
     from goalmem_cli.render.tables import hits_document, hits_table
-    from goalmem_cli.wiring import open_backbone, open_store
+    from goalmem_cli.wiring import DeferredModel, open_backbone, open_store
 
     if not query.strip():
         raise UsageError("the query is empty", "say what to look for")
@@ -60,7 +62,8 @@ def search(
     scope = chosen_conversations(conversation, stored)
     speakers = chosen_speakers(speaker, stored, scope)
     wanted = Query(encodable(query), scope, speakers, begun, ended)
-    hits = open_backbone(run.settings, memory).retrieve(wanted, k)
+    with closing(DeferredModel(partial(run.factories.model, run.settings))) as model:
+        hits = open_backbone(run.settings, memory, run.factories, model.loaded).retrieve(wanted, k)
     say_left_out(run.screen, memory.count_without_time(wanted))
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, "hits": hits_document(hits)})

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from goalmem_cli.asking import read_fields
 from goalmem_cli.errors import ContextOverflow, InputError, ReplyUnusable, UsageError
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.evaluation.folder import Key, key_of
@@ -20,7 +21,6 @@ from goalmem_cli.evaluation.run import Answered, Run, Verdict
 from goalmem_cli.evaluation.together import complete_each
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import read_fields
 from goalmem_cli.reasoners.inquiry import one_of
 
 Style: TypeAlias = Literal["standard", "strict"]

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from itertools import count
 
+from goalmem_cli.asking import in_one_line
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.evaluation.cases import Case, Dataset
 from goalmem_cli.evaluation.folder import Key, Result, RunFolder, key_of
@@ -15,7 +16,6 @@ from goalmem_cli.evaluation.queries import Planner, QueryKind, gold_queries, ret
 from goalmem_cli.evaluation.run import Answered, Placed, Retrieved
 from goalmem_cli.evaluation.together import Each, one_by_one
 from goalmem_cli.ports import Backbone, Reasoner
-from goalmem_cli.reasoners.asking import in_one_line
 from goalmem_cli.records import Conversation, Hit, Query, Question
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.units import retrievable, units_from_turns

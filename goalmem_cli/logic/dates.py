@@ -35,6 +35,7 @@ __all__ = [
     "parse_date",
     "periods_in",
     "say",
+    "say_period",
     "shifted",
     "spoken_in",
 ]
@@ -129,7 +130,7 @@ def _days(annotation: Annotation) -> str:
     first, last = annotation.first, annotation.last
     opening = annotation.text.casefold()
     if first is not None and last is not None:
-        return _span(Period(first, last))
+        return say_period(Period(first, last))
     if first is not None:
         is_after = "after" in opening.split()[:2] and first > date.min
         return f"after {_day(first - timedelta(days=1))}" if is_after else f"since {_day(first)}"
@@ -139,7 +140,8 @@ def _days(annotation: Annotation) -> str:
     return f"before {_day(last + timedelta(days=1))}" if is_before else f"until {_day(last)}"
 
 
-def _span(period: Period) -> str:
+def say_period(period: Period) -> str:
+    """Return the days as a model is shown them: 19 May 2023, May 2023, 2023, 12-18 May 2023."""
     first, last = period.first, period.last
     if first == last:
         return _day(first)

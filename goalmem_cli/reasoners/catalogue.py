@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import Reasoner
-from goalmem_cli.reasoners import direct, full_context, memguide, oracle, react, reflect, reformulate, tiser
+from goalmem_cli.reasoners import direct, full_context, memguide, oracle, react, reflect, reformulate, remem, tiser
 from goalmem_cli.reasoners.full_context import Transcript
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.records import Hit, Question
@@ -25,7 +26,7 @@ class Entry:
     """How a reasoner is made, its prompts, and the least and most calls of a question, without second tries.
 
     `shows_all` says that it shows as much as the context holds, whatever the budget; `needs_gold` that it only exists
-    where the gold evidence is known.
+    where the gold evidence is known; `backbone` names the only one that it can explore, where it is not any.
     """
 
     build: Callable[[Tools, Sources], Reasoner]
@@ -33,10 +34,19 @@ class Entry:
     calls: tuple[int, int]
     shows_all: bool = False
     needs_gold: bool = False
+    backbone: str | None = None
 
 
 def _oracle(tools: Tools, sources: Sources) -> Reasoner:
     return oracle.Oracle(tools, sources.gold or (lambda _: ()))
+
+
+def _episodic(tools: Tools) -> remem.Memory:
+    from goalmem_cli.backbones.remem.backbone import Remem  # only here, as it loads the database
+
+    if not isinstance(tools.backbone, Remem):
+        raise UsageError("the reasoner explores the graph of the backbone remem, and no other", "--backbone remem")
+    return tools.backbone
 
 
 REASONERS: Mapping[str, Entry] = {
@@ -52,5 +62,11 @@ REASONERS: Mapping[str, Entry] = {
     react.NAME: Entry(lambda tools, _: react.React(tools), react.STEPS, react.calls()),
     memguide.NAME: Entry(lambda tools, _: memguide.MemGuide(tools), memguide.STEPS, memguide.calls()),
     tiser.NAME: Entry(lambda tools, _: tiser.Tiser(tools), tiser.STEPS, tiser.calls()),
+    remem.NAME: Entry(
+        lambda tools, _: remem.Remem(tools, _episodic(tools)), remem.STEPS, remem.calls(), backbone=remem.MEMORY
+    ),
+    remem.SINGLE: Entry(
+        lambda tools, _: remem.RememSingle(tools, _episodic(tools)), remem.SINGLE_STEPS, (1, 1), backbone=remem.MEMORY
+    ),
     oracle.NAME: Entry(_oracle, oracle.STEPS, oracle.calls(), needs_gold=True),
 }

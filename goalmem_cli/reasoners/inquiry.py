@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar
 
+from goalmem_cli.asking import Fields, Reply, ask, read_fields
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.ports import Backbone, LanguageModel, Observer, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Fields, Reply, ask, asker_in, fact_line, read_fields, say_day
+from goalmem_cli.reasoners.asking import asker_in, fact_line, say_day
 from goalmem_cli.reasoners.facts import NumberedFacts, hit_cost, round_robin, token_cost
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Hit, Question, Usage

@@ -9,7 +9,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from goalmem_cli.records import Usage
-from goalmem_cli.render.text import counted, safe, shortened, when
+from goalmem_cli.render.text import counted, safe, shortened, told_by, when
 from goalmem_cli.trace import Fact
 
 _ID_LENGTH = 32
@@ -58,6 +58,6 @@ def _fact(fact: Fact, detail: Detail) -> Text:
     labels = " ".join(safe(label) for label in fact.turns if len(label) != _ID_LENGTH)
     place = f"{safe(fact.conversation)} {labels}".strip()
     return Text.assemble(
-        (f"{safe(fact.number)} ", "bold"), safe(fact.speaker), (f", {when(fact.said)}, {place}\n", "dim"),
+        (f"{safe(fact.number)} ", "bold"), told_by(fact.speaker), (f"{when(fact.said)}, {place}\n", "dim"),
         shortened(fact.text, detail.text_length), (f" [{safe('; '.join(fact.times))}]" if fact.times else "", "dim"),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from goalmem_cli.records import Hit
-from goalmem_cli.render.text import plain, safe, when
+from goalmem_cli.render.text import plain, safe, told_by, when
 
 _ID_LENGTH = 32
 
@@ -75,7 +75,7 @@ def _hit_lines(hit: Hit, is_explained: bool) -> Iterable[Text]:
     labels = " ".join(safe(label) for label in unit.labels if len(label) != _ID_LENGTH)
     kind = f", {safe(unit.kind)}" if unit.kind != "turn" else ""
     place = f"{safe(unit.conversation)} {labels}".strip()
-    yield Text.assemble((safe(unit.speaker), "bold"), (f", {when(unit.said)}, {place}{kind}", "dim"))
+    yield Text.assemble((told_by(unit.speaker), "bold"), (f"{when(unit.said)}, {place}{kind}", "dim"))
     yield plain(unit.text)
     if is_explained:
         ranks = ", ".join(f"{safe(name)} {rank}" for name, rank in hit.ranks.items())

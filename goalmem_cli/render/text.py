@@ -56,6 +56,11 @@ def when(said: datetime | None) -> str:
     return f"{said.day} {said:%b %Y %H:%M}{offset}"
 
 
+def told_by(speaker: str) -> str:
+    """Return the speaker with what sets the name off from what follows; nothing where several said it together."""
+    return f"{safe(speaker)}, " if speaker.strip() else ""
+
+
 def document(content: object, *, is_indented: bool = True) -> str:
     """Return the content as one JSON document, indented or on one line, with unsafe characters as escapes."""
     written = json.dumps(content, ensure_ascii=False, indent=2 if is_indented else None)

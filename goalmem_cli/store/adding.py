@@ -147,7 +147,7 @@ def _nothing(conversation: Conversation) -> Added:
 
 
 def _is_empty(conversation: Conversation) -> bool:
-    return not (conversation.turns or conversation.derived or conversation.edges)
+    return not (conversation.turns or conversation.derived or conversation.edges or conversation.ledger)
 
 
 def _batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator[list[Conversation]]:

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from goalmem_cli.records import Turn, Unit
-from goalmem_cli.store import tables, unit_rows
+from goalmem_cli.records import Derived, Turn, Unit
+from goalmem_cli.store import ledger, tables, unit_rows
 from goalmem_cli.store.files import reporting, sync_file
 from goalmem_cli.store.parts import Parts
 from goalmem_cli.store.spans import pages
 from goalmem_cli.store.units import FLAT
 
 SCHEMA_VERSION = 1
-CONTENT_TABLES = ("conversations", "sessions", "turns", "units", "unit_sources", "edges", "vectors")
+CONTENT_TABLES = (
+    "conversations", "sessions", "turns", "units", "unit_sources", "edges", "vectors",
+    "parts", "part_turns", "part_units",
+)  # fmt: skip
 
 
 def documents(parts: Parts) -> Iterator[dict[str, object]]:
@@ -40,10 +43,13 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
                     yield heads[current]
                 yield {"turn": _turn(turn)}
         # a unit may come from turns of several conversations, and an edge lead from one to another
-        for name in unit_rows.conversations_with_derived(connection, FLAT):
+        with_units = unit_rows.conversations_with_derived(connection, FLAT)
+        for name in sorted({*with_units, *ledger.conversations_with_parts(connection)}):
             yield heads[name]
             for unit in unit_rows.load_units(connection, conversations=[name], not_of=FLAT):
                 yield {"unit": _unit(unit)}
+            for line in ledger.load_ledger(connection, conversations=[name]):
+                yield {"part": _part(line)}
         for name in unit_rows.conversations_with_edges(connection):
             yield heads[name]
             for edge in unit_rows.load_edges(connection, name):
@@ -79,6 +85,11 @@ def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
 def _turn(turn: Turn) -> dict[str, object]:
     said = None if turn.said is None else turn.said.isoformat()
     return {key: value for key, value in (asdict(turn) | {"said": said}).items() if key != "conversation"}
+
+
+def _part(line: Derived) -> dict[str, object]:
+    shown = asdict(line) | {"turns": list(line.turns), "units": list(line.units)}
+    return {key: value for key, value in shown.items() if key != "conversation"}
 
 
 def _unit(unit: Unit) -> dict[str, object]:

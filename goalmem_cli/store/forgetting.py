@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from goalmem_cli.errors import StoreLocked
 from goalmem_cli.records import Query
-from goalmem_cli.store import consistency, tables, unit_rows
+from goalmem_cli.store import consistency, ledger, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.parts import Parts
@@ -35,10 +35,14 @@ _REWRITTEN = "rewritten"
 
 @dataclass(frozen=True, slots=True)
 class _Leaving:
-    """What leaves: turns, units, whole conversations, and the conversations that lose a part."""
+    """What leaves: turns, units, whole conversations, and the conversations that lose some turns.
+
+    `parts` are lines of the ledger: their conversations' turns have to be derived from again.
+    """
 
     turns: tuple[str, ...]
     units: tuple[str, ...]
+    parts: tuple[str, ...]
     conversations: tuple[str, ...]
     parted: tuple[str, ...]
 
@@ -167,9 +171,11 @@ def _query(selection: Selection) -> Query:
 def _leaving(connection: Connection, selection: Selection) -> _Leaving:
     turns = tables.passing_turns(connection, _query(selection))
     touched, whole = tables.conversations_without(connection, turns)
+    units, parts = ledger.leaving_with(connection, turns)
     return _Leaving(
         tuple(turns),
-        tuple(unit_rows.units_from(connection, turns)),
+        tuple(units),
+        tuple(parts),
         tuple(sorted(whole)),
         tuple(sorted(touched - whole)),
     )
@@ -187,6 +193,7 @@ def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, Vector
         keys = tables.keys_of(connection, leaving.turns, leaving.units, leaving.conversations)
         connection.insert("forgetting", {"unit": ("VARCHAR", keys)})
         remove_units(connection, leaving.units)
+        ledger.delete_parts(connection, leaving.parts)
         connection.delete("turns", "id", leaving.turns)
         connection.delete("conversations", "name", leaving.conversations)
         tables.rewrite_sessions(connection, [*leaving.conversations, *leaving.parted])

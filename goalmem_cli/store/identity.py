@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, Edge, Turn, Unit, encodable
+from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit, encodable
 from goalmem_cli.store import tables
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.placing import are_numbered_alike, merged_in_part, place_of
@@ -25,7 +25,7 @@ class Change:
 
     `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
     `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
-    or differ; `derived` and `edges` came with the turns from an exported store.
+    or differ; `derived`, `edges` and `ledger` came with the turns from an exported store.
     """
 
     name: str
@@ -41,11 +41,13 @@ class Change:
     moved_units: tuple[str, ...] = ()
     derived: tuple[Unit, ...] = ()
     edges: tuple[Edge, ...] = ()
+    ledger: tuple[Derived, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """True where the store already holds all of it."""
-        return not (self.is_new or self.gone_turns or self.turns or self.entries or self.derived or self.edges)
+        is_same = not (self.is_new or self.gone_turns or self.turns or self.entries)
+        return is_same and not (self.derived or self.edges or self.ledger)
 
 
 def storable(conversation: Conversation) -> Conversation:
@@ -60,17 +62,25 @@ def storable(conversation: Conversation) -> Conversation:
         raise InputError(conversation.name, twice, "two turns have this id", "give each turn an id of its own, or none")
     turns = tuple(_storable_turn(turn) for turn in conversation.turns)
     own_id = None if conversation.own_id is None else encodable(conversation.own_id)
-    derived = tuple(
-        replace(
-            unit, text=encodable(unit.text), speaker=encodable(unit.speaker), kind=encodable(unit.kind),
-            backbone=encodable(unit.backbone), labels=tuple(map(encodable, unit.labels)),
-        )
-        for unit in conversation.derived
-    )  # fmt: skip
+    derived = tuple(map(storable_unit, conversation.derived))
     edges = tuple(replace(edge, kind=encodable(edge.kind)) for edge in conversation.edges)
     return replace(
-        conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived, edges=edges
-    )
+        conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived, edges=edges,
+        ledger=tuple(map(_storable_line, conversation.ledger)),
+    )  # fmt: skip
+
+
+def storable_unit(unit: Unit) -> Unit:
+    """Return a derived unit with lone surrogates replaced by question marks."""
+    return replace(
+        unit, text=encodable(unit.text), speaker=encodable(unit.speaker), kind=encodable(unit.kind),
+        backbone=encodable(unit.backbone), labels=tuple(map(encodable, unit.labels)),
+    )  # fmt: skip
+
+
+def _storable_line(line: Derived) -> Derived:
+    problem = None if line.problem is None else encodable(line.problem)
+    return replace(line, backbone=encodable(line.backbone), name=encodable(line.name), problem=problem)
 
 
 def _storable_turn(turn: Turn) -> Turn:
@@ -176,8 +186,8 @@ def plan_changes(
             change = plan_change(name, is_new, {}, group)
         else:
             change = _plan_more(connection, name, group, stored, has_gaps=conversation.is_exported)
-        derived, edges = renaming.restored(connection, name, conversation)
-        changes.append(replace(change, derived=derived, edges=edges) if derived or edges else change)
+        derived, edges, ledger = renaming.restored(connection, name, conversation)
+        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger))
     return changes
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from goalmem_cli.ports import Embedder
-from goalmem_cli.records import Conversation, Hit, Query, Turn, Unit
-from goalmem_cli.store import answers, consistency, summaries, tables, unit_rows
+from goalmem_cli.ports import Embedder, Vectors
+from goalmem_cli.records import Conversation, Derived, Edge, Hit, Query, Turn, Unit
+from goalmem_cli.store import answers, consistency, deriving, ledger, summaries, tables, unit_rows
 from goalmem_cli.store.adding import Adding
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.exporting import CONTENT_TABLES, documents, write_lines
@@ -16,11 +16,20 @@ from goalmem_cli.store.files import Written, unwatched
 from goalmem_cli.store.forgetting import Forgetting, catch_up
 from goalmem_cli.store.identity import storable
 from goalmem_cli.store.parts import Parts
-from goalmem_cli.store.reader import Filters, Reader, check_embedder
+from goalmem_cli.store.reader import Filters, Names, Reader, check_embedder
 from goalmem_cli.store.reembedding import Reembedding
 from goalmem_cli.store.removal import remove_store
 from goalmem_cli.store.units import FLAT
-from goalmem_cli.store.values import Added, ConversationSummary, Forgotten, Ranking, Scored, Selection, Stats
+from goalmem_cli.store.values import (
+    Added,
+    ConversationSummary,
+    Derivation,
+    Forgotten,
+    Ranking,
+    Scored,
+    Selection,
+    Stats,
+)
 from goalmem_cli.store.verification import verify
 
 
@@ -53,7 +62,7 @@ class Store:
     # Writing
 
     def add(self, conversation: Conversation) -> Added:
-        """Store what is new of one conversation; see `add_all`."""
+        """As `add_all`, of one conversation."""
         return self.add_all([conversation])[0]
 
     def add_all(
@@ -106,6 +115,30 @@ class Store:
             ModelError: the embedder cannot be used.
         """
         return answers.add_answer(self._parts, text, question, cited, attributes)
+
+    def derive(self, backbone: str, derivations: Sequence[Derivation]) -> None:
+        """Store what a structured backbone made of parts, in place of what it made of them before; see `deriving`.
+
+        Raises:
+            StoreError: a source is not stored any more, or the store cannot be used.
+            ModelError: the embedder cannot be used.
+            ValueError: a unit or an edge is not of the part and backbone that it comes with.
+        """
+        deriving.derive(self._parts, backbone, derivations)
+
+    def drop_parts(self, lines: Sequence[Derived]) -> None:
+        """Delete these lines of the ledger, about parts that there are no more, and the units that the parts gave."""
+        deriving.drop_parts(self._parts, lines)
+
+    def shared(
+        self, backbone: str, kind: str, units: Sequence[Unit], edges: Sequence[Edge], *, links: Sequence[str]
+    ) -> None:
+        """Bring a backbone's nodes of a kind, to which many parts contribute, and its edges `links`, to exactly these.
+
+        Raises:
+            As `derive`.
+        """
+        deriving.share(self._parts, backbone, kind, units, edges, links)
 
     def preview(self, conversation: Conversation) -> Added:
         """Return what `add` would do, without doing it."""
@@ -233,11 +266,11 @@ class Store:
                 yield self._reader(connection)
 
     def rank(
-        self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT
+        self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT, kinds: Names = None
     ) -> dict[Ranking, list[Scored]]:
         """As `Reader.rank`, opening the store for it."""
         with self.reading() as reader:
-            return reader.rank(query, rankings, depth, backbone=backbone)
+            return reader.rank(query, rankings, depth, backbone=backbone, kinds=kinds)
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:
         """As `Reader.hits`, opening the store for it."""
@@ -253,6 +286,36 @@ class Store:
         self._parts.require()
         with self._database.reading() as connection:
             return list(tables.load_turns(connection, conversations).values())
+
+    def derived(self, backbone: str) -> list[Derived]:
+        """Return the ledger of a backbone: the parts that it has derived from, and what each gave."""
+        self._parts.require()
+        with self._database.reading() as connection:
+            return ledger.load_ledger(connection, backbone)
+
+    def has_derived(self, backbone: str) -> bool:
+        """Return whether a backbone has derived from anything that is stored."""
+        self._parts.require()
+        with self._database.reading() as connection:
+            return ledger.has_parts(connection, backbone)
+
+    def units_of(
+        self, backbone: str, kinds: Sequence[str] | None = None, conversations: Sequence[str] | None = None
+    ) -> list[Unit]:
+        """Return a backbone's units, of these kinds and conversations (None: all), in the conversations' order."""
+        self._parts.require()
+        with self._database.reading() as connection:
+            return unit_rows.load_units(connection, conversations=conversations, backbone=backbone, kinds=kinds)
+
+    def edges_of(self, backbone: str, kinds: Sequence[str] | None = None) -> list[Edge]:
+        """Return the edges, of these kinds (None: all), that touch a unit of the backbone."""
+        self._parts.require()
+        with self._database.reading() as connection:
+            return unit_rows.load_edges_of(connection, backbone, kinds)
+
+    def vectors_of(self, units: Sequence[Unit]) -> Vectors:
+        """Return the vectors of the units' texts, a row a unit: as stored, else from the embedder."""
+        return deriving.vectors_of(self._parts, units)
 
     def last_turn(self, conversation: str) -> Turn | None:
         """Return the last turn of a conversation; None where it is not stored.

@@ -79,10 +79,21 @@ def m003_keys(run: Run) -> None:
         run(f"UPDATE {table} SET {column} = {value}")
 
 
+def m004_ledger(run: Run) -> None:
+    """Which parts of conversations a backbone has derived from, the turns of each, and the units that it gave.
+
+    The id of a part is what `ledger.part_id` makes of backbone, conversation and name.
+    """
+    run("CREATE TABLE parts (id VARCHAR, backbone VARCHAR, conversation VARCHAR, name VARCHAR, problem VARCHAR)")
+    run("CREATE TABLE part_turns (part VARCHAR, place INTEGER, turn VARCHAR)")
+    run("CREATE TABLE part_units (part VARCHAR, place INTEGER, unit VARCHAR)")
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m001_initial", m001_initial),
     ("m002_times_and_lifecycle", m002_times_and_lifecycle),
     ("m003_keys", m003_keys),
+    ("m004_ledger", m004_ledger),
 )
 
 

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,13 @@ from goalmem_cli.store.units import FLAT
 from goalmem_cli.store.values import Ranking, Scored
 from goalmem_cli.store.vector_index import VectorIndex, VectorSnapshot
 
+if TYPE_CHECKING:
+    from goalmem_cli.store.episodes import Episodes
+
 _KEPT_FILTERS = 64
 
 Names = tuple[str, ...] | None
-_Key = tuple[str, int, str, Names, Names, datetime | None, datetime | None]
+_Key = tuple[str, int, str, Names, Names, Names, datetime | None, datetime | None]
 
 
 class Filters:
@@ -37,14 +41,16 @@ class Filters:
     def __init__(self) -> None:
         self._rows: OrderedDict[_Key, NDArray[np.bool_]] = OrderedDict()
 
-    def rows(self, connection: Connection, snapshot: VectorSnapshot, query: Query, backbone: str) -> NDArray[np.bool_]:
-        """Return one flag per row of the snapshot: True where its unit passes the query's filters."""
+    def rows(
+        self, connection: Connection, snapshot: VectorSnapshot, query: Query, backbone: str, kinds: Names
+    ) -> NDArray[np.bool_]:
+        """Return one flag per row of the snapshot: True where its unit is of the backbone, and passes the filters."""
         manifest = snapshot.manifest
         scope = (query.conversations, query.speakers, query.since, query.until)
-        key = (manifest.data, manifest.generation, backbone, *scope)
+        key = (manifest.data, manifest.generation, backbone, kinds, *scope)
         rows = self._rows.get(key)
         if rows is None:
-            units, are_hidden = unit_rows.fewer_units(connection, query, backbone)
+            units, are_hidden = unit_rows.fewer_units(connection, query, backbone, kinds)
             rows = snapshot.rows_of(units)
             if are_hidden:
                 rows = snapshot.living & ~rows
@@ -74,11 +80,11 @@ class Reader:
         self._filters = filters
 
     def rank(
-        self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT
+        self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT, kinds: Names = None
     ) -> dict[Ranking, list[Scored]]:
         """Return for each ranking at most `depth` of the backbone's units that pass the query's filters, best first.
 
-        A turn that was cut into passages is represented by them.
+        With `kinds`, only units of these are ranked. A turn that was cut into passages is represented by them.
 
         Raises:
             EmbedderMismatch: a dense ranking was asked for and the store's vectors come from another embedder.
@@ -87,24 +93,24 @@ class Reader:
         with ThreadPoolExecutor(1) as beside:  # both libraries let other threads of Python run meanwhile
             words = {
                 ranking: beside.submit(
-                    self._text.search, query, in_context=ranking.is_context, backbone=backbone, depth=depth
+                    self._text.search, query, in_context=ranking.is_context, backbone=backbone, depth=depth, kinds=kinds
                 )
                 for ranking in rankings
                 if not ranking.is_dense
             }
             dense = [ranking for ranking in rankings if ranking.is_dense]
-            ranked = self._rank_by_vectors(query, dense, depth, backbone) if dense else {}
+            ranked = self._rank_by_vectors(query, dense, depth, backbone, kinds) if dense else {}
         ranked |= {ranking: found.result() for ranking, found in words.items()}
         return {ranking: ranked[ranking] for ranking in rankings}
 
     def _rank_by_vectors(
-        self, query: Query, rankings: Sequence[Ranking], depth: int, backbone: str
+        self, query: Query, rankings: Sequence[Ranking], depth: int, backbone: str, kinds: Names
     ) -> dict[Ranking, list[Scored]]:
         meta = tables.load_meta(self._connection)
         check_embedder(meta, self._embedder)
         self._fingerprint.check(meta)
         snapshot = self._vectors.snapshot()
-        allowed = self._filters.rows(self._connection, snapshot, query, backbone)
+        allowed = self._filters.rows(self._connection, snapshot, query, backbone, kinds)
         vector = self._embedder.embed([query.text])[0]
         return {
             ranking: snapshot.search(vector, in_context=ranking.is_context, allowed=allowed, depth=depth)
@@ -117,6 +123,12 @@ class Reader:
         The hits have no score and no ranks yet: those are the backbone's.
         """
         return summaries.load_hits(self._connection, units)
+
+    def episodes(self, backbone: str) -> Episodes:
+        """Return the gists and facts that the backbone derived, to be asked for as tables are."""
+        from goalmem_cli.store.episodes import Episodes  # only here, as searching needs nothing of the calendar
+
+        return Episodes(self._connection, backbone)
 
 
 def is_embedded_with(meta: Meta, embedder: Embedder) -> bool:

@@ -1,12 +1,12 @@
-"""What an exported store gives back beside turns: derived units and edges, under the names that they have here."""
+"""What an exported store gives back beside turns: what was derived from them, under the names that it has here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.records import Conversation, Edge, Unit, content_hash
-from goalmem_cli.store import tables, unit_rows
+from goalmem_cli.records import Conversation, Derived, Edge, Unit, content_hash
+from goalmem_cli.store import ledger, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.units import passage_id
 
@@ -24,27 +24,34 @@ class Renaming:
 
     def restored(
         self, connection: Connection | None, name: str, conversation: Conversation
-    ) -> tuple[tuple[Unit, ...], tuple[Edge, ...]]:
-        """Return the conversation's derived units and edges that the store, if there is one, does not hold just so.
+    ) -> tuple[tuple[Unit, ...], tuple[Edge, ...], tuple[Derived, ...]]:
+        """Return the conversation's derived units, edges and ledger, but what the store, if there is one, holds so.
 
         `name` is what the conversation is called here.
         """
-        if name != conversation.name and (conversation.is_exported or conversation.derived or conversation.edges):
+        has_derived = bool(conversation.derived or conversation.edges or conversation.ledger)
+        if name != conversation.name and (conversation.is_exported or has_derived):
             self.conversations[conversation.name] = name
             self.units |= {unit.id: content_hash(name, "restored", unit.id) for unit in conversation.derived}
-        if not conversation.derived and not conversation.edges:
-            return (), ()
+        if not has_derived:
+            return (), (), ()
         ids = {**self._ids(connection, conversation), **self.units}
         units = tuple(_renamed(unit, name, ids) for unit in conversation.derived)
         edges = tuple(
             replace(edge, source=ids.get(edge.source, edge.source), target=ids.get(edge.target, edge.target))
             for edge in conversation.edges
         )
+        lines = tuple(_renamed_line(line, name, ids) for line in conversation.ledger)
         if connection is None:
-            return units, edges
+            return units, edges, lines
         held = {unit.id: unit for unit in unit_rows.load_units(connection, ids=[unit.id for unit in units])}
         linked = set(unit_rows.load_edges(connection, name))
-        return tuple(unit for unit in units if held.get(unit.id) != unit), tuple(e for e in edges if e not in linked)
+        known = set(ledger.load_ledger(connection, conversations=[name])) if lines else set()
+        return (
+            tuple(unit for unit in units if held.get(unit.id) != unit),
+            tuple(edge for edge in edges if edge not in linked),
+            tuple(line for line in lines if line not in known),
+        )
 
     def _ids(self, connection: Connection | None, conversation: Conversation) -> Mapping[str, str]:
         """Return the ids there -> the ids here, of the turns and passages of conversations called otherwise."""
@@ -58,6 +65,11 @@ class Renaming:
                 ids[old] = new
                 ids |= {passage_id(old, part): passage_id(new, part) for part in range(1, passages + 1)}
         return ids
+
+
+def _renamed_line(line: Derived, name: str, ids: Mapping[str, str]) -> Derived:
+    turns = tuple(ids.get(turn, turn) for turn in line.turns)
+    return replace(line, conversation=name, turns=turns, units=tuple(ids.get(unit, unit) for unit in line.units))
 
 
 def _renamed(unit: Unit, name: str, ids: Mapping[str, str]) -> Unit:

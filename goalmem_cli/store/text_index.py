@@ -24,7 +24,7 @@ from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, leftovers
 from goalmem_cli.store.files import HINT_REFUSED, Written, content_of, reporting, unwatched
 from goalmem_cli.store.values import Scored
 
-SCHEMA = 2
+SCHEMA = 3
 
 _WORDS, _GRAMS = "goalmem_words", "goalmem_grams"
 _LONGEST_WORD = 200
@@ -40,7 +40,7 @@ _STOPPED = ("writer was killed", "io::Error most likely")  # what is heard of a 
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("unit", stored=True, tokenizer_name="raw", index_option="basic")
-    for name in ("backbone", "conversation", "speaker"):
+    for name in ("backbone", "kind", "conversation", "speaker"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("clock", "instant"):
         builder.add_integer_field(name, indexed=True, fast=True)
@@ -158,8 +158,12 @@ class TextIndex:
         """
         remove_all(self._folder, leftovers(self._folder, [self._manifest().data]), self._written)
 
-    def search(self, query: Query, *, in_context: bool, backbone: str, depth: int) -> list[Scored]:
+    def search(
+        self, query: Query, *, in_context: bool, backbone: str, depth: int, kinds: Sequence[str] | None = None
+    ) -> list[Scored]:
         """Return at most `depth` units of the backbone that share a word with the query and pass its filters.
+
+        With `kinds`, only units of these count.
 
         Raises:
             StoreDamaged: the index is missing or cannot be read.
@@ -167,6 +171,8 @@ class TextIndex:
         """
         terms = self._terms_query(encodable(query.text), "context" if in_context else "text")
         filters = self._filters(query)
+        if kinds is not None:
+            filters.append((tantivy.Occur.Must, self._any_of("kind", kinds)))
         if terms is None:
             return []
         searcher = self._searcher()
@@ -330,7 +336,7 @@ class TextIndex:
         entry, unit = indexed.entry, indexed.entry.unit
         text, context = folding.fold(entry.text), folding.fold(entry.context)
         document = tantivy.Document(
-            unit=unit.id, backbone=unit.backbone, conversation=unit.conversation, speaker=unit.speaker,
+            unit=unit.id, backbone=unit.backbone, kind=unit.kind, conversation=unit.conversation, speaker=unit.speaker,
             text=folding.spaced(text), context=folding.spaced(context),
             text_grams=" ".join(folding.runs(text)), context_grams=" ".join(folding.runs(context)),
         )  # fmt: skip

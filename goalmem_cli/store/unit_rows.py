@@ -37,17 +37,20 @@ def load_units(
     ids: Sequence[str] | None = None,
     conversations: Sequence[str] | None = None,
     not_of: str | None = None,
+    backbone: str | None = None,
+    kinds: Sequence[str] | None = None,
 ) -> list[Unit]:
-    """Return the units with these ids, or of these conversations, or of other backbones than `not_of`, or all.
+    """Return the units that pass every condition given, all where none is; each has its turns.
 
-    Each has its turns.
+    The conditions are ids, conversations, other backbones than `not_of`, a backbone, and kinds.
     """
     conditions: list[str] = []
     parameters: list[object] = []
-    if not_of is not None:
-        conditions.append("backbone <> ?")
-        parameters.append(not_of)
-    for column, values in (("id", ids), ("conversation", conversations)):
+    for condition, value in (("backbone <> ?", not_of), ("backbone = ?", backbone)):
+        if value is not None:
+            conditions.append(condition)
+            parameters.append(value)
+    for column, values in (("id", ids), ("conversation", conversations), ("kind", kinds)):
         if values is not None:
             conditions.append(f"{column} IN (SELECT unnest(?::VARCHAR[]))")
             parameters.append(list(values))
@@ -199,21 +202,37 @@ def load_edges(connection: Connection, conversation: str) -> list[Edge]:
     return [Edge(source, target, kind, weight) for source, target, kind, weight in rows]
 
 
-def replace_edges(connection: Connection, edges: Sequence[Edge]) -> None:
-    """Store the edges, each in place of an earlier one of its kind between its units."""
-    columns = (
-        ("VARCHAR", [edge.source for edge in edges]),
-        ("VARCHAR", [edge.target for edge in edges]),
-        ("VARCHAR", [edge.kind for edge in edges]),
+def load_edges_of(connection: Connection, backbone: str, kinds: Sequence[str] | None = None) -> list[Edge]:
+    """Return the edges, of these kinds, that touch a unit of the backbone."""
+    rows = connection.rows(
+        """WITH own AS (SELECT id FROM units WHERE backbone = $backbone)
+        SELECT source, target, kind, weight FROM edges
+        WHERE (source IN (SELECT id FROM own) OR target IN (SELECT id FROM own))
+            AND ($kinds::VARCHAR[] IS NULL OR list_contains($kinds::VARCHAR[], kind)) ORDER BY ALL""",
+        {"backbone": backbone, "kinds": None if kinds is None else list(kinds)},
     )
+    return [Edge(source, target, kind, weight) for source, target, kind, weight in rows]
+
+
+def delete_edges(connection: Connection, edges: Sequence[Edge]) -> None:
+    """Delete the edges between these units that are of these kinds."""
     if edges:
         connection.rows(
             """DELETE FROM edges WHERE (source, target, kind) IN
             (SELECT (unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])))""",
-            [values for _, values in columns],
+            [[edge.source for edge in edges], [edge.target for edge in edges], [edge.kind for edge in edges]],
         )
-    weights = ("DOUBLE", [edge.weight for edge in edges])
-    connection.insert("edges", {**dict(zip(("source", "target", "kind"), columns, strict=True)), "weight": weights})
+
+
+def replace_edges(connection: Connection, edges: Sequence[Edge]) -> None:
+    """Store the edges, each in place of an earlier one of its kind between its units."""
+    delete_edges(connection, edges)
+    connection.insert("edges", {
+        "source": ("VARCHAR", [edge.source for edge in edges]),
+        "target": ("VARCHAR", [edge.target for edge in edges]),
+        "kind": ("VARCHAR", [edge.kind for edge in edges]),
+        "weight": ("DOUBLE", [edge.weight for edge in edges]),
+    })  # fmt: skip
 
 
 def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair], table: str = "vectors") -> None:
@@ -282,12 +301,17 @@ def count_edges_of(connection: Connection, units: Sequence[str]) -> int:
     )
 
 
-def fewer_units(connection: Connection, query: Query, backbone: str) -> tuple[list[str], bool]:
-    """Return the ids of the units that the query's filters let through, or of those that they hide.
+def fewer_units(
+    connection: Connection, query: Query, backbone: str, kinds: Sequence[str] | None = None
+) -> tuple[list[str], bool]:
+    """Return the ids of the backbone's units, of these kinds, that the query lets through, or of all others.
 
     Whichever are fewer, so that a filter that hides nothing loads nothing; True where they are the hidden ones.
     """
     conditions, parameters = conditions_of(query)
+    if kinds is not None:
+        conditions.append("kind IN (SELECT unnest(?::VARCHAR[]))")
+        parameters.append(list(kinds))
     passes = f"({' AND '.join(['backbone = ?', *conditions])})"
     values = [backbone, *parameters]
     ((every, passing),) = connection.rows(f"SELECT count(*), count(*) FILTER (WHERE {passes}) FROM units", values)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from goalmem_cli.records import Edge, Part, Unit, Usage
+
 
 class Ranking(StrEnum):
     """A way to order units for a query: by words or by vectors, of the unit alone or with its neighbours."""
@@ -49,6 +51,21 @@ class Added:
     new_turns: int = 0
     replaced: tuple[str, ...] = ()
     units: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """What a backbone made of a part: units, and edges that each have one of these units at an end.
+
+    `problem` says why a model call for it failed, so that the next indexing tries the part again; `usage` is what it
+    cost.
+    """
+
+    part: Part
+    units: tuple[Unit, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    problem: str | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,17 @@ _ORPHANS = {
         USING (conversation, number) WHERE turns IS DISTINCT FROM present""",
     "vectors of another length than the embedder's": """SELECT unit FROM vectors, meta WHERE key = 'dimension' AND
         (octet_length(text_vector) <> 4 * value::INTEGER OR octet_length(context_vector) <> 4 * value::INTEGER)""",
+    "parts of no conversation": "SELECT id FROM parts WHERE conversation NOT IN (SELECT name FROM conversations)",
+    "parts stored twice": "SELECT id FROM parts GROUP BY id HAVING count(*) > 1",
+    "parts without a turn": "SELECT id FROM parts WHERE id NOT IN (SELECT part FROM part_turns)",
+    "turns and units of no part": """SELECT part FROM (SELECT part FROM part_turns UNION SELECT part FROM part_units)
+        WHERE part NOT IN (SELECT id FROM parts)""",
+    "parts of a turn that is not stored": "SELECT part FROM part_turns WHERE turn NOT IN (SELECT id FROM turns)",
+    "parts with a unit that is not stored": "SELECT part FROM part_units WHERE unit NOT IN (SELECT id FROM units)",
+    "units of two parts": "SELECT unit FROM part_units GROUP BY unit HAVING count(*) > 1",
+    "units of another backbone or conversation than their part": """SELECT unit FROM part_units
+        JOIN parts ON parts.id = part JOIN units ON units.id = unit
+        WHERE (parts.backbone, parts.conversation) <> (units.backbone, units.conversation)""",
     "vectors of a re-embedding for no unit": "SELECT unit FROM vectors_next WHERE unit NOT IN (SELECT id FROM units)",
 }
 _UNFINISHED = "a forgetting was interrupted; the next command that writes or searches finishes it"

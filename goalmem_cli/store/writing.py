@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from goalmem_cli.records import Conversation, Unit
-from goalmem_cli.store import consistency, tables, unit_rows
+from goalmem_cli.records import Conversation, Derived, Unit
+from goalmem_cli.store import consistency, ledger, tables, unit_rows
 from goalmem_cli.store.database import Connection
 from goalmem_cli.store.derived import DerivedIndex
 from goalmem_cli.store.identity import Change
@@ -22,7 +22,7 @@ def write_changes(
 ) -> None:
     """Write rows, vectors, generation and outbox; the caller holds the transaction, and the indexes follow afterwards.
 
-    Units that another backbone derived from a turn that leaves go with it: they would state what nobody said.
+    What other backbones derived from a turn that leaves goes with it: it would state what nobody said.
     """
     each = [change for _, change in changes]
     gone_turns = [id_ for change in each for id_ in change.gone_turns]
@@ -31,8 +31,11 @@ def write_changes(
         connection, [(change.name, said.format, said.own_id) for said, change in changes if change.is_new]
     )
     gone_units = {id_ for change in each for id_ in change.gone_units}
-    gone = sorted(gone_units.union(unit_rows.units_from(connection, gone_turns)))
+    derived_units, parts = ledger.leaving_with(connection, gone_turns)
+    lines = [line for change in each for line in change.ledger]
+    gone = sorted(gone_units.union(derived_units, _superseded(connection, lines)))
     remove_units(connection, gone)
+    ledger.delete_parts(connection, parts)
     unit_rows.delete_units(connection, [id_ for change in each for id_ in change.moved_units])
     connection.delete("turns", "id", [*gone_turns, *(id_ for change in each for id_ in change.moved_turns)])
     tables.insert_turns(connection, [turn for change in each for turn in change.turns])
@@ -41,8 +44,15 @@ def write_changes(
     derived = [unit for change in each for unit in change.derived]
     write_derived(connection, derived)
     unit_rows.replace_edges(connection, [edge for change in each for edge in change.edges])
+    ledger.replace_parts(connection, lines)
     unit_rows.replace_vectors(connection, vectors)
     consistency.record_change(connection, [*gone, *vectors, *(unit.id for unit in derived)])
+
+
+def _superseded(connection: Connection, lines: Sequence[Derived]) -> set[str]:
+    """Return what the lines' parts gave here that, by the lines, they do not give any more."""
+    before = ledger.own_units(connection, [ledger.id_of(line) for line in lines])
+    return set(before).difference(unit for line in lines for unit in line.units)
 
 
 def write_derived(connection: Connection, units: Sequence[Unit]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from goalmem_cli.records import Conversation, Edge, Turn, Unit
+from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.transcripts.drafts import STRETCH_CHARACTERS, STRETCH_TURNS
 from goalmem_cli.transcripts.glimpse import Glimpse
 from goalmem_cli.transcripts.nodes import Node, json_lines
@@ -73,6 +73,7 @@ class _Gathering:
         self._turns: list[Turn] = []
         self._units: list[Unit] = []
         self._edges: list[Edge] = []
+        self._ledger: list[Derived] = []
         self._characters = 0
 
     def take(self, line: Node) -> bool:
@@ -84,9 +85,11 @@ class _Gathering:
             self._units.append(_unit(line.child("unit"), self._head.name))
         elif line.has("edge"):
             self._edges.append(_edge(line.child("edge")))
+        elif line.has("part"):
+            self._ledger.append(_part(line.child("part"), self._head.name))
         else:
-            raise line.error("expected a conversation, a turn, a unit or an edge")
-        size = len(self._turns) + len(self._units) + len(self._edges)
+            raise line.error("expected a conversation, a turn, a unit, a part or an edge")
+        size = len(self._turns) + len(self._units) + len(self._edges) + len(self._ledger)
         return size >= STRETCH_TURNS or self._characters >= STRETCH_CHARACTERS
 
     def stretch(self, begun: set[str]) -> Iterator[Conversation]:
@@ -95,14 +98,17 @@ class _Gathering:
         Raises:
             InputError: what was derived from a conversation's turns comes before them.
         """
-        if not (self._turns or self._units or self._edges):
+        if not (self._turns or self._units or self._edges or self._ledger):
             return
         if not self._turns and self._head.name not in begun:
             raise self._line.error("its turns have to come before what was derived from them")
         begun.add(self._head.name)
-        yield replace(self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges))
+        yield replace(
+            self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges),
+            ledger=tuple(self._ledger),
+        )  # fmt: skip
         self._head = replace(self._head, continues=True)
-        self._turns, self._units, self._edges, self._characters = [], [], [], 0
+        self._turns, self._units, self._edges, self._ledger, self._characters = [], [], [], [], 0
 
 
 def _turn(node: Node, conversation: str) -> Turn:
@@ -139,6 +145,17 @@ def _unit(node: Node, conversation: str) -> Unit:
         _time(node.child("event_from")),
         _time(node.child("event_to")),
         attributes.value if isinstance(attributes.value, dict) else {},
+    )
+
+
+def _part(node: Node, conversation: str) -> Derived:
+    return Derived(
+        _string(node.required("backbone")),
+        conversation,
+        _string(node.required("name")),
+        tuple(_id(each) for each in node.required("turns").elements()),
+        tuple(_id(each) for each in node.required("units").elements()),
+        _optional(node.child("problem")),
     )
 
 

@@ -20,7 +20,7 @@ from tests.reasoners.scripting import number_of
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
 KYOTO = "talked me into a Kyoto Latte"
-FORWARD = [name for name in get_args(ReasonerName) if name != GOAL_MEM]
+FORWARD = [name for name in get_args(ReasonerName) if name != GOAL_MEM and REASONERS[name].backbone is None]
 STEPS = {
     "direct": ["retrieve", "read"],
     "full-context": ["retrieve", "read"],

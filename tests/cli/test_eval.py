@@ -84,7 +84,7 @@ def test_a_file_alone_measures_direct_and_goal_mem(goalmem: Goalmem) -> None:
     outcome = goalmem("eval", MOMOCO, factories=factories)
     assert outcome.code == 0
     assert "16 questions to ask: 24 to " in outcome.err
-    for shown in ("direct", "goal-mem", "Compared with direct", "hybrid", "["):
+    for shown in ("direct", "goal-mem", "Compared with direct", "reranked", "["):
         assert shown in outcome.out
     asked = model.calls
     again = goalmem("eval", MOMOCO, factories=factories)
@@ -99,7 +99,7 @@ def test_the_document_has_the_documented_shape(goalmem: Goalmem) -> None:
     assert made["schema_version"] == 1
     entry = made["runs"][0]
     assert (entry["dataset"], entry["reasoner"], entry["backbone"], entry["model"], entry["n"]) == (
-        "momoco", "direct", "hybrid", "scripted", 8,
+        "momoco", "direct", "reranked", "scripted", 8,
     )  # fmt: skip
     assert entry["metrics"]["f1"].keys() >= {"mean", "low", "high"}
     assert entry["retrieval"]["recall"].keys() >= {"10", "60"}

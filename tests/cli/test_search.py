@@ -73,7 +73,7 @@ def test_the_backbone_decides_who_ranks(momoco: Goalmem, recipe: str) -> None:
         (("--speaker", "Alise"), "'Alise'", "'Alice'"),
         (("--since", "yesterday"), "--since", "2023-05-21"),
         (("--until", "2023-13"), "--until", "2023-05-21"),
-        (("--backbone", "telepathy"), "telepathy", "--help"),
+        (("--backbone", "telepathy"), "telepathy", "hybrid, bm25, dense"),
         (("-k", "0"), "-k", "--help"),
     ],
 )

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from goalmem_cli.asking import Reply
 from goalmem_cli.logic.support import Support
 from goalmem_cli.ports import Completion, Request
-from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.engine import worded
 from goalmem_cli.records import Question, Usage

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.render.text import document, safe, safe_lines, shortened, when
+from goalmem_cli.render.text import document, safe, safe_lines, shortened, told_by, when
 
 ANYTHING = st.text(alphabet=st.characters(exclude_categories=()))
 
@@ -53,3 +53,9 @@ def test_times_for_people() -> None:
     assert when(datetime(2023, 5, 7, 8, 5)) == "7 May 2023 08:05"
     assert when(datetime(2023, 5, 7, 8, 5, tzinfo=UTC)) == "7 May 2023 08:05 +0000"
     assert when(None) == "time unknown"
+
+
+def test_what_several_told_has_no_name_before_it() -> None:
+    """A name is set off from what follows; where there is none, nothing is."""
+    assert told_by("Zoë") == "Zoë, "
+    assert told_by("") == told_by(" ") == ""

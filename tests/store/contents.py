@@ -30,7 +30,7 @@ def contents(store: Path, leave_out: Iterable[str] = ()) -> Contents:
         found = {
             table: connection.execute(f"SELECT * FROM {table} ORDER BY ALL").fetchall()
             for table in CONTENT_TABLES
-            if table not in leave_out
+            if table in present and table not in leave_out
         }
         found["embedder"] = connection.execute(
             "SELECT * FROM meta WHERE key IN (SELECT unnest(?::VARCHAR[])) ORDER BY ALL", [list(EMBEDDER)]

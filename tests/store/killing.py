@@ -29,7 +29,7 @@ from goalmem_cli.store.memory import Store
 from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.store.values import Selection
 from goalmem_cli.trace import Fact, Status, Trace
-from tests.fakes import HashEmbedder
+from tests.fakes import HashEmbedder, SessionNotes
 from tests.store.samples import CAFE, START, chat
 
 OLD, NEW = HashEmbedder(8, "old"), HashEmbedder(12, "new")
@@ -124,6 +124,11 @@ def answer(store: Store, report: Report) -> None:
     report(store.add_answer("Oat milk is in it.", turns[3], [turns[4].id], {"by": "goal-mem"}).id)
 
 
+def index(store: Store, report: Report) -> None:
+    """Have a backbone take notes of all sessions in one go, and link them."""
+    SessionNotes(store, at_once=9).index(lambda part: report(part.conversation))
+
+
 def reembed(store: Store, report: Report) -> None:
     """Change the store's embedder."""
     report(str(store.reembed(NEW, lambda _done, _all: None)))
@@ -144,6 +149,7 @@ OPERATIONS: dict[str, Operation] = {
     "grow": adding(GROWN),
     "forget": forget,
     "answer": answer,
+    "index": index,
     "reembed": reembed,
     "rebuild": rebuild,
     "catch-up": catch_up,

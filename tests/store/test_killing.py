@@ -223,6 +223,24 @@ def test_a_killed_change(base: Path, tmp_path: Path, operation: str) -> None:
     assert checking.reached == {0, 1}
 
 
+def test_a_killed_indexing(base: Path, tmp_path: Path) -> None:
+    """The notes of all sessions are there with their lines of the ledger, or none; linked or not, the next one ends it."""
+    derived = tmp_path / "derived"
+    shutil.copytree(base, derived)
+
+    def stopping(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        OPERATIONS["index"](opened(derived, contents(derived)), stopping)
+    checking = Checking("index", [contents(base), contents(derived), after("index", base, tmp_path)])
+    for store in killed("index", base, tmp_path / "out"):
+        checking.check(store)
+        ledger = {str(row[2]) for row in contents(store.path)["parts"]}
+        assert set(store.reported) <= ledger
+    assert checking.reached == {0, 1, 2}
+
+
 def test_a_killed_rebuild(base: Path, tmp_path: Path) -> None:
     """The rows stay as they are."""
     checking = Checking("rebuild", [contents(base)])

@@ -1,0 +1,160 @@
+"""The backbone `remem`: a model turns sessions into gists and facts, which are found beside the turns themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from goalmem_cli.asking import Reply, ask_each, parse_json
+from goalmem_cli.backbones.remem import NAME
+from goalmem_cli.backbones.remem.extraction import EXTRACT, Chunk, Extracted, chunks_of, read_json, read_lines
+from goalmem_cli.backbones.remem.graph import LINKS, fact_unit, gist_unit, phrase_edges, phrase_units
+from goalmem_cli.backbones.remem.times import disagreements
+from goalmem_cli.backbones.remem.tools import TOP, Call, Found, run
+from goalmem_cli.backbones.structured.alike import similarity_edges
+from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
+from goalmem_cli.backbones.structured.indexing import (
+    Plan,
+    about_tokens,
+    batches,
+    derive_all,
+    plan,
+    sessions_of,
+    summary,
+)
+from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.ports import Indexed, JsonShape, Outlook, PartDone, Request
+from goalmem_cli.records import Hit, Part, Query, Turn, Unit, Usage
+from goalmem_cli.store.episodes import FACT, GIST, PHRASE, SYNONYMY
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Derivation
+
+STEPS = (EXTRACT,)
+DISAGREEMENTS = "times on which model and resolver disagree"
+"""What `Indexed.noted` calls the gists and facts whose time the model read otherwise."""
+
+LEAST_COSINE = 0.8
+"""How near to one another two gists are that get a synonymy edge."""
+WEIGHT = 3.0
+"""Of each ranking of gists and of facts: the two of either weigh as much together as the four of turns."""
+
+
+class Remem:
+    """Retrieves gists, facts and turns, fused by rank; every hit is a unit that names the turns it came from."""
+
+    def __init__(self, store: Store, kit: LoadKit) -> None:
+        """Take the store, and what loads the model and the prompts, which only indexing needs."""
+        self._store = store
+        self._kit = kit
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Remember the turns; what they tell is extracted by the next `index`.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        self._store.add_turns(turns)
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return at most k hits, best first, with each ranking's rank.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with self._store.reading() as reader:
+            own = {
+                f"{kind}-{name}": units
+                for kind in (GIST, FACT)
+                for name, units in ranked_units(reader, query, NAME, (kind,)).items()
+            }
+            return hits_beside_turns(reader, query, k, own, dict.fromkeys(own, WEIGHT))
+
+    def explore(self, scope: Query, call: Call, top: int = TOP) -> Found:
+        """Return what one of the tools gives.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with self._store.reading() as reader:
+            return run(reader, scope, call, top)
+
+    def outlook(self) -> Outlook:
+        """Return what `index` would do now, without asking the model.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        work = self._plan()
+        groups = list(batches(work.pending, self._kit().at_once, self._count_requests)) if work.pending else []
+        chunks = [chunk for part in work.pending for chunk in self._chunks(part)]
+        requests = [self._request(chunk, "") for chunk in chunks]
+        fixed = about_tokens(
+            text
+            for request in requests[:1]
+            for text in (request.system, *(e.input + e.output for e in request.examples))
+        )
+        read = about_tokens(request.growing + request.tail for request in requests)
+        # what is extracted is about as long as what it is extracted from
+        return work.outlook(len(groups), fixed * len(requests) + 2 * read)
+
+    def index(self, report: Callable[[PartDone], None]) -> Indexed:
+        """Extract gists and facts of the sessions that are new, changed or failed before, and link them.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the store cannot be used.
+        """
+        work = self._plan()
+        groups = batches(work.pending, self._kit().at_once, self._count_requests) if work.pending else ()
+        done = derive_all(self._store, NAME, work, groups, self._derive, report)
+        gists, facts = (self._store.units_of(NAME, kinds=[kind]) for kind in (GIST, FACT))
+        near = similarity_edges(gists, self._store.vectors_of(gists), SYNONYMY, LEAST_COSINE)
+        self._store.shared(NAME, PHRASE, phrase_units(facts), [*phrase_edges(gists, facts), *near], links=LINKS)
+        return summary(self._store, NAME, done, {DISAGREEMENTS: disagreements([*gists, *facts])})
+
+    def _plan(self) -> Plan:
+        return plan(sessions_of(self._store.turns()), self._store.derived(NAME))
+
+    def _chunks(self, part: Part) -> list[Chunk]:
+        return list(chunks_of(part.turns, self._kit().prompts.profile))
+
+    def _count_requests(self, part: Part) -> int:
+        return len(self._chunks(part))
+
+    def _request(self, chunk: Chunk, problem: str) -> Request:
+        return self._kit().prompts[EXTRACT].request(chunk.inputs(problem), {"turns": chunk.labels})
+
+    def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
+        """Return what the model extracts from the parts, all of whose chunks it is asked about in one call."""
+        chunks = [(part, chunk) for part in parts for chunk in self._chunks(part)]
+        builds = [partial(self._request, chunk) for _, chunk in chunks]
+        replies = (
+            ask_each(self._kit().model, builds, [partial(self._read, chunk) for _, chunk in chunks]) if chunks else []
+        )
+        of_part: dict[str, list[tuple[Chunk, Reply[Extracted]]]] = {}
+        for (part, chunk), reply in zip(chunks, replies, strict=True):
+            of_part.setdefault(part.digest, []).append((chunk, reply))
+        return [_derivation(part, of_part.get(part.digest, [])) for part in parts]
+
+    def _read(self, chunk: Chunk, text: str) -> Extracted:
+        shape = self._request(chunk, "").shape
+        return (
+            read_json(parse_json(text, shape.schema), chunk)
+            if isinstance(shape, JsonShape)
+            else read_lines(text, chunk)
+        )
+
+
+def _derivation(part: Part, replies: Sequence[tuple[Chunk, Reply[Extracted]]]) -> Derivation:
+    """Return the units of a part; where a chunk's reply could not be used, those of the others, and what was wrong."""
+    units: dict[str, Unit] = {}
+    for chunk, reply in replies:
+        said = reply.value or Extracted()
+        made = [
+            *(gist_unit(gist, chunk.place) for gist in said.gists),
+            *(fact_unit(fact, chunk.place) for fact in said.facts),
+        ]
+        units.update((unit.id, unit) for unit in made)
+    problems = [f"{chunk.name}: {reply.problem}" for chunk, reply in replies if reply.value is None]
+    usage = sum((reply.usage for _, reply in replies), Usage())
+    return Derivation(part, tuple(units.values()), problem="; ".join(problems) or None, usage=usage)

@@ -1,0 +1,134 @@
+"""The units and edges of the episodic graph (REMem section 3.1, Appendix B), as pure functions of what was extracted.
+
+A gist and a fact are units; a phrase is a unit that all facts naming it share. A gist is linked to every phrase of its
+chunk (context edges), a fact to its subject and its object, these two to each other (relation edges), and gists that
+say nearly the same to one another (synonymy edges). Nothing is merged or dropped because it contradicts another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from goalmem_cli.backbones.remem import NAME
+from goalmem_cli.backbones.remem.times import Judged
+from goalmem_cli.backbones.structured.units import derived_unit, node
+from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.records import Edge, Turn, Unit, content_hash
+from goalmem_cli.store.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
+
+CHUNK = "chunk"
+LINKS = (CONTEXT, RELATION, SYNONYMY, SUBJECT, OBJECT)
+"""The kinds of edges."""
+SAME_TURN, SAME_CHUNK = 1.0, 0.5
+"""How much a context edge weighs: the gist and a fact of the phrase come from one turn, or only from one chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """One event as a sentence that needs no other, the turns that tell it, and when it happened."""
+
+    text: str
+    turns: tuple[Turn, ...]
+    event: Judged = field(default_factory=Judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Who did what to whom, the turns that tell it, and when it held."""
+
+    subject: str
+    predicate: str
+    object: str
+    turns: tuple[Turn, ...]
+    event: Judged = field(default_factory=Judged)
+
+
+def key_of(phrase: str) -> str:
+    """Return what two wordings of a name have in common; a name of signs alone stands for itself."""
+    return normalise(phrase) or " ".join(phrase.casefold().split())
+
+
+def gist_unit(gist: Gist, chunk: int) -> Unit:
+    """Return the gist as a unit, with the days that its relative times mean in brackets behind them."""
+    judged = gist.event
+    return derived_unit(
+        NAME, GIST, _dated(gist.text, judged), gist.turns, event=judged.event.bounds,
+        attributes={CHUNK: chunk, **judged.attributes},
+    )  # fmt: skip
+
+
+def fact_unit(fact: Statement, chunk: int) -> Unit:
+    """Return the fact as a unit, with its parts and its qualifiers as attributes."""
+    parts = (fact.subject, fact.predicate, fact.object)
+    event = fact.event.event
+    told = max(fact.turns, key=lambda turn: turn.ordinal).said
+    qualifiers = ({"record_time": told.isoformat()} if told is not None else {}) | event.qualifiers
+    attributes: dict[str, object] = {
+        "subject": fact.subject, "predicate": fact.predicate, "object": fact.object,
+        "keys": [key_of(part) for part in parts], "qualifiers": qualifiers, CHUNK: chunk, **fact.event.attributes,
+    }  # fmt: skip
+    when = event.text
+    text = f"({', '.join(parts)})" + (f" [{when}]" if when else "")
+    return derived_unit(NAME, FACT, text, fact.turns, identity=parts, event=event.bounds, attributes=attributes)
+
+
+def phrase_units(facts: Sequence[Unit]) -> list[Unit]:
+    """Return the phrases that the facts name, each once, in its normal form, with the turns of its facts."""
+    named: dict[str, list[Unit]] = {}
+    for fact in facts:
+        for key in sorted(set(_ends(fact))):
+            named.setdefault(key, []).append(fact)
+    return [node(NAME, PHRASE, key, behind) for key, behind in sorted(named.items())]
+
+
+def phrase_edges(gists: Sequence[Unit], facts: Sequence[Unit]) -> list[Edge]:
+    """Return what links gists and facts to phrases, and the phrases of one fact to each other.
+
+    A relation edge weighs as many facts as it stands for. Phrases are those of `phrase_units`.
+    """
+    edges: list[Edge] = []
+    relations: Counter[tuple[str, str]] = Counter()
+    chunks: dict[tuple[str, object], dict[str, set[str]]] = {}
+    for fact in facts:
+        ends = [phrase_id(key) for key in _ends(fact)]
+        if not ends:
+            continue
+        subject, thing = ends
+        edges += [Edge(fact.id, subject, SUBJECT), Edge(fact.id, thing, OBJECT)]
+        relations[subject, thing] += 1
+        phrases = chunks.setdefault((fact.conversation, fact.attributes.get(CHUNK)), {})
+        for phrase in (subject, thing):
+            phrases.setdefault(phrase, set()).update(fact.turns)
+    edges += [Edge(subject, thing, RELATION, float(count)) for (subject, thing), count in relations.items()]
+    for gist in gists:
+        for phrase, turns in chunks.get((gist.conversation, gist.attributes.get(CHUNK)), {}).items():
+            weight = SAME_CHUNK if turns.isdisjoint(gist.turns) else SAME_TURN
+            edges.append(Edge(gist.id, phrase, CONTEXT, weight))
+    return edges
+
+
+def phrase_id(key: str) -> str:
+    """Return the id of the phrase of that normal form."""
+    return content_hash(NAME, PHRASE, key)
+
+
+def _ends(fact: Unit) -> list[str]:
+    """Return the normal forms of a fact's subject and object; nothing where a store made elsewhere has none."""
+    keys = fact.attributes.get("keys")
+    return [str(keys[0]), str(keys[2])] if isinstance(keys, list) and len(keys) == 3 else []
+
+
+def _dated(text: str, judged: Judged) -> str:
+    """Return the gist's text with the days it means, unless they stand there already."""
+    event = judged.event
+    if not event.text or (event.start and event.is_point and any(w.covers(event.start) for w in dates_in(text))):
+        return text
+    said = f" ({event.text})"
+    words = re.search(re.escape(judged.words), text, re.IGNORECASE) if judged.words else None
+    if words is not None:
+        return f"{text[: words.end()]}{said}{text[words.end() :]}"
+    return f"{text[:-1]}{said}." if text.endswith(".") else f"{text}{said}"

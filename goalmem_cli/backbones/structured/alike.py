@@ -1,0 +1,37 @@
+"""Units that say nearly the same, by their vectors, and the edges that link them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from goalmem_cli.ports import Vectors
+from goalmem_cli.records import Edge, Unit
+
+_BLOCK = 1024
+_MARGIN = 1e-4  # more than the rounding of a product of blocks, which depends on their shapes
+
+
+def similarity_edges(units: Sequence[Unit], vectors: Vectors, kind: str, least: float) -> list[Edge]:
+    """Return an edge of the kind, weighted with the cosine, for every two units of at least that cosine.
+
+    `vectors` has a row of unit length for each unit. An edge leads from the unit with the smaller id, and its weight
+    depends on the two alone. Every unit is compared with every other, a block of rows at a time.
+    """
+    edges = []
+    for one, other in _pairs(vectors, least - _MARGIN):
+        cosine = float(np.dot(vectors[one].astype(np.float64), vectors[other].astype(np.float64)))
+        if cosine >= least:
+            source, target = sorted((units[one].id, units[other].id))
+            edges.append(Edge(source, target, kind, round(cosine, 6)))
+    return edges
+
+
+def _pairs(vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
+    for start in range(0, len(vectors), _BLOCK):
+        block = vectors[start : start + _BLOCK]
+        rows, columns = np.nonzero(block @ vectors[start:].T >= least)
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            if row < column:
+                yield start + row, start + column

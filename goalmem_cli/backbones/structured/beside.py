@@ -1,0 +1,47 @@
+"""Retrieval that fuses what was derived with the turns themselves: what no unit tells is found all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from goalmem_cli.backbones.flat import DEPTH, RECIPES
+from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.records import Hit, Query
+from goalmem_cli.store.reader import Reader
+from goalmem_cli.store.values import Ranking
+
+OWN = "own"
+"""What sets the name of a ranking of derived units off from that of turns."""
+
+
+def ranked_units(
+    reader: Reader, query: Query, backbone: str, kinds: tuple[str, ...], depth: int = DEPTH
+) -> dict[str, list[str]]:
+    """Return the backbone's units of these kinds by words and by vectors, as rankings for `hits_beside_turns`.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    found = reader.rank(query, (Ranking.BM25, Ranking.DENSE), depth, backbone=backbone, kinds=kinds)
+    return {f"{OWN}-{ranking.value}": [scored.unit for scored in ranked] for ranking, ranked in found.items()}
+
+
+def hits_beside_turns(
+    reader: Reader, query: Query, k: int, own: Mapping[str, Sequence[str]], weights: Mapping[str, float]
+) -> list[Hit]:
+    """Return at most k hits, best first, of a backbone's own rankings of units and of the four rankings of turns.
+
+    `own` maps names of rankings to unit ids, best first, and `weights` gives their weights; those of the turns are
+    those of `hybrid`.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    recipe = RECIPES["hybrid"]
+    found = reader.rank(query, list(recipe), max(DEPTH, k))
+    turns = {ranking.value: [scored.unit for scored in ranked] for ranking, ranked in found.items()}
+    of_turns = {ranking.value: weight for ranking, weight in recipe.items()}
+    best = fuse({**turns, **own}, {**of_turns, **weights})[:k]
+    hits = reader.hits([each.unit for each in best])
+    return [replace(hits[each.unit], score=each.score, ranks=each.ranks) for each in best if each.unit in hits]

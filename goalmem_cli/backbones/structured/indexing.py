@@ -1,0 +1,119 @@
+"""Indexing as every structured backbone does it: find the parts that are pending, derive from them batch by batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from goalmem_cli.ports import Indexed, Outlook, PartDone
+from goalmem_cli.records import Derived, Part, Turn, Usage
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Derivation
+
+BYTES_PER_TOKEN = 3
+"""Rather few, so that an estimate of tokens is too high rather than too low."""
+
+Derive = Callable[[Sequence[Part]], Sequence[Derivation]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What there is to do: parts to derive from, how many of them failed before, and lines of parts that are gone."""
+
+    pending: tuple[Part, ...]
+    failed: int = 0
+    stale: tuple[Derived, ...] = ()
+
+    def outlook(self, calls: int, tokens: int) -> Outlook:
+        """Return the plan as it is announced, with the caller's estimate of its cost."""
+        turns = sum(len(part.turns) for part in self.pending)
+        return Outlook(len(self.pending), turns, self.failed, calls, tokens)
+
+
+def sessions_of(turns: Iterable[Turn]) -> list[Part]:
+    """Return each session of each conversation as a part, named by its number; the turns come in their order."""
+    return [
+        Part(conversation, str(session), tuple(members))
+        for (conversation, session), members in groupby(turns, key=lambda turn: (turn.conversation, turn.session))
+    ]
+
+
+def plan(parts: Sequence[Part], ledger: Iterable[Derived]) -> Plan:
+    """Return what the ledger lacks of the parts: those that are new, changed, or failed."""
+    known = {(line.conversation, line.name): line for line in ledger}
+    present = {(part.conversation, part.name) for part in parts}
+    done = {place for place, line in known.items() if line.problem is None}
+    pending = tuple(
+        part
+        for part in parts
+        if (place := (part.conversation, part.name)) not in done or known[place].digest != part.digest
+    )
+    failed = sum(
+        (line := known.get((part.conversation, part.name))) is not None and line.problem is not None for part in pending
+    )
+    return Plan(pending, failed, tuple(line for place, line in known.items() if place not in present))
+
+
+def batches(parts: Iterable[Part], at_once: int, requests: Callable[[Part], int]) -> Iterator[list[Part]]:
+    """Yield parts in order, as many at a time as fill a model that works on so many requests at once.
+
+    `requests` says how many a part needs; one that needs more comes alone.
+    """
+    batch: list[Part] = []
+    size = 0
+    for part in parts:
+        count = requests(part)
+        if batch and size + count > at_once:
+            yield batch
+            batch, size = [], 0
+        batch.append(part)
+        size += count
+    if batch:
+        yield batch
+
+
+def derive_all(
+    store: Store,
+    backbone: str,
+    work: Plan,
+    groups: Iterable[Sequence[Part]],
+    derive: Derive,
+    report: Callable[[PartDone], None],
+) -> list[PartDone]:
+    """Derive from the groups of pending parts one after the other, storing and reporting each before the next.
+
+    Raises:
+        ModelError: the model could not be used at all.
+        StoreError: the store could not be used, or turns were forgotten meanwhile.
+    """
+    store.drop_parts(work.stale)
+    done: list[PartDone] = []
+    for group in groups:
+        derivations = derive(group)
+        store.derive(backbone, derivations)
+        for each in derivations:
+            name = each.part.name
+            done.append(
+                PartDone(each.part.conversation, name, len(each.units), len(each.edges), each.usage, each.problem)
+            )
+            report(done[-1])
+    return done
+
+
+def summary(store: Store, backbone: str, done: Sequence[PartDone], noted: Mapping[str, int] | None = None) -> Indexed:
+    """Return what an indexing did, with what the backbone now has.
+
+    Raises:
+        StoreError: the store could not be read.
+    """
+    kinds = Counter(unit.kind for unit in store.units_of(backbone))
+    usage = sum((part.usage for part in done), Usage())
+    failed = tuple(part for part in done if part.problem is not None)
+    return Indexed(len(done), dict(sorted(kinds.items())), len(store.edges_of(backbone)), usage, failed, noted or {})
+
+
+def about_tokens(texts: Iterable[str]) -> int:
+    """Return about how many tokens a model makes of the texts."""
+    return sum(len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 1 for text in texts)

@@ -1,0 +1,74 @@
+"""Units as backbones derive them: in the place of the last turn that they come from, and known at its time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from goalmem_cli.records import Turn, Unit, content_hash
+
+
+def derived_unit(
+    backbone: str,
+    kind: str,
+    text: str,
+    turns: Sequence[Turn],
+    *,
+    identity: Sequence[str] = (),
+    event: tuple[datetime | None, datetime | None] = (None, None),
+    attributes: Mapping[str, object] | None = None,
+) -> Unit:
+    """Return a unit that was derived from these turns of one conversation, of which there is at least one.
+
+    It stands where the last of them does, so that a question as of an earlier time does not see it; it has a speaker
+    where they all have the same. Backbone, kind, text, turns and `identity` tell it from others. `event` is when what
+    it tells began and ended.
+    """
+    last = max(turns, key=lambda turn: turn.ordinal)
+    speakers = {turn.speaker for turn in turns}
+    return Unit(
+        id=content_hash(backbone, kind, text, *identity, *(turn.id for turn in turns)),
+        kind=kind,
+        text=text,
+        conversation=last.conversation,
+        speaker=last.speaker if len(speakers) == 1 else "",
+        said=last.said,
+        turns=tuple(turn.id for turn in turns),
+        labels=tuple(turn.label for turn in turns),
+        backbone=backbone,
+        session=last.session,
+        ordinal=last.ordinal,
+        event_from=event[0],
+        event_to=event[1],
+        attributes=attributes or {},
+    )
+
+
+def node(
+    backbone: str, kind: str, text: str, behind: Sequence[Unit], attributes: Mapping[str, object] | None = None
+) -> Unit:
+    """Return what these units, of which there is at least one, share: a phrase, say, or a label.
+
+    It comes from all of their turns and stands where the first of them does. Backbone, kind and text alone tell it from
+    others, so that it stays the same unit whichever units are behind it.
+    """
+    first = min(behind, key=lambda unit: (unit.conversation, unit.session, unit.ordinal, unit.id))
+    sources = {
+        turn: label
+        for unit in sorted(behind, key=lambda unit: unit.id)
+        for turn, label in zip(unit.turns, unit.labels, strict=True)
+    }
+    return Unit(
+        id=content_hash(backbone, kind, text),
+        kind=kind,
+        text=text,
+        conversation=first.conversation,
+        speaker="",
+        said=first.said,
+        turns=tuple(sources),
+        labels=tuple(sources.values()),
+        backbone=backbone,
+        session=first.session,
+        ordinal=first.ordinal,
+        attributes=attributes or {},
+    )

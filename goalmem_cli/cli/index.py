@@ -1,0 +1,149 @@
+"""`goalmem index`: has a structured backbone derive from the turns that it has not derived from yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.invocation import Invocation, begin
+
+if TYPE_CHECKING:
+    from goalmem_cli.ports import Indexed, Outlook, PartDone, StructuredBackbone
+
+SCHEMA_VERSION = 1
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command(
+        "index",
+        context_settings=CONTEXT,
+        epilog=examples("goalmem index remem --dry-run", "goalmem index remem --model http://localhost:8080/v1#qwen"),
+    )(index)
+
+
+def index(
+    context: typer.Context,
+    backbone: Annotated[str, typer.Argument(metavar="BACKBONE", help="Which backbone to build, by name.")],
+    model: options.Model = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what there is to do, and do nothing.")] = False,
+    adapter: options.Adapter = None,
+    prompts: options.Prompts = None,
+    context_length: options.Context = None,
+    threads: options.Threads = None,
+    seed: options.Seed = None,
+    store: options.Store = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Build a structured backbone over what the store holds, or bring it up to date: only what is new is derived from.
+
+    What is reported is safe: interrupted, the same command goes on. What a model made nothing of is listed, and tried
+    again by the next run. Turns are found as before, beside what was derived from them.
+    """
+    from goalmem_cli.wiring import DeferredModel, open_stored, open_structured
+
+    run = begin(
+        context, quiet=quiet, verbose=verbose, store=store, backbone=backbone, model=model, adapter=adapter,
+        prompts=prompts, context=context_length, threads=threads, seed=seed,
+    )  # fmt: skip
+    memory = open_stored(run.settings, run.factories, run.screen.note)
+    with closing(DeferredModel(partial(run.factories.model, run.settings))) as deferred:
+        structured = open_structured(run.settings, memory, run.factories, deferred.loaded)
+        outlook = structured.outlook()
+        if dry_run:
+            _show_outlook(run, outlook, is_json=json)
+            return 0
+        done = indexed(run, structured, outlook)
+    _show(run, done, is_json=json)
+    return 0
+
+
+def indexed(run: Invocation, structured: StructuredBackbone, outlook: Outlook) -> Indexed:
+    """Index, saying first what there is to do and in the end what failed, and return what was done.
+
+    Raises:
+        ModelError: the model could not be used at all.
+        StoreError: the store could not be used.
+    """
+    name = run.settings.backbone
+    if outlook.parts:
+        run.screen.note(f"{name}: {_words(outlook)}; interrupted, the same command goes on")
+    else:
+        run.screen.note(f"{name}: nothing is new")
+    with run.screen.working() as reach:
+        done = structured.index(_counting(reach, outlook.parts))
+    for part in done.failed:
+        run.screen.warn(f"{part.conversation}, part {part.name}: {part.problem}")
+    if done.failed:
+        run.screen.warn(
+            f"{name}: {len(done.failed)} of {_counted(done.parts, 'part')} failed; the next run retries them"
+        )
+    return done
+
+
+def _counting(reach: Callable[[str, float, float], None], total: int) -> Callable[[PartDone], None]:
+    """Return what to report parts to: it shows how many are done, and the tokens that they took."""
+    parts = tokens = 0
+
+    def report(part: PartDone) -> None:
+        nonlocal parts, tokens
+        parts += 1
+        tokens += part.usage.prompt_tokens + part.usage.completion_tokens
+        reach(f"{part.conversation}: part {parts:,} of {total:,}, {tokens:,} tokens", parts, total)
+
+    return report
+
+
+def _words(outlook: Outlook) -> str:
+    parts = f"{_counted(outlook.parts, 'part')} with {_counted(outlook.turns, 'turn')}"
+    again = f", {outlook.failed:,} of them again" if outlook.failed else ""
+    return f"{parts}{again}, about {_counted(outlook.calls, 'call')} and {_counted(outlook.tokens, 'token')}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def _show_outlook(run: Invocation, outlook: Outlook, *, is_json: bool) -> None:
+    shown = {"backbone": run.settings.backbone, **asdict(outlook)}
+    if is_json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, **shown})
+        return
+    from goalmem_cli.render.tables import pairs
+
+    run.screen.show(pairs(shown))
+
+
+def _show(run: Invocation, done: Indexed, *, is_json: bool) -> None:
+    usage = done.usage
+    shown: dict[str, object] = {
+        "backbone": run.settings.backbone,
+        "parts": done.parts,
+        "failed": len(done.failed),
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "seconds": round(usage.seconds, 1),
+    }
+    if is_json:
+        failed = [
+            {"conversation": part.conversation, "part": part.name, "problem": part.problem} for part in done.failed
+        ]
+        has = {"units": dict(done.units), "edges": done.edges, "noted": dict(done.noted)}
+        run.screen.document({"schema_version": SCHEMA_VERSION, **shown, **has, "failed": failed})
+        return
+    from goalmem_cli.render.tables import pairs
+
+    units = ", ".join(f"{kind} {number:,}" for kind, number in done.units.items()) or "none"
+    rows = {name.replace("_", " "): value for name, value in shown.items()}
+    run.screen.show(pairs({**rows, "units now": units, "edges now": f"{done.edges:,}", **done.noted}))

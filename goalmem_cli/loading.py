@@ -1,0 +1,191 @@
+"""Models and embedders, loaded as the settings say.
+
+Everything heavy is imported inside the function that needs it, so that a command loads what it uses and no more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goalmem_cli.config import Settings
+from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.models.llama import LlamaModel
+    from goalmem_cli.models.lora import Adapter
+    from goalmem_cli.ports import Embedder, LanguageModel, Vectors
+    from goalmem_cli.prompts import Profile
+
+
+def _nothing() -> None:
+    """Close what holds nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once.
+
+    `close` gives its memory back; `digest` tells its weights, with the adapter's, from others of the same name, and
+    `adapter` is the hash of that adapter, blank for none. It works on `at_once` requests at a time; `is_shared` says
+    that several threads may call it at once.
+    """
+
+    model: LanguageModel
+    name: str
+    profile: Profile
+    context: int
+    close: Callable[[], None] = _nothing
+    digest: str = ""
+    at_once: int = 1
+    is_shared: bool = False
+    adapter: str = ""
+
+
+class DeferredEmbedder:
+    """An embedder whose name and dimension are known from the store, and which is loaded at the first text."""
+
+    def __init__(self, name: str, dimension: int, load: Callable[[str], Embedder]) -> None:
+        self.name = name
+        self.dimension = dimension
+        self._load = load
+        self._loaded: Embedder | None = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return an (n, dimension) matrix of unit-length rows.
+
+        Raises:
+            EmbedderMismatch: what is there under that name is not what the store was built with.
+            ModelError: nothing is there, or it cannot be loaded.
+        """
+        if self._loaded is None:
+            self._loaded = self._load(self.name)
+            if self._loaded.dimension != self.dimension:
+                raise EmbedderMismatch(
+                    f"the embedder {self.name} gives {self._loaded.dimension} numbers a text, the store has "
+                    f"{self.dimension}",
+                    f"bring back that model, or embed the store again: goalmem embedder use {self.name}",
+                )
+        return self._loaded.embed(texts)
+
+
+def load_embedder(name: str) -> Embedder:
+    """Return the embedder of that name.
+
+    Raises:
+        ModelError: nothing is there, or it cannot be loaded.
+    """
+    from goalmem_cli.models import embedders
+
+    return embedders.load_embedder(name)
+
+
+def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: None) -> LoadedModel:
+    """Return the language model that the settings name; `announce` is told what it does with the user's cache.
+
+    Raises:
+        ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
+        UsageError: an adapter is named for a model that is a server's.
+    """
+    from goalmem_cli.models.catalogue import BUNDLED, COMPACT, is_address, resolve
+
+    if is_address(settings.model):
+        return _served_model(settings, announce)
+    from goalmem_cli.models.gguf import file_digest
+    from goalmem_cli.models.lora import chosen_adapter
+
+    spec = resolve(settings.model)
+    adapter = chosen_adapter(settings.adapter, spec.adapter, spec.path, announce)
+    path, model = spec.path, None
+    if spec.name == BUNDLED:
+        path, model = _repacked_model(spec.path, settings, adapter, announce)
+    loaded = model or _llama_model(spec.path, settings, adapter, announce)
+    profile: Profile = "compact" if spec.profile == COMPACT else "full"
+    digest, own = file_digest(path), adapter.digest if adapter else ""
+    return LoadedModel(
+        loaded, spec.name, profile, loaded.context, loaded.close, f"{digest}+{own}" if own else digest,
+        settings.parallel, adapter=own,
+    )  # fmt: skip
+
+
+def _repacked_model(
+    shipped: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
+) -> tuple[Path, LlamaModel | None]:
+    """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do."""
+    from goalmem_cli.models.repacking import discard
+
+    path = weights_that_run(settings.model, shipped, announce)
+    if path == shipped:
+        return shipped, None
+    try:
+        return path, _llama_model(path, settings, adapter, announce)
+    except AdapterUnreadable:
+        raise
+    except ModelUnreadable as error:
+        discard(path, error.message, announce)
+        return shipped, None
+
+
+def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None]) -> Path:
+    """Return the file that is loaded for the model of that name: of the bundled one, its weights repacked."""
+    from goalmem_cli.models.catalogue import BUNDLED
+    from goalmem_cli.models.repacking import repacked
+    from goalmem_cli.models.state_cache import model_cache
+
+    return repacked(shipped, model_cache(), announce) if name == BUNDLED else shipped
+
+
+def _llama_model(
+    path: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
+) -> LlamaModel:
+    from goalmem_cli.models.llama import LlamaModel
+    from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
+
+    limit = settings.model_cache * MEGABYTE
+    return LlamaModel.from_file(
+        path, context=settings.context, threads=settings.threads, parallel=settings.parallel, name=settings.model,
+        adapter=adapter.path if adapter else None,
+        states=StateCache.in_folder(model_cache(), limit, announce) if limit else None,
+    )  # fmt: skip
+
+
+def _served_model(settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
+    from goalmem_cli.models.lora import NONE
+    from goalmem_cli.models.server import KEY_VARIABLE, ServerModel
+
+    if settings.adapter not in (None, NONE):
+        raise UsageError("an adapter cannot be applied to a server's model", "have the server apply it; --adapter none")
+    model = ServerModel.from_address(
+        settings.model, key=os.environ.get(KEY_VARIABLE), parallel=settings.parallel, timeout=settings.timeout,
+        seed=settings.seed, context=settings.context, announce=announce,
+    )  # fmt: skip
+    return LoadedModel(
+        model, model.address, "full", model.context, model.close, model.name, settings.parallel, is_shared=True
+    )
+
+
+class DeferredModel:
+    """A language model that is loaded when it is first asked for, and closed if it was."""
+
+    def __init__(self, load: Callable[[], LoadedModel]) -> None:
+        self._load = load
+        self._loaded: LoadedModel | None = None
+
+    def loaded(self) -> LoadedModel:
+        """Return the model.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        if self._loaded is None:
+            self._loaded = self._load()
+        return self._loaded
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        if self._loaded is not None:
+            self._loaded.close()
+            self._loaded = None

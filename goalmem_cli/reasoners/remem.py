@@ -1,0 +1,173 @@
+"""`remem`: an agent that explores the episodic graph tool by tool, until it gives its answer (REMem section 3.2).
+
+`remem-single` is the same memory without the agent: one semantic retrieval, then the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from goalmem_cli.asking import Fields
+from goalmem_cli.backbones.remem.tools import Call, Found, Tool
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.reasoners.asking import fact_line
+from goalmem_cli.reasoners.facts import round_robin
+from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools
+from goalmem_cli.reasoners.remem_moves import FINISH, Move, move_of, written_call
+from goalmem_cli.records import Query, Question
+from goalmem_cli.store.episodes import GIST
+from goalmem_cli.trace import Stop, Trace
+
+NAME, SINGLE = "remem", "remem-single"
+MEMORY = "remem"
+"""The backbone that both explore."""
+REMEM = "remem"
+STEPS, SINGLE_STEPS = (REMEM, READ), (READ,)
+RECOLLECTION, REASONING = 3, 5
+"""How many tools may be called where something is to be recalled, and where events are to be related or counted."""
+
+
+class Memory(Protocol):
+    """What the tools explore: the backbone `remem`."""
+
+    def explore(self, scope: Query, call: Call) -> Found:
+        """Return what the tool gives that is called.
+
+        Raises:
+            StoreError: the memory could not be read.
+        """
+        ...
+
+
+def calls(steps: int = REASONING) -> tuple[int, int]:
+    """Return the least and the most model calls of a question for which something is found, without retries."""
+    return min(steps, 1) + 1, steps + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A call, as the next prompts show it: what it found, by number, and the lines of those not seen before."""
+
+    thought: str
+    call: str
+    found: str
+    facts: tuple[str, ...]
+
+
+class Remem:
+    """Lets the model choose each step: a tool and its parameters, or its answer with the facts that it rests on.
+
+    It begins with a retrieval: the other tools name what was seen, and an answer rests on it. A call is made once.
+    After the last step it has to answer, from all that it has observed.
+    """
+
+    def __init__(self, tools: Tools, memory: Memory, steps: int = REASONING) -> None:
+        self._tools = tools
+        self._memory = memory
+        self._steps = steps
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        inquiry = Inquiry(NAME, question, self._tools)
+        gists: dict[str, str] = {}
+        history: list[Observed] = []
+        for step in range(self._steps):
+            move = _next_move(inquiry, history, gists)
+            if move is None and not history:
+                return inquiry.conclude(None, Stop.UNUSABLE_REPLY)  # memory was never asked: not unknown, but failed
+            if move is None:
+                inquiry.note("no step could be used: the answer was read from what was found until then")
+                return inquiry.read(Stop.UNUSABLE_REPLY)
+            if move.call is None:
+                return inquiry.conclude(move.finish, Stop.FINISHED)
+            history.append(self._observe(inquiry, move.thought, move.call, gists, self._steps - step - 1))
+        if not inquiry.pool:
+            return inquiry.read(Stop.LIMIT)
+        inquiry.note(f"it did not finish within {self._steps} steps: it had to answer from what it observed")
+        last = _next_move(inquiry, history, gists, only=(FINISH,))
+        return inquiry.conclude(last.finish if last is not None else None, Stop.LIMIT)
+
+    def _observe(self, inquiry: Inquiry, thought: str, call: Call, gists: dict[str, str], more: int) -> Observed:
+        scope = scope_of(inquiry.question)
+        found = self._memory.explore(scope, call)
+        named = _named(call, gists)
+        new = inquiry.take(round_robin([found.gists, found.facts]), (named,), more)
+        kinds = {hit.unit.id: hit.unit.kind for hit in found.hits}
+        gists.update({fact.number: fact.unit for fact in new if kinds[fact.unit] == GIST})
+        numbers = {fact.unit: fact.number for fact in inquiry.pool}
+        shown = [numbers[hit.unit.id] for hit in found.hits if hit.unit.id in numbers]
+        return Observed(thought, named, _summary(found, shown), tuple(map(fact_line, new)))
+
+
+class RememSingle:
+    """Shows the model the gists and facts that are nearest to the question (REMem-S). One call."""
+
+    def __init__(self, tools: Tools, memory: Memory) -> None:
+        self._tools = tools
+        self._memory = memory
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        inquiry = Inquiry(SINGLE, question, self._tools)
+        call = Call(Tool.SEMANTIC_RETRIEVE, question.text)
+        found = self._memory.explore(scope_of(question), call)
+        inquiry.take(round_robin([found.gists, found.facts]), (written_call(call, {}),))
+        return inquiry.read(Stop.ONE_ROUND)
+
+
+def scope_of(question: Question) -> Query:
+    """Return where the tools look: in the question's conversations, and in what was told by then."""
+    return Query("", conversations=question.conversations, until=question.as_of)
+
+
+def _next_move(
+    inquiry: Inquiry, history: Sequence[Observed], gists: Mapping[str, str], only: Sequence[str] | None = None
+) -> Move | None:
+    numbers = [fact.number for fact in inquiry.pool]
+    tools = list(only or _offered(bool(gists), bool(numbers)))
+    choices = {"tools": tools, "gists": list(gists) or [""], "facts": numbers or [""]}  # an enumeration needs a value
+
+    def read(fields: Fields) -> Move:
+        move = move_of(fields, tools, gists, numbers, inquiry.question.asked)
+        if move.call is not None and _named(move.call, gists) in {step.call for step in history}:
+            raise ReplyUnusable("this very call was made before")
+        return move
+
+    return inquiry.ask(REMEM, read, choices, steps=history)
+
+
+def _offered(has_gists: bool, has_facts: bool) -> tuple[str, ...]:
+    """Return the tools that there is something to use on: what they name has to have been seen."""
+    contexts = (Tool.FIND_GIST_CONTEXTS.value,) if has_gists else ()
+    others = (Tool.FIND_ENTITY_CONTEXTS.value, FINISH) if has_facts else ()
+    return (Tool.SEMANTIC_RETRIEVE.value, Tool.LEXICAL_RETRIEVE.value, *contexts, *others)
+
+
+def _named(call: Call, gists: Mapping[str, str]) -> str:
+    return written_call(call, {unit: number for number, unit in gists.items()})
+
+
+def _summary(found: Found, numbers: Sequence[str]) -> str:
+    """Return what was found, in its order, and how much more there is."""
+    parts = [", ".join(numbers) or "nothing"]
+    if len(numbers) < len(found.hits):
+        parts.append(f"{len(found.hits) - len(numbers)} that there is no room for")
+    if found.total is not None:
+        parts.append(f"{found.total} match{' only by words of the name' if found.is_loose else ''}")
+    if found.without_time:
+        parts.append(f"{found.without_time} more without a time")
+    if found.number is not None:
+        parts.append(f"count {found.number}")
+    return "; ".join(parts)

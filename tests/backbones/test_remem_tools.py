@@ -1,0 +1,198 @@
+"""REMem's four tools over a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from goalmem_cli.backbones.remem import NAME
+from goalmem_cli.backbones.remem.times import period_of
+from goalmem_cli.backbones.remem.tools import (
+    Aggregation,
+    Call,
+    Found,
+    Tool,
+    find_entity_contexts,
+    find_gist_contexts,
+    lexical_retrieve,
+    run,
+    semantic_retrieve,
+)
+from goalmem_cli.errors import UsageError
+from goalmem_cli.records import Query
+from goalmem_cli.store.episodes import GIST, Bound, Operator, Ordering, Times
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.reader import Reader
+from tests.backbones.remem_samples import SAID, stored
+
+EVERYWHERE = Query("")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store with the gists and facts of two sessions."""
+    return stored(tmp_path_factory.mktemp("remem"))
+
+
+@pytest.fixture(scope="module")
+def reader(store: Store) -> Iterator[Reader]:
+    """The store, open."""
+    with store.reading() as reading:
+        yield reading
+
+
+def bound(operator: str, when: str) -> Bound:
+    """Return a bound."""
+    period = period_of(when)
+    assert period is not None
+    return Bound(Operator(operator), period)
+
+
+def during(start: str = "", start_operator: str = "ge", end: str = "", end_operator: str = "le") -> Times:
+    """Return the times that the tools' four parameters mean."""
+    return Times(bound(start_operator, start) if start else None, bound(end_operator, end) if end else None)
+
+
+def told(found: Found) -> list[str]:
+    """Return the texts of what was found, in order."""
+    return [hit.unit.text for hit in found.hits]
+
+
+def facts(reader: Reader, **sought: Any) -> list[str]:
+    """Return the facts that `find_entity_contexts` finds."""
+    found = find_entity_contexts(reader, EVERYWHERE, **sought)
+    assert not found.gists
+    return told(found)
+
+
+@pytest.mark.parametrize("retrieve", [semantic_retrieve, lexical_retrieve])
+def test_retrieval_gives_gists_and_facts_and_nothing_else(reader: Reader, retrieve: Any) -> None:
+    """The best gists, then the best facts, each with its turn; no raw turn, no phrase."""
+    found = retrieve(reader, EVERYWHERE, "Who visited Momoco?", top=2)
+
+    assert {hit.unit.kind for hit in found.gists} == {"gist"}
+    assert {hit.unit.kind for hit in found.facts} == {"fact"}
+    assert len(found.gists) == len(found.facts) == 2
+    assert all("Momoco" in text for text in told(found))
+    assert [hit.unit.labels for hit in found.gists] in ([("D2:1",), ("D2:2",)], [("D2:2",), ("D2:1",)])
+    assert found.gists[0].score >= found.gists[1].score > 0
+    assert [list(hit.ranks.values()) for hit in found.hits] == [[1], [2], [1], [2]]
+
+
+@pytest.mark.parametrize("retrieve", [semantic_retrieve, lexical_retrieve])
+def test_retrieval_looks_past_what_is_out_of_time(reader: Reader, retrieve: Any) -> None:
+    """A filter is not applied to the first few alone: what passes is found however low it ranks."""
+    april = retrieve(reader, EVERYWHERE, "Who visited Momoco yesterday?", during("2023-04", end="2023-04"), top=1)
+
+    assert told(april) == [
+        "Priya and Tom visited Momoco on 20 April 2023.", "(Priya, visited, the Momoco) [20 April 2023]",
+    ]  # fmt: skip
+
+
+def test_a_gist_without_event_is_dated_by_its_telling(reader: Reader) -> None:
+    """What nobody dated was so when it was told."""
+    found = semantic_retrieve(reader, EVERYWHERE, "York", during("2023-05-08"))
+
+    assert "Tom says that he moved to York." in told(found)
+
+
+def test_the_context_of_a_gist_is_what_says_the_same_and_what_is_linked(reader: Reader, store: Store) -> None:
+    """Gists along synonymy edges, facts of its chunk's phrases; those of its own turn first."""
+    (gist,) = (unit for unit in store.units_of(NAME, kinds=[GIST]) if "yesterday" in unit.text)
+    found = find_gist_contexts(reader, EVERYWHERE, gist.id)
+
+    assert [hit.unit.text for hit in found.gists] == ["Priya and Tom visited Momoco on 20 April 2023."]
+    assert {hit.unit.text for hit in found.facts[:2]} == {
+        "(Tom, visited, Momoco) [7 May 2023]", "(Priya, visited, the Momoco) [20 April 2023]",
+    }  # fmt: skip
+    assert "(Priya, coached, E95) [from 2018 to February 2021]" in [hit.unit.text for hit in found.facts]
+    assert told(find_gist_contexts(reader, EVERYWHERE, gist.id, during(end="2022"))) == [
+        "(Priya, coached, E95) [from 2018 to February 2021]",
+    ]
+    assert len(find_gist_contexts(reader, EVERYWHERE, gist.id, top=1).facts) == 1
+    assert find_gist_contexts(reader, EVERYWHERE, "no such gist") == Found()
+
+
+def test_names_are_compared_without_case_and_articles(reader: Reader) -> None:
+    """An article and capitals make no other name of Momoco."""
+    assert facts(reader, object="MOMOCO", ordering=Ordering.ASC) == [
+        "(Priya, visited, the Momoco) [20 April 2023]", "(Tom, visited, Momoco) [7 May 2023]",
+    ]  # fmt: skip
+
+
+def test_where_no_name_matches_its_words_do_and_that_is_said(reader: Reader) -> None:
+    """York is not York city; but where no fact has the name, those are given that hold its words."""
+    whole = find_entity_contexts(reader, EVERYWHERE, object="York")
+    part = find_entity_contexts(reader, EVERYWHERE, object="City")
+
+    assert (told(whole), whole.is_loose) == (["(Tom, moved to, York)"], False)
+    assert (told(part), part.is_loose) == (["(Tom, lives in, York city)"], True)
+    assert find_entity_contexts(reader, EVERYWHERE, object="Zanzibar") == Found(total=0)
+    assert find_entity_contexts(reader, EVERYWHERE, object="York", times=during("1990", "eq")) == Found(total=0)
+
+
+def test_both_of_two_facts_that_contradict_are_kept(reader: Reader) -> None:
+    """Where they moved to is told twice, and differently."""
+    assert facts(reader, predicate="moved to", ordering=Ordering.ASC) == [
+        "(Priya, moved to, Leeds) [6 May 2023]", "(Tom, moved to, York)",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sought", "answer"),
+    [
+        ({"predicate": "visited", "ordering": Ordering.ASC, "limit": 1}, ["Priya"]),
+        ({"predicate": "visited", "ordering": Ordering.DESC, "limit": 1}, ["Tom"]),
+        ({"predicate": "visited", "ordering": Ordering.ASC, "limit": 1, "offset": 1}, ["Tom"]),
+        ({"subject": "Priya", "times": during("2019", "le", "2019", "ge")}, ["Priya"]),
+        ({"predicate": "coaches", "times": during("2025", "le", "2025", "ge")}, ["Tom"]),
+        ({"predicate": "coaches", "times": during(end="2025", end_operator="lt")}, []),
+        ({"subject": "Priya", "times": during("2022", "gt", "2023-04", "le")}, ["Priya"]),
+        ({"subject": "Priya", "times": during("2021-03", "eq")}, []),
+        ({"subject": "Tom", "times": during("2021-03", "eq")}, ["Tom"]),
+    ],
+    ids=["first", "last", "second", "at", "still", "ended", "between", "began (not)", "began"],
+)  # fmt: skip
+def test_questions_of_time_and_order(reader: Reader, sought: dict[str, Any], answer: list[str]) -> None:
+    """First, last, nth, at a time, still so, within, begun in: an open end goes on for ever."""
+    found = find_entity_contexts(reader, EVERYWHERE, **sought)
+
+    assert [hit.unit.attributes["subject"] for hit in found.facts] == answer
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "number"),
+    [(Aggregation.COUNT, 2), (Aggregation.COUNT_UNIQUE_SUBJECTS, 2), (Aggregation.COUNT_UNIQUE_OBJECTS, 1)],
+)
+def test_an_aggregation_counts_all_that_match(reader: Reader, aggregation: Aggregation, number: int) -> None:
+    """Whatever the limit of the facts beside it, which are what the number rests on."""
+    found = find_entity_contexts(reader, EVERYWHERE, predicate="visited", aggregation=aggregation, limit=1)
+
+    assert (found.number, found.total, len(found.facts)) == (number, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{}, {"subject": ""}, {"subject": "Tom", "limit": 0}, {"subject": "Tom", "offset": -1}]
+)
+def test_what_makes_no_sense_is_refused(reader: Reader, wrong: dict[str, Any]) -> None:
+    """Without any name all facts would match; no fact stands before the first."""
+    with pytest.raises(UsageError):
+        find_entity_contexts(reader, EVERYWHERE, **wrong)
+
+
+def test_the_scope_holds_for_every_tool(reader: Reader, store: Store) -> None:
+    """What was told later, or elsewhere, is not there."""
+    gist = store.units_of(NAME, kinds=[GIST])[0].id
+    early = Query("", until=SAID + timedelta(minutes=1))
+    calls = [
+        Call(Tool.SEMANTIC_RETRIEVE, "Priya Tom moved visited"), Call(Tool.LEXICAL_RETRIEVE, "Priya Tom moved visited"),
+        Call(Tool.FIND_GIST_CONTEXTS, gist=gist), Call(Tool.FIND_ENTITY_CONTEXTS, predicate="moved to"),
+    ]  # fmt: skip
+
+    for call in calls:
+        assert run(reader, EVERYWHERE, call).hits
+        assert {hit.unit.labels for hit in run(reader, early, call).hits} == {("D1:1",)}
+        assert not run(reader, Query("", conversations=("elsewhere",)), call).hits

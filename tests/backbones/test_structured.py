@@ -1,0 +1,158 @@
+"""What structured backbones share: parts and plans, batches, units and nodes, turns beside what was derived."""
+
+from __future__ import annotations
+
+import inspect
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
+from goalmem_cli.backbones.structured.indexing import about_tokens, batches, derive_all, plan, sessions_of, summary
+from goalmem_cli.backbones.structured.units import derived_unit, node
+from goalmem_cli.ports import PartDone
+from goalmem_cli.records import Derived, Part, Query, Usage
+from goalmem_cli.store.values import Derivation
+from tests.conftest import CHECKOUT
+from tests.fakes import SessionNotes
+from tests.store.samples import CAFE, START, chat, open_store
+
+TURNS = chat(with_ids=True, per_session=2).turns
+SESSIONS = sessions_of(TURNS)
+NOTES = SessionNotes.NAME
+
+
+def line(part: Part, problem: str | None = None, name: str | None = None) -> Derived:
+    """Return the line of the ledger that the part has once it is done."""
+    return Derived(NOTES, part.conversation, name or part.name, tuple(turn.id for turn in part.turns), (), problem)
+
+
+def test_sessions_are_parts_in_order() -> None:
+    """Each session of each conversation, under its number."""
+    parts = sessions_of([*TURNS, *chat(CAFE[:3], name="other").turns])
+    assert [(part.conversation, part.name, len(part.turns)) for part in parts] == [
+        ("chat", "0", 2), ("chat", "1", 2), ("chat", "2", 2), ("other", "0", 3)
+    ]  # fmt: skip
+    assert len({part.digest for part in parts}) == 4
+    assert sessions_of([]) == []
+
+
+def test_what_is_new_changed_or_failed_is_pending() -> None:
+    """Known parts are not; lines of parts that there are no more are stale."""
+    first, second, third = SESSIONS
+    grown = Part(second.conversation, second.name, (*second.turns, third.turns[0]))
+    work = plan([first, grown, third], [line(first), line(second), line(third, "cut off"), line(third, name="3")])
+    assert work.pending == (grown, third)
+    assert work.failed == 1
+    assert [stale.name for stale in work.stale] == ["3"]
+    outlook = work.outlook(7, 900)
+    assert (outlook.parts, outlook.turns, outlook.failed, outlook.calls, outlook.tokens) == (2, 5, 1, 7, 900)
+    assert plan([], []).pending == ()
+
+
+def test_a_part_that_failed_and_changed_counts_as_failed() -> None:
+    """It is the same part, whatever was said in it since."""
+    grown = Part("chat", "0", TURNS[:3])
+    assert plan([grown], [line(SESSIONS[0], "cut off")]).failed == 1
+
+
+def test_batches_fill_the_model() -> None:
+    """Parts come in order, together as long as their requests fit; one of more requests than that comes alone."""
+    sizes = {"0": 1, "1": 2, "2": 5}
+    assert [[part.name for part in batch] for batch in batches(SESSIONS, 3, lambda part: sizes[part.name])] == [
+        ["0", "1"], ["2"]
+    ]  # fmt: skip
+    assert [len(batch) for batch in batches(SESSIONS, 1, lambda _: 1)] == [1, 1, 1]
+    assert list(batches([], 3, lambda _: 1)) == []
+
+
+def test_what_was_reported_is_stored(tmp_path: Path) -> None:
+    """Interrupted at any batch, the parts reported are in the ledger and no other; the next indexing does the rest."""
+    store = open_store(tmp_path / "store")
+    store.add_turns(TURNS)
+    reported: list[str] = []
+
+    def stopping(part: PartDone) -> None:
+        reported.append(part.name)
+        if len(reported) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        SessionNotes(store, at_once=1).index(stopping)
+    assert [done.name for done in store.derived(NOTES)] == reported == ["0", "1"]
+    done = SessionNotes(store).index(lambda part: reported.append(part.name))
+    assert reported == ["0", "1", "2"]
+    assert (done.parts, done.units["note"]) == (1, 3)
+    assert store.verify() == []
+
+
+def test_parts_that_are_no_more_are_dropped(tmp_path: Path) -> None:
+    """Indexing by other parts replaces what the earlier ones gave."""
+    store = open_store(tmp_path / "store")
+    store.add_turns(TURNS)
+    SessionNotes(store).index(lambda _: None)
+    whole = Part("chat", "all", tuple(store.turns()))
+    work = plan([whole], store.derived(NOTES))
+    unit = derived_unit(NOTES, "note", "everything", whole.turns)
+    done = derive_all(
+        store, NOTES, work, [work.pending], lambda _: [Derivation(whole, (unit,), usage=Usage(2, 10))], lambda _: None
+    )
+    assert [line.name for line in store.derived(NOTES)] == ["all"]
+    assert [unit.text for unit in store.units_of(NOTES, ["note"])] == ["everything"]
+    made = summary(store, NOTES, done, {"odd": 1})
+    assert (made.parts, made.units["note"], made.usage, made.failed) == (1, 1, Usage(2, 10), ())
+    assert made.noted == {"odd": 1}
+    assert store.verify() == []
+
+
+def test_a_derived_unit_stands_where_its_last_turn_does() -> None:
+    """A question as of an earlier time does not see it; it has a speaker where they all have the same."""
+    unit = derived_unit(NOTES, "note", "tea", [TURNS[2], TURNS[0]], attributes={"of": 1})
+    assert (unit.session, unit.ordinal, unit.said) == (1, 2, START + timedelta(hours=2))
+    assert (unit.speaker, unit.labels) == ("Alice", ("D2:1", "D1:1"))
+    assert derived_unit(NOTES, "note", "tea", TURNS[:2]).speaker == ""
+    other = derived_unit(NOTES, "note", "tea", [TURNS[2], TURNS[0]], identity=("again",))
+    assert len({unit.id, other.id, derived_unit(NOTES, "gist", "tea", [TURNS[2], TURNS[0]]).id}) == 3
+
+
+def test_a_node_is_the_same_whoever_is_behind_it() -> None:
+    """It has all of their turns, each once, and stands where the first of them does."""
+    one, two = (derived_unit(NOTES, "note", "tea", TURNS[start : start + 2]) for start in (0, 1))
+    both = node(NOTES, "word", "tea", [two, one])
+    assert both.id == node(NOTES, "word", "tea", [one]).id
+    assert sorted(both.labels) == ["D1:1", "D1:2", "D2:1"]
+    assert (both.session, both.ordinal) == (0, 1)
+    assert both == node(NOTES, "word", "tea", [one, two])
+
+
+def test_turns_are_found_beside_what_was_derived(tmp_path: Path) -> None:
+    """Both kinds of hit come best first, with the rank that each ranking gave, and a weight of zero silences one."""
+    store = open_store(tmp_path / "store")
+    store.add_turns(TURNS)
+    SessionNotes(store).index(lambda _: None)
+    query = Query("Who ordered the Kyoto Latte?")
+    with store.reading() as reader:
+        own = ranked_units(reader, query, NOTES, ("note",))
+        hits = hits_beside_turns(reader, query, 4, own, dict.fromkeys(own, 100.0))
+        silent = hits_beside_turns(reader, query, 50, own, {})
+    assert set(own) == {"own-bm25", "own-dense"}
+    assert hits[0].unit.kind == "note"
+    assert "kyoto" in hits[0].unit.text
+    assert hits[0].ranks["own-bm25"] == 1
+    assert len(hits) == 4
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert {hit.unit.kind for hit in silent} == {"turn"}
+
+
+def test_tokens_are_estimated_rather_too_high() -> None:
+    """A text has at least one; longer ones have more."""
+    assert about_tokens([]) == 0
+    assert about_tokens(["", "a"]) == 2
+    assert about_tokens(["matcha and oat milk"]) >= 5
+
+
+def test_the_page_shows_the_smallest_backbone_as_it_is() -> None:
+    """What the documentation prints is what the tests run."""
+    page = (CHECKOUT / "goalmem_cli" / "backbones" / "README.md").read_text("utf-8")
+    assert f"```python\n{inspect.getsource(SessionNotes).rstrip()}\n```" in page

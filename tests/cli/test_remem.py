@@ -1,0 +1,91 @@
+"""`remem` through the command line: built by `goalmem index`, searched, and explored by its reasoners."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from goalmem_cli.ports import JsonShape, Request
+from goalmem_cli.prompts import Profile
+from goalmem_cli.wiring import Factories, LoadedModel
+from tests.cli.conftest import Goalmem, seeing
+from tests.fakes import ScriptedModel
+from tests.reasoners.forward import says
+from tests.reasoners.scripting import number_of
+
+QUESTION = "Which drink did Alice order at cafe Momoco?"
+
+
+def reply(request: Request) -> str:
+    """Return a fitting reply to whatever is asked: one gist and one fact a chunk, and a look-up before the answer."""
+    is_json = isinstance(request.shape, JsonShape)
+    if request.step == "remem_extract":
+        gist = {"turns": ["T1"], "text": "Alice ordered a Kyoto Latte.", "when": ""}
+        fact = {"turns": ["T1"], "subject": "Alice", "predicate": "ordered", "object": "Kyoto Latte"}
+        times = {"point_in_time": "", "start_time": "", "end_time": ""}
+        lines = "gist T1: Alice ordered a Kyoto Latte\nfact T1: Alice | ordered | Kyoto Latte"
+        return json.dumps({"gists": [gist], "facts": [fact | times]}) if is_json else lines
+    if "F1. " not in request.growing:
+        return _written({"thought": "look", "tool": "semantic_retrieve", "query": "Kyoto Latte"}, is_json)
+    number = number_of(request, "Kyoto Latte")
+    if request.step == "read":
+        return says(["Kyoto Latte"], answer="Kyoto Latte")(request)
+    fields = {"thought": "that is it", "tool": "output_answer", "answer": "Kyoto Latte"}
+    return _written(fields | {"facts": [number] if is_json else number}, is_json)
+
+
+def _written(fields: dict[str, object], is_json: bool) -> str:
+    return json.dumps(fields) if is_json else "\n".join(f"{name}: {value}" for name, value in fields.items())
+
+
+def answering(profile: Profile) -> Factories:
+    """Return a scripted model of the profile."""
+    return seeing(lambda _: LoadedModel(ScriptedModel(reply), "scripted", profile, 8192, at_once=4))
+
+
+@pytest.mark.parametrize("profile", ["full", "compact"])
+def test_from_turns_to_an_answer(momoco: Goalmem, profile: Profile) -> None:
+    """Not built is an error with the command that builds; then search, `remem`, `remem-single` and others use it."""
+    factories = answering(profile)
+    refused = momoco("ask", QUESTION, "--backbone", "remem", factories=factories)
+    built = json.loads(momoco("index", "remem", "--json", factories=factories).out)
+    again = json.loads(momoco("index", "remem", "--json", factories=factories).out)
+    found = json.loads(momoco("search", "Kyoto Latte", "--backbone", "remem", "--json", factories=factories).out)
+
+    assert refused.code == 3
+    assert refused.error_lines[1].startswith("goalmem index remem")
+    assert (built["parts"], built["failed"], built["units"]["phrase"]) == (3, [], 2)
+    assert built["units"]["gist"] == built["units"]["fact"] > 2
+    assert (again["parts"], again["calls"], again["units"]) == (0, 0, built["units"])
+    texts = {hit["text"].rstrip(".") for hit in found["hits"]}
+    assert texts >= {"Alice ordered a Kyoto Latte", "(Alice, ordered, Kyoto Latte)"}
+    assert any("talked me into a Kyoto Latte" in text for text in texts)
+    for reasoner in ("remem", "remem-single", "direct"):
+        words = ("ask", QUESTION, "--backbone", "remem", "--reasoner", reasoner)
+        outcome = momoco(*words, factories=factories)
+        assert (outcome.code, outcome.out) == (0, "Kyoto Latte\n"), outcome.err
+    assert momoco("doctor", factories=factories).code == 0
+
+
+@pytest.mark.parametrize("reasoner", ["remem", "remem-single"])
+def test_the_reasoners_need_their_backbone(momoco: Goalmem, reasoner: str) -> None:
+    """Over turns alone there is no graph to explore."""
+    outcome = momoco("ask", QUESTION, "--reasoner", reasoner, factories=answering("full"))
+
+    assert outcome.code == 2
+    assert outcome.error_lines[1] == "--backbone remem"
+
+
+def test_with_the_bundled_model(momoco: Goalmem) -> None:
+    """Whatever the small model makes of it, nothing breaks: units name turns, and a question ends."""
+    built = momoco("index", "remem", "--json")
+    assert built.code == 0, built.err
+    outcome = momoco("ask", QUESTION, "--backbone", "remem", "--reasoner", "remem", "--json")
+    document = json.loads(outcome.out)
+
+    assert outcome.code in (0, 1), outcome.err
+    assert json.loads(built.out)["failed"] == []
+    assert document["reasoner"] == "remem"
+    assert document["status"] in ("answered", "unknown")
+    assert set(document["evidence"]) <= set(document["facts"])
