@@ -116,7 +116,27 @@ def test_unlikely_groundings_are_not_taken() -> None:
     (unresolved,) = trace.attempts[0].steps[0].unresolved
 
     assert trace.status is Status.UNKNOWN
-    assert unresolved.why.endswith("comes nearest, but is too unlikely to prove it")
+    assert unresolved.why.endswith("comes near, but is too unlikely to prove it")
+
+
+def test_what_one_says_of_himself_is_not_taken_for_the_others() -> None:
+    """Both talk, and only the one named, or a turn that names him, can tell of him."""
+    turns = chat(
+        "Ana: I ran the marathon in May.", "Ben: I ran the marathon in June.", "Ana: Ben ran it in June, he says."
+    )
+    plan = "(Ben) ran the marathon in (x:month)\n1. (Ben) ran the marathon in (x:month)"
+
+    def reply(request: Request) -> str | Completion:
+        month = "May" if "in May" in request.tail else "June"
+        return {"decompose": plan, "refine": "stop"}.get(request.step) or sure(f"y = {month}", 0.9)
+
+    trace, _ = run(reply, "When did Ben run the marathon?", turns=turns)
+    alone, _ = run(
+        reply, "When did Ben run the marathon?", turns=chat("Ana: I ran the marathon in May.", "Ben: A marathon!")
+    )
+
+    assert trace.substitution == {"x": ("June",)}
+    assert "Ben neither says nor is named in it" in alone.attempts[0].steps[0].unresolved[0].why
 
 
 def test_surer_binding_of_a_shared_variable_wins_over_a_conflicting_one() -> None:

@@ -156,5 +156,6 @@ def _grounded(proposal: Proposal, bench: Bench) -> Grounded:
         for constant, check in _anchored(proposal, bench)
         if check.verdict is Anchor.BRIDGED and constant.value in own
     ]
-    blank = Grounded(proposal.subgoal, proposal.facts, bindings, {}, tuple(bridges))
+    certainty = [] if proposal.certainty is None else [f"{proposal.certainty:.0%} certain"]
+    blank = Grounded(proposal.subgoal, proposal.facts, bindings, {}, (*bridges, *certainty))
     return replace(blank, support=supports(blank, bench))

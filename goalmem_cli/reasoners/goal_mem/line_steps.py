@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from goalmem_cli.logic import Atom
+from goalmem_cli.logic.normal import content_words, normalise
 from goalmem_cli.logic.questions import asks_for_something
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
@@ -158,16 +159,21 @@ def _read_unification(
     replies: Sequence[Completion], pairs: Sequence[tuple[int, Fact, float]], situation: Situation
 ) -> Unification:
     """Return the proposals that are certain enough, and of each subgoal without any why it has none."""
+    beside = {speaker for fact in situation.facts for speaker, _ in (*fact.before, *fact.after)}
+    people = beside | {fact.speaker for fact in situation.facts}
     proposals: list[Proposal] = []
     unsure: dict[int, str] = {}
     for (number, fact, likelihood), reply in zip(pairs, replies, strict=False):
         atom, names = lines.renamed(situation.subgoals[number])
         bindings = lines.read_bindings(reply.text, atom.variables)
         certainty = _certainty(likelihood, reply.certainty)
-        if bindings is None:
+        if bindings is None or _repeats(bindings, atom):
             continue
-        if reply.certainty is not None and certainty < LEAST_CERTAINTY:
-            unsure.setdefault(number, f"{fact.number} comes nearest, but is too unlikely to prove it")
+        doubt = _doubt(atom, fact, people)
+        if not doubt and reply.certainty is not None and certainty < LEAST_CERTAINTY:
+            doubt = "is too unlikely to prove it"
+        if doubt:
+            unsure.setdefault(number, f"{fact.number} comes near, but {doubt}")
             continue
         bindings = {name: bindings[called] for name, called in names.items() if called in bindings}
         proposals.append(Proposal(number, (fact.number,), bindings, certainty=certainty))
@@ -175,6 +181,27 @@ def _read_unification(
     same = [as_pair(*names) for names, reply in verdicts if lines.read_sameness(reply.text)]
     held = tuple((number, fact.number) for number, fact, _ in pairs)
     return Unification(tuple(proposals), unsure, frozenset(same), held)
+
+
+def _doubt(atom: Atom, fact: Fact, people: Iterable[str]) -> str:
+    """Return why a fact does not tell of whom the statement names, or nothing.
+
+    Of two who talk, what one says of himself is likeliest to be taken for the other's. Of 59 right answers of held-out
+    conversations and of LoCoMo the rule costs one.
+    """
+    for constant in atom.constants:
+        name = content_words(constant.value)
+        namesakes = [person for person in people if name & content_words(person)]
+        if namesakes and fact.speaker not in namesakes and not name & content_words(fact.text):
+            return f"{constant.value} neither says nor is named in it"
+    return ""
+
+
+def _repeats(bindings: Mapping[str, Sequence[str]], atom: Atom) -> bool:
+    """Say whether a value stands twice in the grounded statement: no proof in the corpus is so, many wrong ones are."""
+    values = [normalise(value) for found in bindings.values() for value in found]
+    named = [normalise(constant.value) for constant in atom.constants]
+    return len({*values, *named}) < len(values) + len({*named})
 
 
 def _certainty(likelihood: float, told: float | None) -> float:
