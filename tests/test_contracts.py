@@ -29,6 +29,7 @@ from goalmem_cli.ports import (
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query
 from goalmem_cli.store import Store
+from tests.backbones.stitch_samples import understands
 from tests.fakes import HashEmbedder, ListBackbone, ScriptedModel, SessionNotes
 from tests.reasoners.scripting import chat
 
@@ -74,7 +75,14 @@ def remem(folder: Path) -> StructuredBackbone:
     return STRUCTURED["remem"].build(Store(folder / "store", HashEmbedder(), announce=lambda _: None), lambda: kit)
 
 
-@pytest.mark.parametrize("build", [notes, remem], ids=["notes", "remem"])
+def stitched(folder: Path) -> StructuredBackbone:
+    """Return the backbone `stitch` over an empty store, its model a fake that understands a few words."""
+    entry = STRUCTURED["stitch"]
+    kit = Kit(ScriptedModel(understands), PromptBook.load(None, "full", entry.steps), 2, 4096)
+    return entry.build(Store(folder / "store", HashEmbedder(), announce=lambda _: None), lambda: kit)
+
+
+@pytest.mark.parametrize("build", [notes, remem, stitched], ids=["notes", "remem", "stitch"])
 def test_structured_backbone(build: Callable[[Path], StructuredBackbone], tmp_path: Path) -> None:
     """The outlook is what indexing then does, each part reported once; known turns change nothing, turns stay found.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from goalmem_cli.backbones import remem
+from goalmem_cli.backbones import remem, stitch
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.ports import StructuredBackbone
 from goalmem_cli.store.memory import Store
@@ -28,4 +28,13 @@ def _remem(store: Store, kit: LoadKit) -> StructuredBackbone:
     return Remem(store, kit)
 
 
-STRUCTURED: Mapping[str, Entry] = {remem.NAME: Entry(_remem, ("remem_extract",))}
+def _stitch(store: Store, kit: LoadKit) -> StructuredBackbone:
+    from goalmem_cli.backbones.stitch.backbone import Stitch
+
+    return Stitch(store, kit)
+
+
+STRUCTURED: Mapping[str, Entry] = {
+    remem.NAME: Entry(_remem, ("remem_extract",)),
+    stitch.NAME: Entry(_stitch, stitch.STEPS),
+}

@@ -1,0 +1,192 @@
+"""The backbone `stitch`: a model labels what every turn is about, and a question's labels lead to the turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, zip_longest
+
+import numpy as np
+
+from goalmem_cli.asking import ask_each
+from goalmem_cli.backbones.stitch import EVENT, NAME, NOTE, SCOPE
+from goalmem_cli.backbones.stitch.intent import (
+    INVENTORY,
+    SNIPPET,
+    SUMMARY,
+    Facet,
+    Labels,
+    Settings,
+    current_intents,
+    inventory_counts,
+    label_nodes,
+)
+from goalmem_cli.backbones.stitch.ranking import WAYS, Choose, Way
+from goalmem_cli.backbones.stitch.state import State
+from goalmem_cli.backbones.stitch.steps import Steps
+from goalmem_cli.backbones.stitch.tracking import Reader
+from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
+from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.ports import Indexed, Outlook, PartDone
+from goalmem_cli.records import Hit, Part, Query, Turn, Unit, content_hash
+from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Derivation
+
+_REQUESTS = 2  # scope and event of a turn are asked about at once
+_STEPS_A_TURN = (SCOPE, EVENT, NOTE)
+_SHARE_OF_CONTEXT = 3  # a third for a question's labels: the rest is the prompt's own
+
+
+class Stitch:
+    """Retrieves turns and their snippets by the labels that a question looks for, and by content."""
+
+    def __init__(
+        self,
+        store: Store,
+        kit: LoadKit,
+        settings: Settings | None = None,
+        way: Way = Way.WEIGHTED,
+        choose: Choose | None = None,
+    ) -> None:
+        """Take the store, and what loads the model and the prompts.
+
+        `choose` says which labels a question looks for; without it, the model is asked.
+        """
+        self._store = store
+        self._kit = kit
+        self._settings = settings or Settings()
+        self._way = way
+        self._choose = choose or self._choose_by_model
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Remember the turns; what they are about is found by the next `index`.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        self._store.add_turns(turns)
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return at most k hits, best first, with each ranking's rank.
+
+        Raises:
+            ModelError: the model, which chooses the labels, cannot be used.
+            StoreError: the store cannot be read.
+        """
+        intents = current_intents(self._store.units_of(NAME, [SNIPPET, INVENTORY], query.conversations))
+        known = {facet: tuple(sorted(counts)) for facet, counts in inventory_counts(intents.values()).items() if counts}
+        chosen = self._choose(query, known) if known else {}
+        with self._store.reading() as reader:
+            return WAYS[self._way](reader, query, k, intents, chosen)
+
+    def outlook(self) -> Outlook:
+        """Return what `index` would do now, without asking the model.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        work = self._plan()
+        turns = [turn for part in work.pending for turn in part.turns[self._begin(part) :]]
+        if not turns:
+            return Outlook(0, 0, work.failed, 0, 0)
+        prompts = self._kit().prompts
+        fixed = sum(
+            about_tokens([prompts[step].system, *(each.input + each.output for each in prompts[step].examples)])
+            for step in _STEPS_A_TURN
+        )
+        longest = [max(len(part.turns) - self._begin(part) for part in group) for group in self._groups(work)]
+        calls = sum(2 * number + 2 for number in longest)
+        # a turn is read three times, with what is known before it, and its note is about as long as it is
+        tokens = fixed * len(turns) + (5 + self._settings.aligned) * about_tokens(turn.text for turn in turns)
+        return Outlook(len(work.pending), len(turns), work.failed, calls, tokens)
+
+    def index(self, report: Callable[[PartDone], None]) -> Indexed:
+        """Read the windows that are new, changed or failed before, in order, and link all snippets by their labels.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the store cannot be used.
+        """
+        work = self._plan()
+        groups = self._groups(work) if work.pending else ()
+        done = derive_all(self._store, NAME, work, groups, self._derive, report)
+        self.link()
+        return summary(self._store, NAME, done)
+
+    def link(self) -> None:
+        """Bring the labels' nodes and their edges to what the stored snippets have; no model is asked.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        units = self._store.units_of(NAME, [SNIPPET, INVENTORY])
+        snippets = [unit for unit in units if unit.kind == SNIPPET]
+        intents = current_intents(units)
+        for facet in Facet:
+            nodes, edges = label_nodes(snippets, intents, facet)
+            self._store.shared(NAME, facet.value, nodes, edges, links=[facet.value])
+
+    def _plan(self) -> Plan:
+        return plan(windows_of(self._store.turns(), self._settings.window), self._store.derived(NAME))
+
+    def _begin(self, part: Part) -> int:
+        """Return how many turns a window's part has before the window."""
+        return int(part.name) * self._settings.window
+
+    def _groups(self, work: Plan) -> Iterator[list[Part]]:
+        """Yield the pending parts: of each conversation one at a time, since a window follows from those before it."""
+        of = [list(parts) for _, parts in groupby(work.pending, key=lambda part: part.conversation)]
+        for at_once in zip_longest(*of):
+            parts = [part for part in at_once if part is not None]
+            yield from batches(parts, self._kit().at_once, lambda _: _REQUESTS)
+
+    def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
+        kit = self._kit()
+        reader = Reader(Steps(kit.prompts), self._settings, self._near)
+        windows = []
+        for part in parts:
+            begin = self._begin(part)
+            units = self._store.units_of(NAME, [SNIPPET, SUMMARY, INVENTORY], [part.conversation])
+            windows.append((part, begin, State.from_units(part.turns[:begin], units)))
+        return reader.derive(kit.model, windows)
+
+    def _near(self, text: str, labels: Sequence[str], most: int) -> list[str]:
+        """Return at most so many of the labels, those whose vectors are nearest to the text's first."""
+        if len(labels) <= most:
+            return list(labels)
+        vectors = self._store.vectors_of([_loose(each) for each in (text, *labels)])
+        order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")[:most]
+        return [labels[place] for place in order.tolist()]
+
+    def _choose_by_model(self, query: Query, known: Labels) -> Labels:
+        """Return the labels that the model picks; of a kind for which it says nothing usable, none."""
+        kit = self._kit()
+        steps = Steps(kit.prompts)
+        shown = {facet: self._fitting(query.text, labels, kit.context) for facet, labels in known.items()}
+        asks = [steps.choose(facet, query.text, labels) for facet, labels in shown.items()]
+        replies = ask_each(kit.model, [ask.build for ask in asks], [ask.parse for ask in asks])
+        return {facet: tuple(reply.value or ()) for facet, reply in zip(shown, replies, strict=True)}
+
+    def _fitting(self, question: str, labels: Sequence[str], context: int) -> list[str]:
+        """Return the labels that fit beside the prompt: where not all do, those nearest to the question."""
+        longest = max(about_tokens([label]) for label in labels) + 3
+        return self._near(question, labels, max(1, context // _SHARE_OF_CONTEXT // longest))
+
+
+def windows_of(turns: Sequence[Turn], size: int) -> list[Part]:
+    """Return each window of each conversation as a part, named by its number.
+
+    A part has the turns before its window too: a window follows from all of them, and is to be read again, or to be
+    forgotten, with any of them.
+    """
+    parts = []
+    for conversation, members in groupby(turns, key=lambda turn: turn.conversation):
+        own = tuple(members)
+        parts += [Part(conversation, str(number), own[: (number + 1) * size]) for number in range(-(-len(own) // size))]
+    return parts
+
+
+def _loose(text: str) -> Unit:
+    """Return a unit of the text that stands nowhere, so that it can be embedded as stored ones are."""
+    turn = Turn("", 0, 0, "", text)
+    return derived_unit(NAME, "text", text, (turn,), identity=(content_hash(text),))

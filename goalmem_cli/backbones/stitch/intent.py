@@ -1,0 +1,189 @@
+"""Contextual intent and the units that hold it (STITCH sections 2.1-2.2), as pure functions.
+
+A snippet tells what one turn does, and carries its labels as they were when it was written. An inventory stands at the
+end of every window: the labels that there were, and which of them gave way to others. A summary is what a window added
+to a scope. Labels are nodes, named as all later inventories leave them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from goalmem_cli.asking import in_one_line
+from goalmem_cli.backbones.stitch import NAME
+from goalmem_cli.backbones.structured.units import derived_unit, node
+from goalmem_cli.records import Edge, Turn, Unit
+
+SNIPPET, INVENTORY, SUMMARY = "snippet", "inventory", "summary"
+
+
+class Facet(StrEnum):
+    """The three kinds of label; also the kind of a label's node, and of the edge from a snippet to it."""
+
+    SCOPE = "scope"
+    EVENT = "event-type"
+    ENTITY = "entity-type"
+
+
+Labels = Mapping[Facet, tuple[str, ...]]
+"""Labels of each kind; a kind may be missing."""
+Renamed = Mapping[Facet, Mapping[str, str]]
+"""Which label gave way to which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How turns are read, with the paper's numbers (section 4.1 and Listings 1-4) where it gives any.
+
+    `window` turns are a part, which is derived from at once. The vocabularies start from the first `seed` turns, and
+    every `period` turns labels that mean the same are merged, of at most `merged` a kind. A scope is told with the
+    last `history` turns and at most `scopes` known ones in view, an event type from the `candidates` that are most
+    alike to the turn, references from at most `aligned` earlier notes, entity types among at most `types` known ones.
+    """
+
+    window: int = 50
+    seed: int = 50
+    period: int = 50
+    history: int = 20
+    scopes: int = 40
+    candidates: int = 5
+    aligned: int = 8
+    types: int = 40
+    merged: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a turn is about: the scope that it belongs to, what kind of step it is, which kinds of things it names."""
+
+    scope: str = ""
+    event: str = ""
+    entity_types: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> Labels:
+        """The labels that there are, by kind."""
+        single = {Facet.SCOPE: self.scope, Facet.EVENT: self.event}
+        found = {facet: (label,) for facet, label in single.items() if label}
+        return found | ({Facet.ENTITY: self.entity_types} if self.entity_types else {})
+
+    def renamed(self, renamed: Renamed) -> Intent:
+        """Return the intent with every label that gave way replaced, and none of them twice."""
+        events, types = renamed.get(Facet.EVENT, {}), renamed.get(Facet.ENTITY, {})
+        kept = dict.fromkeys(types.get(label, label) for label in self.entity_types)
+        return Intent(self.scope, events.get(self.event, self.event), tuple(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The vocabularies at the end of a window, and what was merged there."""
+
+    events: tuple[str, ...] = ()
+    entity_types: tuple[str, ...] = ()
+    renamed: Renamed = field(default_factory=dict)
+
+
+def tidy(label: str) -> str:
+    """Return a label as it is kept: on one line, without the full stop and quotes that models put around it."""
+    return in_one_line(label).strip("\"'`.,;: ")
+
+
+def known_as(label: str, known: Iterable[str]) -> str:
+    """Return the known label that only case tells from this one, else this one."""
+    return next((other for other in known if other.casefold() == label.casefold()), label)
+
+
+def snippet_unit(turn: Turn, note: str, intent: Intent, resolved: str = "") -> Unit:
+    """Return the snippet of a turn: its canonical note, its labels, and its text with references resolved, if any."""
+    attributes: dict[str, object] = {
+        "scope": intent.scope,
+        "event": intent.event,
+        "entity_types": list(intent.entity_types),
+    }
+    return derived_unit(
+        NAME, SNIPPET, note, (turn,), attributes=attributes | ({"resolved": resolved} if resolved else {})
+    )
+
+
+def intent_of(snippet: Unit) -> Intent:
+    """Return the labels that a snippet was written with."""
+    given: Mapping[str, Any] = snippet.attributes
+    return Intent(given["scope"], given["event"], tuple(given["entity_types"]))
+
+
+def inventory_unit(turns: Sequence[Turn], inventory: Inventory) -> Unit:
+    """Return the unit of the labels that there are after these turns, a window's."""
+    text = f"event types: {', '.join(inventory.events)}; entity types: {', '.join(inventory.entity_types)}"
+    attributes = {
+        "events": list(inventory.events),
+        "entity_types": list(inventory.entity_types),
+        "renamed": {facet.value: dict(names) for facet, names in inventory.renamed.items() if names},
+    }
+    return derived_unit(NAME, INVENTORY, text, turns, attributes=attributes)
+
+
+def inventory_of(unit: Unit) -> Inventory:
+    """Return what an inventory's unit holds."""
+    given: Mapping[str, Any] = unit.attributes
+    renamed = {Facet(facet): names for facet, names in given["renamed"].items()}
+    return Inventory(tuple(given["events"]), tuple(given["entity_types"]), renamed)
+
+
+def summary_unit(scope: str, text: str, turns: Sequence[Turn]) -> Unit:
+    """Return the unit of what is known of a scope after these turns, those of a window that belong to it."""
+    return derived_unit(NAME, SUMMARY, text, turns, identity=(scope,), attributes={"scope": scope})
+
+
+def current_intents(units: Iterable[Unit]) -> dict[str, Intent]:
+    """Return snippet id -> its intent in the labels that are current, of the snippets and inventories given.
+
+    What gave way in a conversation's later windows is replaced.
+    """
+    found: dict[str, Intent] = {}
+    of: dict[str, list[Unit]] = {}
+    for unit in units:
+        if unit.kind in (SNIPPET, INVENTORY):
+            of.setdefault(unit.conversation, []).append(unit)
+    for members in of.values():
+        found.update(_current(sorted(members, key=in_order)))
+    return found
+
+
+def _current(members: Sequence[Unit]) -> Iterator[tuple[str, Intent]]:
+    later: dict[Facet, dict[str, str]] = {Facet.EVENT: {}, Facet.ENTITY: {}}
+    for unit in reversed(members):
+        if unit.kind == SNIPPET:
+            yield unit.id, intent_of(unit).renamed(later)
+            continue
+        for facet, names in inventory_of(unit).renamed.items():
+            known = later[facet]
+            later[facet] = known | {old: known.get(new, new) for old, new in names.items()}
+
+
+def in_order(unit: Unit) -> tuple[int, bool, str]:
+    """Return the sorting key of a conversation's units: a window's inventory stands after its last snippet."""
+    return unit.ordinal, unit.kind == INVENTORY, unit.id
+
+
+def label_nodes(snippets: Sequence[Unit], intents: Mapping[str, Intent], facet: Facet) -> tuple[list[Unit], list[Edge]]:
+    """Return the nodes of the labels of a kind, and the edges from the snippets to them."""
+    behind: dict[str, list[Unit]] = {}
+    for snippet in snippets:
+        for label in intents[snippet.id].labels.get(facet, ()):
+            behind.setdefault(label, []).append(snippet)
+    nodes = {label: node(NAME, facet.value, label, members) for label, members in behind.items()}
+    edges = [Edge(snippet.id, nodes[label].id, facet.value) for label, members in behind.items() for snippet in members]
+    return list(nodes.values()), edges
+
+
+def inventory_counts(intents: Iterable[Intent]) -> dict[Facet, Counter[str]]:
+    """Return for each kind of label how many of the intents have which."""
+    counts: dict[Facet, Counter[str]] = {facet: Counter() for facet in Facet}
+    for intent in intents:
+        for facet, labels in intent.labels.items():
+            counts[facet].update(labels)
+    return counts

@@ -1,0 +1,191 @@
+"""What the model is asked of turns and of questions, and how its replies are read: one `Ask` for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from goalmem_cli.asking import Fields, in_one_line, read_fields
+from goalmem_cli.backbones.stitch import CHOOSE, EVENT, MERGE, NOTE, SCOPE, SEED, SUMMARY
+from goalmem_cli.backbones.stitch.intent import Facet, known_as, tidy
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.ports import Request
+from goalmem_cli.prompts import Profile, PromptBook
+from goalmem_cli.records import Turn
+
+NONE = "0"
+"""The number that stands for none of the numbered labels."""
+_CALLED = {Facet.SCOPE: "scopes", Facet.EVENT: "event types", Facet.ENTITY: "entity types"}
+_LETTERS: Mapping[Profile, int] = {"full": 1600, "compact": 240}
+_BEFORE_LETTERS: Mapping[Profile, int] = {"full": 160, "compact": 60}
+_SEED_LETTERS: Mapping[Profile, int] = {"full": 200, "compact": 40}
+MOST: Mapping[Profile, int] = {"full": 1_000_000, "compact": 6}
+"""How many labels, earlier turns or notes a prompt shows at most, whatever the settings say."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request, given what was wrong with the last reply, and what reads the reply's text."""
+
+    build: Callable[[str], Request]
+    parse: Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What the note step says of a turn; `resolved` is blank where nothing had to be."""
+
+    note: str
+    resolved: str
+    entity_types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """The vocabularies that a conversation starts with."""
+
+    events: tuple[str, ...]
+    entity_types: tuple[str, ...]
+
+
+class Steps:
+    """Fills the prompts."""
+
+    def __init__(self, prompts: PromptBook) -> None:
+        self._prompts = prompts
+        self._profile = prompts.profile
+        self.most = MOST[prompts.profile]
+
+    def seed(self, turns: Sequence[Turn]) -> Ask:
+        """Ask for the first labels of events and entity types."""
+        lines = [spoken(turn, _SEED_LETTERS[self._profile]) for turn in turns][: self.most * 4]
+        return self._ask(SEED, {"turns": lines}, (), _read_seeds)
+
+    def scope(self, turn: Turn, known: Sequence[str], summary: str, before: Sequence[tuple[Turn, str]]) -> Ask:
+        """Ask which scope a turn belongs to; the first of the known ones is the current one."""
+        shown = known[: self.most]
+        letters = _BEFORE_LETTERS[self._profile]
+        lines = [f"({scope}) {spoken(said, letters)}" for said, scope in before][-self.most :]
+        inputs = {"scopes": shown, "summary": summary, "before": lines, "turn": self._spoken(turn)}
+        return self._ask(SCOPE, inputs, shown, lambda fields: _label(fields, shown))
+
+    def event(self, turn: Turn, candidates: Sequence[str]) -> Ask:
+        """Ask what kind of step a turn is, among the candidates or a new one."""
+        inputs = {"events": candidates, "turn": self._spoken(turn)}
+        return self._ask(EVENT, inputs, candidates, lambda fields: _label(fields, candidates))
+
+    def note(
+        self, turn: Turn, scope: str, event: str, summary: str, earlier: Sequence[str], types: Sequence[str]
+    ) -> Ask:
+        """Ask for a turn's canonical note, its references resolved from earlier notes, and its entity types."""
+        shown = types[: self.most]
+        inputs = {
+            "scope": scope,
+            "event": event,
+            "summary": summary,
+            "earlier": earlier[-self.most :],
+            "types": shown,
+            "turn": self._spoken(turn),
+        }
+        return self._ask(NOTE, inputs, shown, lambda fields: _read_note(fields, shown))
+
+    def summary(self, scope: str, before: str, notes: Sequence[str]) -> Ask:
+        """Ask what is known of a scope, after what was known before and these notes."""
+        inputs = {"scope": scope, "summary": before, "notes": notes[-self.most * 2 :]}
+        return self._ask(SUMMARY, inputs, (), lambda fields: _filled(fields, "summary"))
+
+    def merge(self, facet: Facet, labels: Sequence[str]) -> Ask:
+        """Ask which labels mean the same as another one."""
+        shown = labels[: self.most * 2]
+        return self._ask(MERGE, {"what": _CALLED[facet], "labels": shown}, shown, lambda fields: _merges(fields, shown))
+
+    def choose(self, facet: Facet, question: str, labels: Sequence[str]) -> Ask:
+        """Ask which labels tell where a question's answer is."""
+        shown = labels[: self.most * 2]
+        inputs = {"what": _CALLED[facet], "question": in_one_line(question), "labels": shown}
+        return self._ask(CHOOSE, inputs, shown, lambda fields: _picked(fields, "labels", shown))
+
+    def _spoken(self, turn: Turn) -> str:
+        return spoken(turn, _LETTERS[self._profile])
+
+    def _ask(self, step: str, inputs: Mapping[str, object], labels: Sequence[str], read: Callable[[Fields], T]) -> Ask:
+        numbers = [NONE, *(str(number) for number in range(1, len(labels) + 1))]
+
+        def build(problem: str) -> Request:
+            return self._prompts[step].request({**inputs, "problem": problem}, {"labels": numbers})
+
+        return Ask(build, lambda text: read(read_fields(text, build(""))))
+
+
+def spoken(turn: Turn, letters: int) -> str:
+    """Return who says what, on one line; of a long text the beginning and the end."""
+    text = in_one_line(turn.text)
+    if len(text) > letters:
+        half = letters // 2
+        text = f"{text[:half].rstrip()} ... {text[-half:].lstrip()}"
+    return f"{in_one_line(turn.speaker)}: {text}"
+
+
+def _label(fields: Fields, known: Sequence[str]) -> str:
+    """Return the label that was picked, else the new one."""
+    picked = _picked(fields, "label", known)
+    return picked[0] if picked else known_as(tidy(_filled(fields, "new")), known)
+
+
+def _picked(fields: Fields, name: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels with the numbers that a field gives, each once."""
+    numbers = [number for number in fields.get(name, ()) if number != NONE]
+    if wrong := [number for number in numbers if not number.isdecimal() or not 1 <= int(number) <= len(known)]:
+        raise ReplyUnusable(f"{wrong[0][:20]!r} is none of the numbers")
+    return tuple(dict.fromkeys(known[int(number) - 1] for number in numbers))
+
+
+def _filled(fields: Fields, name: str) -> str:
+    text = " ".join(fields.get(name, ())).strip()
+    if not text or not tidy(text):
+        raise ReplyUnusable(f"{name} is blank")
+    return text
+
+
+def _new(fields: Fields, name: str, known: Sequence[str]) -> tuple[str, ...]:
+    return tuple(known_as(label, known) for each in fields.get(name, ()) if (label := tidy(each)))
+
+
+def _read_seeds(fields: Fields) -> Seeds:
+    seeds = Seeds(_once(_new(fields, "event_types", ())), _once(_new(fields, "entity_types", ())))
+    if not seeds.events or not seeds.entity_types:
+        raise ReplyUnusable("there must be event types and entity types")
+    return seeds
+
+
+def _read_note(fields: Fields, types: Sequence[str]) -> Noted:
+    named = (*_picked(fields, "types", types), *_new(fields, "new_types", types))
+    resolved = " ".join(fields.get("resolved", ())).strip()
+    return Noted(_filled(fields, "note"), resolved, _once(named))
+
+
+def _merges(fields: Fields, labels: Sequence[str]) -> dict[str, str]:
+    """Return which label gives way to which, chains followed to their end; one that leads back to itself is refused."""
+    renamed: dict[str, str] = {}
+    for pair in fields.get("merges", ()):
+        numbers = tuple(pair.split())
+        if numbers == (NONE,):
+            continue
+        picked = [_picked({"label": (number,)}, "label", labels) for number in numbers]
+        if len(picked) != 2 or not all(picked):
+            raise ReplyUnusable(f"{pair[:20]!r} is not two numbers of labels")
+        (old,), (new,) = picked
+        while new in renamed:
+            new = renamed[new]
+        if old == new or old in renamed:
+            raise ReplyUnusable(f"the label {old[:40]!r} gives way to itself or to two others")
+        renamed = {label: new if to == old else to for label, to in renamed.items()} | {old: new}
+    return renamed
+
+
+def _once(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels without those that only case tells from an earlier one."""
+    return tuple({label.casefold(): label for label in reversed(labels)}.values())[::-1]

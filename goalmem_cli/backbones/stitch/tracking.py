@@ -1,0 +1,193 @@
+"""Reads a window of turns, one after the other: scope and event, then the note, then what the whole window changed.
+
+Each window is a generator of what the model is to be asked, so that windows of several conversations, which have
+nothing to do with one another, are read side by side in the same calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, TypeAlias
+
+from goalmem_cli.asking import Reply, ask_each, in_one_line
+from goalmem_cli.backbones.stitch.intent import (
+    Facet,
+    Intent,
+    Inventory,
+    Settings,
+    inventory_unit,
+    snippet_unit,
+    summary_unit,
+)
+from goalmem_cli.backbones.stitch.state import State
+from goalmem_cli.backbones.stitch.steps import Ask, Noted, Seeds, Steps
+from goalmem_cli.ports import LanguageModel
+from goalmem_cli.records import Part, Turn, Unit, Usage
+from goalmem_cli.store.values import Derivation
+
+Track: TypeAlias = Generator[list[Ask], list[Reply[Any]], list[Unit]]
+Near: TypeAlias = Callable[[str, Sequence[str], int], list[str]]
+"""Returns at most so many of the labels, those most alike to the text first."""
+
+_SHOWN_PROBLEMS = 3
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the replies cost, and what was wrong with those that could not be used."""
+
+    usage: Usage
+    problems: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads windows of turns by the settings."""
+
+    steps: Steps
+    settings: Settings
+    near: Near
+
+    def derive(self, model: LanguageModel, windows: Sequence[tuple[Part, int, State]]) -> list[Derivation]:
+        """Return what the windows give: parts of different conversations, where each begins, and what it starts from.
+
+        A step whose reply cannot be used leaves its turn with what is known without it, and is the part's problem.
+
+        Raises:
+            ModelError: the model cannot be used at all.
+        """
+        tallies = [Tally(Usage(), []) for _ in windows]
+        tracks = [
+            self.read(part.turns[begin:], begin, state, tally.problems)
+            for (part, begin, state), tally in zip(windows, tallies, strict=True)
+        ]
+        units = _side_by_side(model, tracks, tallies)
+        return [
+            Derivation(part, tuple(made), problem=_told(tally.problems), usage=tally.usage)
+            for (part, _, _), made, tally in zip(windows, units, tallies, strict=True)
+        ]
+
+    def read(self, turns: Sequence[Turn], begin: int, state: State, problems: list[str]) -> Track:
+        """Ask all that is to be asked about the turns, and return their units; `begin` counts the turns before them."""
+        if not begin:
+            yield from self._seed(turns, state, problems)
+        told = [turn for turn in turns if turn.text.strip()]
+        before = len(state.seen)
+        units: list[Unit] = []
+        for turn in told:
+            units += yield from self._snippet(turn, state, problems)
+        window = [each.turn for each in state.seen[before:]]
+        units += yield from self._summaries(state, before, problems)
+        renamed: dict[Facet, Mapping[str, str]] = {}
+        if begin // self.settings.period < (begin + len(turns)) // self.settings.period:
+            renamed = yield from self._merges(state, problems)
+        state.rename(renamed)
+        inventory = Inventory(tuple(state.vocabulary[Facet.EVENT]), tuple(state.vocabulary[Facet.ENTITY]), renamed)
+        return [*units, inventory_unit(window or turns, inventory)]
+
+    def _seed(
+        self, turns: Sequence[Turn], state: State, problems: list[str]
+    ) -> Generator[list[Ask], list[Reply[Any]], None]:
+        shown = [turn for turn in turns[: self.settings.seed] if turn.text.strip()]
+        if not shown:
+            return
+        (reply,) = yield [self.steps.seed(shown)]
+        seeds: Seeds | None = _value(reply, "the first labels", problems)
+        if seeds is not None:
+            state.vocabulary = {Facet.EVENT: list(seeds.events), Facet.ENTITY: list(seeds.entity_types)}
+
+    def _snippet(self, turn: Turn, state: State, problems: list[str]) -> Track:
+        settings, scopes = self.settings, state.scopes[: self.settings.scopes]
+        candidates = self.near(turn.text, state.vocabulary[Facet.EVENT], settings.candidates)
+        before = [(each.turn, each.intent.scope) for each in state.seen[-settings.history :]]
+        replies = yield [
+            self.steps.scope(turn, scopes, state.summaries.get(state.scope, ""), before),
+            self.steps.event(turn, candidates),
+        ]
+        scope = _value(replies[0], f"the scope of {turn.label}", problems) or state.scope
+        event = _value(replies[1], f"the event type of {turn.label}", problems) or ""
+        intent = Intent(state.reused(scope, Facet.SCOPE), state.reused(event, Facet.EVENT))
+        types = self.near(turn.text, state.vocabulary[Facet.ENTITY], settings.types)
+        earlier = state.aligned(intent.scope, intent.event, settings.aligned)
+        summary = state.summaries.get(intent.scope, "")
+        replies = yield [self.steps.note(turn, intent.scope, intent.event, summary, earlier, types)]
+        noted: Noted | None = _value(replies[0], f"the note of {turn.label}", problems)
+        noted = noted or Noted(in_one_line(turn.text), "", ())
+        named = dict.fromkeys(state.reused(label, Facet.ENTITY) for label in noted.entity_types)
+        intent = replace(intent, entity_types=tuple(named))
+        state.saw(turn, intent, noted.note)
+        return [snippet_unit(turn, noted.note, intent, noted.resolved)]
+
+    def _summaries(self, state: State, before: int, problems: list[str]) -> Track:
+        """Bring the summaries of the window's scopes up to date; one that fails stays as it was."""
+        of = {scope: [each for each in state.seen[before:] if each.intent.scope == scope] for scope in state.scopes}
+        touched = {scope: members for scope, members in of.items() if members}
+        if not touched:
+            return []
+        replies = yield [
+            self.steps.summary(scope, state.summaries.get(scope, ""), [each.note for each in members])
+            for scope, members in touched.items()
+        ]
+        units = []
+        for (scope, members), reply in zip(touched.items(), replies, strict=True):
+            text = _value(reply, f"the summary of {scope}", problems)
+            if text is not None:
+                state.summaries[scope] = text
+                units.append(summary_unit(scope, text, [each.turn for each in members]))
+        return units
+
+    def _merges(
+        self, state: State, problems: list[str]
+    ) -> Generator[list[Ask], list[Reply[Any]], dict[Facet, Mapping[str, str]]]:
+        """Return which labels give way to others that mean the same."""
+        shown = {facet: labels[-self.settings.merged :] for facet, labels in state.vocabulary.items()}
+        shown = {facet: labels for facet, labels in shown.items() if len(labels) > 1}
+        if not shown:
+            return {}
+        replies = yield [self.steps.merge(facet, labels) for facet, labels in shown.items()]
+        found = {
+            facet: _value(reply, f"the labels of the kind {facet.value} that mean the same", problems)
+            for facet, reply in zip(shown, replies, strict=True)
+        }
+        return {facet: names for facet, names in found.items() if names}
+
+
+def _side_by_side(model: LanguageModel, tracks: Sequence[Track], tallies: Sequence[Tally]) -> list[list[Unit]]:
+    """Return what each track returns, having asked what they all wait for in one call, time after time."""
+    waiting: dict[int, list[Ask]] = {}
+    units: dict[int, list[Unit]] = {}
+
+    def go_on(number: int, replies: list[Reply[Any]] | None) -> None:
+        try:
+            waiting[number] = next(tracks[number]) if replies is None else tracks[number].send(replies)
+        except StopIteration as stop:
+            units[number] = stop.value
+
+    for number in range(len(tracks)):
+        go_on(number, None)
+    while waiting:
+        asked, waiting = waiting, {}
+        asks = list(chain.from_iterable(asked.values()))
+        replies: list[Reply[Any]] = ask_each(model, [ask.build for ask in asks], [ask.parse for ask in asks])
+        for number, own in asked.items():
+            given, replies = replies[: len(own)], replies[len(own) :]
+            tallies[number].usage = sum((reply.usage for reply in given), tallies[number].usage)
+            go_on(number, given)
+    return [units[number] for number in range(len(tracks))]
+
+
+def _value(reply: Reply[Any], what: str, problems: list[str]) -> Any:
+    """Return what a reply says, None where it could not be used, which is noted among the problems."""
+    if reply.value is None:
+        problems.append(f"{what}: {reply.problem}")
+    return reply.value
+
+
+def _told(problems: Sequence[str]) -> str | None:
+    """Return the problems on one line, the first few of them in words."""
+    if not problems:
+        return None
+    rest = len(problems) - _SHOWN_PROBLEMS
+    return "; ".join(problems[:_SHOWN_PROBLEMS]) + (f"; and {rest} more" if rest > 0 else "")
