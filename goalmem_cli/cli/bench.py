@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goalmem_cli.cli import bench_came, bench_speed, options
+from goalmem_cli.cli import bench_came, bench_labels, bench_speed, options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
@@ -205,3 +205,6 @@ def _document(table: RecallTable) -> dict[str, object]:
         "left_out": table.left_out,
         "rankings": rows,
     }
+
+
+group.command("labels", epilog=examples("goalmem bench labels made-up/travel-300-0-0"))(bench_labels.labels)
