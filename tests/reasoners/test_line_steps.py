@@ -131,12 +131,10 @@ def test_what_one_says_of_himself_is_not_taken_for_the_others() -> None:
         return {"decompose": plan, "refine": "stop"}.get(request.step) or sure(f"y = {month}", 0.9)
 
     trace, _ = run(reply, "When did Ben run the marathon?", turns=turns)
-    alone, _ = run(
-        reply, "When did Ben run the marathon?", turns=chat("Ana: I ran the marathon in May.", "Ben: A marathon!")
-    )
+    alone, _ = run(reply, "When did Ben run the marathon?", turns=chat("Ana: I ran the marathon in May.", "Ben: Oh!"))
 
     assert trace.substitution == {"x": ("June",)}
-    assert "Ben neither says nor is named in it" in alone.attempts[0].steps[0].unresolved[0].why
+    assert "May" not in str(alone.substitution)
 
 
 def test_surer_binding_of_a_shared_variable_wins_over_a_conflicting_one() -> None:
