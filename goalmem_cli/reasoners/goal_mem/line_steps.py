@@ -29,7 +29,8 @@ CANDIDATES = 4
 """How many facts a subgoal is held against in one call: the likeliest of those that it was not held against."""
 MODEL_WEIGHT, LEAST_CERTAINTY, BOUND = 0.5, 0.15, 0.05
 """What the model's own odds that a fact proves a subgoal weigh beside the engine's, how certain a grounding has to be,
-and how near to 0 or 1 a model is believed."""
+and how near to 0 or 1 a model is believed. On 100 questions of conversations that the adapter was trained on, answers
+are best from 0.15 on: more certainty refuses as many right ones as wrong ones."""
 SHOWN_FOR_NAMES = 4
 """How many of the facts that have one of two names are shown where they are compared."""
 _WORD, _CAPITAL = re.compile(r"\w+"), re.compile("[A-Z0-9]")
