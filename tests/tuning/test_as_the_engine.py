@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.ports import Embedder, Request
+from goalmem_cli.ports import Embedder, GrammarShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
@@ -80,13 +81,19 @@ def test_failed_plans_are_named_as_the_engine_names_them(plain: list[Example], r
     assert [request for request in wanted if request in requests]
 
 
+def insistent(request: Request) -> Request:
+    """Return the request without the word that refuses."""
+    assert isinstance(request.shape, GrammarShape)
+    return replace(request, shape=GrammarShape(request.shape.grammar.replace('"none" | ', "", 1)))
+
+
 def test_statements_are_held_against_facts_as_the_engine_does(plain: list[Example], requests: list[Request]) -> None:
-    """What both ask of a statement and a fact is the same to the letter, times and grammar included."""
+    """What both ask of a statement and a fact is the same to the letter, but that the engine wants a value at any rate."""
     asked = {place_of(request): request for request in requests if request.step == "unify"}
     common = [example for example in plain if example.request.step == "unify" and place_of(example.request) in asked]
 
     assert len({place_of(example.request) for example in common}) > 60
-    assert all(example.request == asked[place_of(example.request)] for example in common)
+    assert all(insistent(example.request) == asked[place_of(example.request)] for example in common)
 
 
 def test_bound_variables_are_put_into_statements_as_the_engine_does(
