@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.logic.annotations import TIMES
-from goalmem_cli.logic.normal import content_words, stem
+from goalmem_cli.logic.normal import content_stems, stem
 from goalmem_cli.records import Hit
 
 WEIGHTS: Mapping[str, float] = {
@@ -61,28 +61,24 @@ def likelihoods(query: str, hits: Sequence[Hit]) -> list[float]:
 
 def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     """Return the (hits, 8) matrix of features; how rare a word is, is told from the hits themselves."""
-    wanted = _stems(query)
+    wanted = content_stems(query)
     names = {stem(name.lower()) for name in _NAME.findall(query)} & wanted
-    told = [_stems(hit.unit.text) | _stems(hit.unit.speaker) for hit in hits]
+    told = [content_stems(hit.unit.text) | content_stems(hit.unit.speaker) for hit in hits]
     seen = Counter(word for words in told for word in words)
     rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
     asks_time, asks_number = bool(_TIME.search(query)), bool(_NUMBER.search(query))
     rows = []
     for place, (hit, words) in enumerate(zip(hits, told, strict=True), 1):
         text = hit.unit.text
-        beside = {word for speaker, said in (*hit.before, *hit.after) for word in _stems(f"{speaker} {said}")}
+        beside = {word for speaker, said in (*hit.before, *hit.after) for word in content_stems(f"{speaker} {said}")}
         rows.append((
             math.log(hit.ranks.get(FUSED, place)),
             sum(rarity[word] for word in wanted & words) / (sum(rarity.values()) or 1),
             len(names & (words | beside)) / (len(names) or 1),
-            bool(names & _stems(hit.unit.speaker)),
+            bool(names & content_stems(hit.unit.speaker)),
             text.rstrip().endswith("?"),
             math.log(1 + len(text)),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in content_words(text))

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from goalmem_cli.logic.dates import dates_in, parse_date
-from goalmem_cli.logic.normal import content_words, numbers, stem, words
+from goalmem_cli.logic.normal import content_stems, content_words, numbers, stem, words
 from goalmem_cli.logic.terms import Constant
 
 
@@ -162,15 +162,15 @@ def check_anchor(
     sentences that hold the values `bound` in it decide. Bridged: the link is the model's own, because no fact names
     the constant, or because those that hold the values are another's and a further fact makes the link.
     """
-    wanted = _stems(constant.value)
+    wanted = content_stems(constant.value)
     checks = [
         _named(constant, wanted, fact, people) or _told_of(constant, fact, people, beside, bound) for fact in facts
     ]
     if not checks:
         return AnchorCheck(Anchor.BRIDGED, f"no fact names {constant.value}")
     best = min(checks, key=lambda check: _ORDER.index(check.verdict))
-    values = frozenset(part for value in bound for part in _stems(value))
-    holding = [check for fact, check in zip(facts, checks, strict=True) if values & _stems(fact.text)]
+    values = frozenset(part for value in bound for part in content_stems(value))
+    holding = [check for fact, check in zip(facts, checks, strict=True) if values & content_stems(fact.text)]
     foreign = [check for check in holding if check.verdict is Anchor.ANOTHERS]
     if best.verdict is Anchor.ANCHORED and foreign and len(foreign) == len(holding):
         return AnchorCheck(Anchor.BRIDGED, f"{foreign[0].reason}; another fact links them")
@@ -179,9 +179,9 @@ def check_anchor(
 
 def _named(constant: Constant, wanted: frozenset[str], fact: Remembered, people: frozenset[str]) -> AnchorCheck | None:
     person = _person(constant.value, people)
-    if wanted & _stems(fact.text) or (person is not None and person == _person(fact.speaker, people)):
+    if wanted & content_stems(fact.text) or (person is not None and person == _person(fact.speaker, people)):
         return AnchorCheck(Anchor.ANCHORED, f"{constant.value} is named in the fact")
-    if wanted & _stems(" ".join(text for _, text in (*fact.before, *fact.after))):
+    if wanted & content_stems(" ".join(text for _, text in (*fact.before, *fact.after))):
         return AnchorCheck(Anchor.ANCHORED, f"{constant.value} is named beside the fact")
     return None
 
@@ -203,12 +203,8 @@ def _told_of(
 
 def _telling(text: str, bound: Sequence[str]) -> str:
     """Return the sentences of the text that hold one of the values, or all of it where none does."""
-    wanted = frozenset(stem for value in bound for stem in _stems(value))
-    return " ".join(part for part in _SENTENCE_END.split(text) if wanted & _stems(part)) or text
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in content_words(text))
+    wanted = frozenset(stem for value in bound for stem in content_stems(value))
+    return " ".join(part for part in _SENTENCE_END.split(text) if wanted & content_stems(part)) or text
 
 
 def _person(name: str, people: frozenset[str]) -> str | None:

@@ -57,6 +57,11 @@ def stem(word: str) -> str:
     return word
 
 
+def content_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that carry meaning, to compare what texts say across forms of words."""
+    return frozenset(stem(word) for word in content_words(text))
+
+
 def numbers(text: str) -> tuple[float, ...]:
     """Return the numbers in the text, written in digits or words, in order."""
     found = []

@@ -10,7 +10,7 @@ from math import isclose
 
 from goalmem_cli.logic.checks import Remembered
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
-from goalmem_cli.logic.normal import content_words, numbers, stem, words
+from goalmem_cli.logic.normal import content_stems, numbers, stem, words
 
 
 class Support(StrEnum):
@@ -39,7 +39,7 @@ def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = (
 
 def _is_stated(value: str, facts: Sequence[Remembered]) -> bool:
     said = {stem(word) for fact in facts for word in words(f"{fact.speaker} {fact.text}")}
-    wanted = {stem(word) for word in content_words(value)}
+    wanted = content_stems(value)
     return bool(wanted) and wanted <= said
 
 

@@ -1,4 +1,4 @@
-"""What each question is shown in training: a real memory of its domain, retrieved from as at run time."""
+"""What each question is shown in training: a real memory of its domain, retrieved from as `hybrid` does at run time."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from goalmem_cli.logic import Atom, Constant, Substitution
-from goalmem_cli.logic.normal import content_words, stem
+from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import said_line
@@ -85,14 +85,14 @@ def _told(atom: Atom, ground: Ground, fact: Fact, *, is_only: bool) -> dict[str,
 
     Nor are values of use that only a bridge leads to: with a small model the engine takes none (`--strict`).
     """
-    stems = _stems(said_line(fact))
+    stems = content_stems(said_line(fact))
     known = [constant.value for constant in atom.constants]
     bindings: dict[str, tuple[str, ...]] = {}
     for variable in atom.variables:
         values = ground.bindings.get(variable.name, ())
         if variable.is_starred and not is_only:
-            values = tuple(value for value in values if _stems(value) <= stems)
-        elif not is_only and not all(_stems(value) <= stems for value in values):
+            values = tuple(value for value in values if content_stems(value) <= stems)
+        elif not is_only and not all(content_stems(value) <= stems for value in values):
             return None
         if not values or any(";" in value or len(value) > LONGEST_VALUE for value in values):
             return None
@@ -123,8 +123,8 @@ def _unproved(
 def _may_prove(atom: Atom, ground: Ground, fact: Fact, scene: Scene) -> bool:
     """Say whether a fact of the same conversation holds all the values: it may then be evidence that nobody marked."""
     values = [value for variable in atom.variables for value in ground.bindings.get(variable.name, ())]
-    stems = _stems(said_line(fact))
-    return bool(values) and bool(scene.label(fact)) and all(_stems(value) <= stems for value in values)
+    stems = content_stems(said_line(fact))
+    return bool(values) and bool(scene.label(fact)) and all(content_stems(value) <= stems for value in values)
 
 
 def _about_others(
@@ -159,7 +159,3 @@ def _changed(atom: Atom, names: Mapping[str, Kind], told: str, chance: Random) -
 
 def _are_people(left: Kind, right: Kind) -> bool:
     return left.is_person and right.is_person
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in content_words(text))

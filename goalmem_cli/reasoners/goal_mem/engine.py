@@ -8,7 +8,7 @@ from time import perf_counter
 
 from goalmem_cli.logic import Rule
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.normal import FUNCTION_WORDS, content_words, stem, words
+from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, content_words, stem, words
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.asking import Reply
@@ -194,7 +194,7 @@ def worded(reply: Reply[str], found: Sequence[str], asked: str) -> tuple[str, st
 
 
 def _says(wording: str, value: str) -> bool:
-    wanted = {stem(word) for word in content_words(value)}
+    wanted = content_stems(value)
     is_same = compare(wording, value) in (Equality.EQUAL, Equality.ALIAS)
     return is_same or wanted <= {stem(word) for word in words(wording)}
 
