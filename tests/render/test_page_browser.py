@@ -129,7 +129,7 @@ def test_the_list_is_filtered(opened: Chrome) -> None:
     assert the(opened, "#count").text == "1 to 1 of 1 question"
     the(opened, "#search").send_keys(" nowhere")
     assert the(opened, "#count").text == "No question fits."
-    the(opened, "#filters button").click()
+    the(opened, "#clear").click()
     assert len(listed(opened)) == len(CASES)
 
 

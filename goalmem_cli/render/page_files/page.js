@@ -285,7 +285,7 @@
   at("search").addEventListener("input", filter);
   for (const id of ["dataset", "category", "row", "outcome"]) at(id).addEventListener("change", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(filter));
+  at("clear").addEventListener("click", () => { form.reset(); filter(); });
   at("previous").addEventListener("click", () => turnPage(-1));
   at("next").addEventListener("click", () => turnPage(1));
   at("list").addEventListener("click", (event) => {
