@@ -1,4 +1,4 @@
-"""The structured backbones by name: how each is made, and the prompts of its steps.
+"""The structured backbones by name: how each is made, the prompts of its steps, and what it can be told.
 
 Each is imported when it is made, so that a command loads the one that it uses.
 """
@@ -7,34 +7,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from goalmem_cli.backbones import remem, stitch
+from goalmem_cli.backbones.remem.settings import Settings as RememSettings
+from goalmem_cli.backbones.stitch.settings import Settings as StitchSettings
 from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.settings import NoSettings
 from goalmem_cli.ports import StructuredBackbone
 from goalmem_cli.store.memory import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How a backbone is made over a store, and the names of the prompts that its kit has to hold."""
+    """How a backbone is made over a store, and the names of the prompts that its kit has to hold.
 
-    build: Callable[[Store, LoadKit], StructuredBackbone]
+    `build` gets a record of the kind `settings`, all of whose fields have a default.
+    """
+
+    build: Callable[[Store, LoadKit, Any], StructuredBackbone]
     steps: tuple[str, ...] = ()
+    settings: type[Any] = NoSettings
 
 
-def _remem(store: Store, kit: LoadKit) -> StructuredBackbone:
+def _remem(store: Store, kit: LoadKit, settings: RememSettings) -> StructuredBackbone:
     from goalmem_cli.backbones.remem.backbone import Remem
 
-    return Remem(store, kit)
+    return Remem(store, kit, settings)
 
 
-def _stitch(store: Store, kit: LoadKit) -> StructuredBackbone:
+def _stitch(store: Store, kit: LoadKit, settings: StitchSettings) -> StructuredBackbone:
     from goalmem_cli.backbones.stitch.backbone import Stitch
 
-    return Stitch(store, kit)
+    return Stitch(store, kit, settings)
 
 
 STRUCTURED: Mapping[str, Entry] = {
-    remem.NAME: Entry(_remem, ("remem_extract",)),
-    stitch.NAME: Entry(_stitch, stitch.STEPS),
+    remem.NAME: Entry(_remem, ("remem_extract",), RememSettings),
+    stitch.NAME: Entry(_stitch, stitch.STEPS, StitchSettings),
 }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_stems, stem
+from goalmem_cli.logic.questions import asks_for_time
 from goalmem_cli.records import Hit
 
 WEIGHTS: Mapping[str, float] = {
@@ -34,7 +35,6 @@ FUSED = "fused"
 POOL = 30
 """So many hits are reranked at least; more changes nothing in the first ten of LoCoMo."""
 
-_TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
 _NUMBER = re.compile(
     r"\b(?:number|amount|price|count|cost|fee|rent|sum|length|duration|distance|how (?:many|much|long)|payment"
     r"|percentage|age|size|times)\b",
@@ -60,21 +60,27 @@ def likelihoods(query: str, hits: Sequence[Hit]) -> list[float]:
 
 
 def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
-    """Return the (hits, 8) matrix of features; how rare a word is, is told from the hits themselves."""
+    """Return the (hits, 8) matrix of features; how rare a word is, is told from the hits themselves.
+
+    Sums are exact, as the order of a set's words, and with it a last bit, is another one in each process.
+    """
     wanted = content_stems(query)
     names = {stem(name.lower()) for name in _NAME.findall(query)} & wanted
     told = [content_stems(hit.unit.text) | content_stems(hit.unit.speaker) for hit in hits]
     seen = Counter(word for words in told for word in words)
     rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
-    asks_time, asks_number = bool(_TIME.search(query)), bool(_NUMBER.search(query))
+    asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))
     rows = []
     for place, (hit, words) in enumerate(zip(hits, told, strict=True), 1):
         text = hit.unit.text
-        beside = {word for speaker, said in (*hit.before, *hit.after) for word in content_stems(f"{speaker} {said}")}
+        missing = names - words
+        for speaker, said in (*hit.before, *hit.after):
+            if missing:
+                missing -= content_stems(said) | content_stems(speaker)
         rows.append((
             math.log(hit.ranks.get(FUSED, place)),
-            sum(rarity[word] for word in wanted & words) / (sum(rarity.values()) or 1),
-            len(names & (words | beside)) / (len(names) or 1),
+            math.fsum(rarity[word] for word in wanted & words) / (math.fsum(rarity.values()) or 1),
+            (len(names) - len(missing)) / (len(names) or 1),
             bool(names & content_stems(hit.unit.speaker)),
             text.rstrip().endswith("?"),
             math.log(1 + len(text)),

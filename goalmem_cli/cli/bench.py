@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goalmem_cli.cli import bench_came, bench_labels, bench_speed, options
+from goalmem_cli.cli import bench_came, bench_labels, bench_speed, bench_tools, options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
@@ -122,6 +122,7 @@ def times(
 group.command("speed", epilog=examples("goalmem bench speed --only calls,batch", "goalmem bench speed --units 1000"))(
     bench_speed.speed
 )
+group.command("tools", epilog=examples("goalmem bench tools --facts 1000,10000"))(bench_tools.tools)
 group.command("came", epilog=examples("goalmem bench came made-up --domain debate --turns 1000 --trajectories 2"))(
     bench_came.came
 )
@@ -193,6 +194,7 @@ def _document(table: RecallTable) -> dict[str, object]:
             "ranking": row.ranking,
             "mean": list(row.mean),
             "micro": list(row.micro),
+            "precision": list(row.precision),
             "by_category": {category: list(shares) for category, shares in row.by_category.items()},
         }
         for row in table.rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -10,24 +11,46 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.bench.came.records import QuestionLabels
-    from goalmem_cli.evaluation.recall import RecallTable
+    from goalmem_cli.evaluation.recall import RecallRow
     from goalmem_cli.ports import Backbone
     from goalmem_cli.records import Hit, Query
     from goalmem_cli.store import Store
 
 SCHEMA_VERSION = 1
 DEPTHS = (10, 40)
+FIGURES = tuple(f"{what}@{depth}" for what in ("recall", "precision") for depth in DEPTHS)
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """How what is given errs: how often a question's label is a wrong one, and whether notes are the turns' words."""
+
+    wrong: float
+    seed: int
+    plain_notes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured on one trajectory: a row for each backbone, over so many questions and turns of evidence."""
+
+    trajectory: str
+    turns: int
+    questions: int
+    evidence: int
+    rows: tuple[RecallRow, ...]
 
 
 def labels(
     context: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="A trajectory with gold labels, as `goalmem bench came` writes it.")
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="FOLDER...", help="Trajectories with gold labels, as `goalmem bench came` writes them."),
     ],
     wrong: Annotated[
         float, typer.Option("--wrong", min=0, max=1, help="How often a label that a question looks for is a wrong one.")
@@ -40,70 +63,102 @@ def labels(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Print which share of the evidence is among the first 10 and 40, by content alone and by gold labels. No model.
+    """Print evidence recall and precision among the first 10 and 40, by content alone and by gold labels. No model.
 
     The labels of turns and questions are those of the storyboard, so that ranking is measured and no model's labels.
+    Backbones that know nothing of labels are measured before there are any, in a store that holds turns alone.
     """
-    from goalmem_cli.bench.came.files import TURNS, read_labels
+    errors = Errors(wrong, seed, plain_notes)
+    measured: list[Measured] = []
+    with TemporaryDirectory(prefix="goalmem-bench-") as place:
+        run = begin(context, quiet=quiet, store=Path(place), embedder=embedder)
+        with run.screen.counting("trajectories") as reach:
+            for number, folder in enumerate(folders, 1):
+                measured.append(_measured(run, folder, Path(place) / str(number), errors))
+                reach(number, len(folders))
+    if json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, "trajectories": list(map(_document, measured))})
+    else:
+        _show(run, measured)
+    return 0
+
+
+def _measured(run: Invocation, folder: Path, place: Path, errors: Errors) -> Measured:
+    """Return the figures of one trajectory, for which a store is made at the place.
+
+    Raises:
+        InputError: the folder holds no trajectory with labels.
+    """
+    from goalmem_cli.bench.came.files import read_labels
     from goalmem_cli.bench.came.gold import derive_gold
     from goalmem_cli.evaluation.datasets import read_dataset
     from goalmem_cli.evaluation.recall import evidence_recall
     from goalmem_cli.transcripts import read_file
+    from goalmem_cli.transcripts.came import TURNS
     from goalmem_cli.wiring import open_store
 
     gold = read_labels(folder)
     cases = read_dataset([folder / TURNS]).cases
-    conversations = read_file(folder / TURNS, "came")
     asked = {case.question: gold.questions[case.id.rsplit(":", 1)[-1]] for case in cases}
-    with TemporaryDirectory(prefix="goalmem-bench-") as place:
-        run = begin(context, quiet=quiet, store=Path(place), embedder=embedder)
-        store = open_store(run.settings, run.factories, run.screen.note)
-        store.add_all(conversations)
-        derive_gold(store, gold.turns, gold_notes=not plain_notes)
-        table = evidence_recall(_each(_backbones(store, asked, wrong, seed)), cases, DEPTHS)
-    if json:
-        run.screen.document(_document(table, len(gold.turns)))
-        return 0
-    from goalmem_cli.render.tables import plain_table
-
-    columns = [f"@{depth}" for depth in table.depths]
-    rows = [(row.ranking, *(f"{share:.3f}" for share in row.mean)) for row in table.rows]
-    run.screen.show(plain_table(("backbone", *columns), rows, numbers=columns))
-    run.screen.note(
-        f"mean over {table.questions} questions with {table.evidence} evidence turns, of {len(gold.turns)} turns"
-    )
-    return 0
+    store = open_store(replace(run.settings, store=place), run.factories, run.screen.note)
+    store.add_all(read_file(folder / TURNS, "came"))
+    by_content = evidence_recall(_each(_flat(store)), cases, DEPTHS)
+    # only now: how rare a word is, is counted over all that is stored, so that snippets would change these rankings
+    derive_gold(store, gold.turns, gold_notes=not errors.plain_notes)
+    by_labels = evidence_recall(_each(_labelled(store, asked, errors)), cases, DEPTHS)
+    rows = (*by_content.rows, *by_labels.rows)
+    return Measured(folder.resolve().name, len(gold.turns), by_content.questions, by_content.evidence, rows)
 
 
-def _backbones(store: Store, asked: Mapping[str, QuestionLabels], wrong: float, seed: int) -> Mapping[str, Backbone]:
-    """Return what is compared: by content, by the chosen labels in either way, and `stitch` where none was chosen."""
+def _flat(store: Store) -> Mapping[str, Backbone]:
     from goalmem_cli.backbones.flat import RERANKED, FlatBackbone
+
+    return {name: FlatBackbone(store, name) for name in ("hybrid", RERANKED)}
+
+
+def _labelled(store: Store, asked: Mapping[str, QuestionLabels], errors: Errors) -> Mapping[str, Backbone]:
+    """Return `stitch` where no label was chosen, and by the chosen ones in either way."""
     from goalmem_cli.backbones.stitch.backbone import Stitch
-    from goalmem_cli.backbones.stitch.ranking import Way
+    from goalmem_cli.backbones.stitch.settings import Settings, Way
     from goalmem_cli.bench.came.gold import Selector
     from goalmem_cli.errors import ModelError
 
     def no_model() -> Kit:
         raise ModelError("no model is asked where gold labels are given", "use goalmem eval to measure one")
 
-    choose = Selector(asked, wrong, seed).choose
-    found: dict[str, Backbone] = {name: FlatBackbone(store, name) for name in ("hybrid", RERANKED)}
-    found["stitch without labels"] = Stitch(store, no_model, choose=lambda *_: {})
-    return found | {f"stitch, {way.value}": Stitch(store, no_model, way=way, choose=choose) for way in Way}
+    choose = Selector(asked, errors.wrong, errors.seed).choose
+    found: dict[str, Backbone] = {"stitch without labels": Stitch(store, no_model, choose=lambda *_: {})}
+    return found | {f"stitch, {way.value}": Stitch(store, no_model, Settings(way=way), choose) for way in Way}
 
 
 def _each(backbones: Mapping[str, Backbone]) -> Callable[[Query, int], Mapping[str, Sequence[Hit]]]:
     return lambda query, k: {name: backbone.retrieve(query, k) for name, backbone in backbones.items()}
 
 
-def _document(table: RecallTable, turns: int) -> dict[str, object]:
+def _figures(row: RecallRow) -> dict[str, float]:
+    return dict(zip(FIGURES, (*row.mean, *row.precision), strict=True))
+
+
+def _document(measured: Measured) -> dict[str, object]:
     return {
-        "schema_version": SCHEMA_VERSION,
-        "turns": turns,
-        "questions": table.questions,
-        "evidence": table.evidence,
-        "backbones": {
-            row.ranking: {f"recall@{depth}": share for depth, share in zip(table.depths, row.mean, strict=True)}
-            for row in table.rows
-        },
+        "trajectory": measured.trajectory,
+        "turns": measured.turns,
+        "questions": measured.questions,
+        "evidence": measured.evidence,
+        "backbones": {row.ranking: _figures(row) for row in measured.rows},
     }
+
+
+def _show(run: Invocation, measured: Sequence[Measured]) -> None:
+    from goalmem_cli.render.tables import plain_table
+
+    rows = [
+        (one.trajectory, f"{one.turns:,}", row.ranking, *(f"{figure:.3f}" for figure in _figures(row).values()))
+        for one in measured
+        for row in one.rows
+    ]
+    figures = tuple(f"{what}@{depth}" for what in ("R", "P") for depth in DEPTHS)  # short: a line has room for them
+    run.screen.show(plain_table(("trajectory", "turns", "backbone", *figures), rows, numbers=("turns", *figures)))
+    run.screen.note("R: share of the evidence found, P: share of the hits that bring evidence; a turn counts once")
+    for one in measured:
+        run.screen.note(f"{one.trajectory}: mean over {one.questions} questions with {one.evidence} evidence turns")

@@ -16,12 +16,11 @@ from pathlib import Path
 
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.evaluation.questions import Repair, answer_from_node, present
-from goalmem_cli.transcripts.came import drafts_from_turns, required_of
+from goalmem_cli.transcripts.came import QUESTIONS, drafts_from_turns, required_of
 from goalmem_cli.transcripts.drafts import names_of_drafts
 from goalmem_cli.transcripts.nodes import Node, json_lines
 from goalmem_cli.transcripts.source import Source
 
-QUESTIONS = "questions.jsonl"
 CATEGORIES: Mapping[str, str] = {
     "type_1": "incremental memory revision",
     "type_2": "context-aware factual recall",

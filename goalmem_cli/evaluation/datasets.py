@@ -14,7 +14,7 @@ from goalmem_cli.evaluation.cases import Case, Dataset
 from goalmem_cli.evaluation.questions import Repair, ordered
 from goalmem_cli.records import Conversation, content_hash
 from goalmem_cli.transcripts import Found, Source, conversations_in, format_of, transcript_files
-from goalmem_cli.transcripts.came import TURNS
+from goalmem_cli.transcripts.came import LABELS, QUESTIONS, TURNS
 from goalmem_cli.transcripts.source import STANDARD_INPUT
 from goalmem_cli.transcripts.texts import clean, quoted
 
@@ -49,7 +49,7 @@ class _File:
     @property
     def contents(self) -> tuple[Path, ...]:
         """The files that the questions and conversations come from."""
-        return (self.path, self.path.with_name(came.QUESTIONS)) if self.format == _CAME else (self.path,)
+        return (self.path, self.path.with_name(QUESTIONS)) if self.format == _CAME else (self.path,)
 
 
 def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  # noqa: A002
@@ -135,7 +135,7 @@ def _files(paths: Sequence[Path], form: str | None, repairs: Counter[str]) -> li
         elif found.is_named:
             reason = f"holds no questions: it is in the format {name}"
             raise InputError(path, "", reason, f"datasets are in the formats {', '.join(LAYOUTS)}")
-        else:
+        elif not _is_labels(path):
             passed_over.add(path)
     repairs[Repair.NO_QUESTIONS] += len(passed_over)
     listed = list(files.values())
@@ -161,8 +161,13 @@ def _cleaned(case: Case) -> Case:
 
 def _trajectory(path: Path) -> Path | None:
     """Return the turns of the trajectory that one of its two files belongs to; None for any other file."""
-    turns, questions = path.with_name(TURNS), path.with_name(came.QUESTIONS)
+    turns, questions = path.with_name(TURNS), path.with_name(QUESTIONS)
     return turns if path in (turns, questions) and turns.is_file() and questions.is_file() else None
+
+
+def _is_labels(path: Path) -> bool:
+    """Say whether a file holds the gold labels of a trajectory beside it: no conversations, nor meant to."""
+    return path.name == LABELS and _trajectory(path.with_name(TURNS)) is not None
 
 
 def _format(found: Found, form: str | None) -> str:

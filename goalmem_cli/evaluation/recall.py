@@ -1,4 +1,4 @@
-"""How much of the evidence retrieval finds, without any model: the table of DESIGN section 8."""
+"""How much of the evidence retrieval finds, and how much else, without any model: the table of DESIGN section 8."""
 
 from __future__ import annotations
 
@@ -31,16 +31,18 @@ RetrieveEach = Callable[[Query, int], Mapping[str, Sequence[Hit]]]
 
 @dataclass(frozen=True, slots=True)
 class RecallRow:
-    """One ranking's evidence recall at each depth.
+    """One ranking's evidence recall at each depth, and its precision.
 
     `mean` averages the share found over the questions; `micro` is the share found of all evidence turns together;
-    `by_category` is the mean over one category's questions.
+    `by_category` is the mean over one category's questions. `precision` averages how many of the first hits brought
+    evidence that none before them had: a turn that comes twice counts once.
     """
 
     ranking: str
     mean: tuple[float, ...]
     micro: tuple[float, ...]
     by_category: Mapping[str, tuple[float, ...]]
+    precision: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,11 @@ def evidence_recall(retrieve: RetrieveEach, cases: Sequence[Case], depths: Seque
         StoreError: the memory could not be read.
     """
     counted = [case for case in cases if case.evidence and not case.is_unanswerable]
-    found: dict[str, list[list[int]]] = {}
+    found: dict[str, list[list[tuple[int, int]]]] = {}
     for case in counted:
         query = Query(case.question, conversations=(case.conversation,))
         for name, hits in retrieve(query, max(depths)).items():
-            found.setdefault(name, []).append([_found(case, hits[:depth]) for depth in depths])
+            found.setdefault(name, []).append([(_found(case, hits[:depth]), len(hits[:depth])) for depth in depths])
     rows = tuple(_row(name, counted, counts, len(depths)) for name, counts in found.items())
     evidence = sum(len(set(case.evidence)) for case in counted)
     return RecallTable(tuple(depths), rows, len(counted), evidence, len(cases) - len(counted))
@@ -106,17 +108,19 @@ def _found(case: Case, hits: Sequence[Hit]) -> int:
     return len(set(case.evidence) & {label for hit in hits for label in hit.unit.labels})
 
 
-def _row(name: str, cases: Sequence[Case], counts: Sequence[Sequence[int]], depths: int) -> RecallRow:
+def _row(name: str, cases: Sequence[Case], counts: Sequence[Sequence[tuple[int, int]]], depths: int) -> RecallRow:
+    """Return a row of the table; `counts` has for each case, at each depth, the turns found and the hits."""
     sizes = [len(set(case.evidence)) for case in cases]
-    shares = [[count / size for count in row] for row, size in zip(counts, sizes, strict=True)]
+    shares = [[found / size for found, _ in row] for row, size in zip(counts, sizes, strict=True)]
     members: dict[str, list[list[float]]] = {}
     for case, row in zip(cases, shares, strict=True):
         members.setdefault(case.category, []).append(row)
     return RecallRow(
         ranking=name,
         mean=_means(shares),
-        micro=tuple(sum(row[at] for row in counts) / sum(sizes) for at in range(depths)),
+        micro=tuple(sum(row[at][0] for row in counts) / sum(sizes) for at in range(depths)),
         by_category={category: _means(rows) for category, rows in sorted(members.items())},
+        precision=_means([[found / hits if hits else 0.0 for found, hits in row] for row in counts]),
     )
 
 

@@ -32,7 +32,7 @@ def add_action(tree: Tree, action: Action, facts: Mapping[str, Fact], detail: De
 
 def action_line(action: Action) -> Text:
     """Return what was done and what it came to, on one line."""
-    is_retrieval = not action.said and not action.usage.calls
+    is_retrieval = bool(action.queries) or not (action.said or action.usage.calls)
     return heading(
         action.name,
         (

@@ -27,6 +27,7 @@ from goalmem_cli.store.values import Derivation
 from goalmem_cli.store.writing import remove_units, write_derived
 
 _HINT = "index again"
+_EDGE_GONE = "what an edge leads to was forgotten or replaced meanwhile, so it was not kept"
 
 
 def derive(parts: Parts, backbone: str, derivations: Sequence[Derivation]) -> None:
@@ -34,10 +35,12 @@ def derive(parts: Parts, backbone: str, derivations: Sequence[Derivation]) -> No
 
     Edges from or to a unit that is replaced go with it: those of `share` are for the backbone to bring back.
 
-    A part that failed and gave nothing keeps what it gave before, as far as it has only grown since.
+    A part that failed and gave nothing keeps what it gave before, as far as it has only grown since. Parts that follow
+    from one that has changed go with what they gave.
 
     Raises:
-        StoreError: a turn, or what an edge leads to, is not stored any more, or the store cannot be used.
+        StoreError: a turn, a part that one follows from, or what an edge leads to, is not stored any more, or the store
+            cannot be used.
         ModelError: the embedder cannot be used.
         ValueError: a unit or an edge is not of the part and backbone that it comes with.
     """
@@ -53,12 +56,16 @@ def derive(parts: Parts, backbone: str, derivations: Sequence[Derivation]) -> No
         _check_sources(connection, [turn.id for derivation in derivations for turn in derivation.part.turns])
         lines = _lines(connection, backbone, derivations)
         kept = {unit for line in lines for unit in line.units}
-        gone = [unit for unit in ledger.own_units(connection, list(map(ledger.id_of, lines))) if unit not in kept]
+        own = list(map(ledger.id_of, lines))
+        outdated = _outdated(connection, lines)
+        gone = [unit for unit in ledger.own_units(connection, [*own, *outdated]) if unit not in kept]
         with connection.transaction():
             consistency.prune_outbox(connection, (parts.text, parts.vectors))
             remove_units(connection, [*gone, *(unit.id for unit in units)])
             _write(connection, units, edges, vectors)
+            ledger.delete_parts(connection, outdated)
             ledger.replace_parts(connection, lines)
+            _check_followed(connection, lines)
             consistency.record_change(connection, [*gone, *vectors])
     catch_up(parts)
 
@@ -93,31 +100,34 @@ def share(
     """
     parts.require()
     wanted = {unit.id: _as_stored(storable_unit(unit)) for unit in units}
-    linked = set(_each_once(edges))
+    linked = _each_once(edges)
     if any((unit.backbone, unit.kind) != (backbone, kind) for unit in wanted.values()):
         raise ValueError(f"a node is not of the backbone {backbone} and the kind {kind}")
-    if any(edge.kind not in links for edge in linked):
+    if not {edge.kind for edge in linked} <= set(links):
         raise ValueError(f"an edge is of none of the kinds {', '.join(links)}")
     with parts.database.reading() as connection:
-        stored = _nodes(connection, backbone, kind)
+        stored, generation = _nodes(connection, backbone, kind), tables.load_meta(connection).generation
     changed = [unit for unit in wanted.values() if stored.get(unit.id) != unit]
     vectors = _embedded(parts, changed)
     with parts.database.writing() as connection:
-        check_embedder(tables.load_meta(connection), parts.embedder)
-        stored = _nodes(connection, backbone, kind)
-        held = set(unit_rows.load_edges_of(connection, backbone, links))
+        meta = tables.load_meta(connection)
+        check_embedder(meta, parts.embedder)
+        if meta.generation != generation:
+            stored = _nodes(connection, backbone, kind)
+        unit_rows.want_edges(connection, linked)
         gone = [id_ for id_ in stored if id_ not in wanted]
         missing = [unit for unit in wanted.values() if stored.get(unit.id) != unit]
         if any(unit.id not in vectors for unit in missing):
             raise StoreError("the store was changed meanwhile, so nothing was linked", _HINT)
-        if not (gone or missing or held != linked):
+        if not (gone or missing or unit_rows.do_edges_differ(connection, backbone, links)):
             return
         with connection.transaction():
             consistency.prune_outbox(connection, (parts.text, parts.vectors))
-            unit_rows.delete_edges(connection, sorted(held - linked, key=_edge_order))
             remove_units(connection, gone)
             new = {unit.id: vectors[unit.id] for unit in missing}
-            _write(connection, missing, sorted(linked - held, key=_edge_order), new)
+            _write(connection, missing, (), new)
+            if not unit_rows.bring_edges(connection, backbone, links):
+                raise StoreError(_EDGE_GONE, _HINT)
             consistency.record_change(connection, [*gone, *new])
     catch_up(parts)
 
@@ -156,11 +166,7 @@ def _each_once(edges: Sequence[Edge]) -> tuple[Edge, ...]:
 
 def _as_stored(unit: Unit) -> Unit:
     """Return the unit as it is read again: attributes are JSON."""
-    return replace(unit, attributes=json.loads(json.dumps(dict(unit.attributes))))
-
-
-def _edge_order(edge: Edge) -> tuple[str, str, str, float]:
-    return (edge.source, edge.target, edge.kind, edge.weight)
+    return replace(unit, attributes=json.loads(json.dumps(dict(unit.attributes)))) if unit.attributes else unit
 
 
 def _check(backbone: str, derivations: Sequence[Derivation]) -> None:
@@ -190,6 +196,25 @@ def _check_sources(connection: Connection, turns: Sequence[str]) -> None:
         raise StoreError("what a part came from was forgotten or replaced meanwhile, so it was not kept", _HINT)
 
 
+def _check_followed(connection: Connection, lines: Sequence[Derived]) -> None:
+    """Refuse to write what follows from a part that is gone.
+
+    Raises:
+        StoreError: one of them is.
+    """
+    wanted = {ledger.part_id(line.backbone, line.conversation, line.follows) for line in lines if line.follows}
+    if len(ledger.load_ledger(connection, ids=sorted(wanted))) < len(wanted):
+        raise StoreError("what a part follows from was forgotten or replaced meanwhile, so it was not kept", _HINT)
+
+
+def _outdated(connection: Connection, lines: Sequence[Derived]) -> list[str]:
+    """Return the parts that follow from one of these that has changed, but for these themselves."""
+    own = {ledger.id_of(line): line for line in lines}
+    before = ledger.load_ledger(connection, ids=list(own))
+    changed = [ledger.id_of(line) for line in before if line.digest != own[ledger.id_of(line)].digest]
+    return [id_ for id_ in ledger.with_followers(connection, changed) if id_ not in own] if changed else []
+
+
 def _lines(connection: Connection, backbone: str, derivations: Sequence[Derivation]) -> list[Derived]:
     """Return the parts' new lines of the ledger."""
     ids = [ledger.part_id(backbone, each.part.conversation, each.part.name) for each in derivations]
@@ -200,7 +225,8 @@ def _lines(connection: Connection, backbone: str, derivations: Sequence[Derivati
         earlier = before.get(id_)
         if earlier is not None and each.problem is not None and not units and set(earlier.turns) <= set(turns):
             units = earlier.units
-        lines.append(Derived(backbone, each.part.conversation, each.part.name, turns, units, each.problem))
+        part = each.part
+        lines.append(Derived(backbone, part.conversation, part.name, turns, units, each.problem, part.follows))
     return lines
 
 
@@ -228,4 +254,4 @@ def _write(
     unit_rows.replace_vectors(connection, vectors)
     ends = {end for edge in edges for end in (edge.source, edge.target)}
     if len(unit_rows.known_units(connection, sorted(ends))) < len(ends):
-        raise StoreError("what an edge leads to was forgotten or replaced meanwhile, so it was not kept", _HINT)
+        raise StoreError(_EDGE_GONE, _HINT)

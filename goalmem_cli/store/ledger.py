@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from goalmem_cli.records import Derived, content_hash
 from goalmem_cli.store import unit_rows
@@ -39,15 +39,15 @@ def load_ledger(
             parameters.append(list(values))
     rows = connection.rows(
         f"""WITH wanted AS (SELECT * FROM parts WHERE {" AND ".join(conditions)})
-        SELECT backbone, conversation, name, problem,
+        SELECT backbone, conversation, name, problem, follows,
             (SELECT list(turn ORDER BY place) FROM part_turns WHERE part = id),
             (SELECT list(unit ORDER BY place) FROM part_units WHERE part = id)
         FROM wanted ORDER BY backbone, conversation, name""",
         parameters,
     )
     return [
-        Derived(backbone_, conversation, name, tuple(turns or ()), tuple(units or ()), problem)
-        for backbone_, conversation, name, problem, turns, units in rows
+        Derived(backbone_, conversation, name, tuple(turns or ()), tuple(units or ()), problem, follows)
+        for backbone_, conversation, name, problem, follows, turns, units in rows
     ]
 
 
@@ -70,6 +70,7 @@ def replace_parts(connection: Connection, lines: Sequence[Derived]) -> None:
         "conversation": ("VARCHAR", [line.conversation for line in lines]),
         "name": ("VARCHAR", [line.name for line in lines]),
         "problem": ("VARCHAR", [line.problem for line in lines]),
+        "follows": ("VARCHAR", [line.follows for line in lines]),
     })  # fmt: skip
     for table, column, of_each in (
         ("part_turns", "turn", [(id_of(line), line.turns) for line in lines]),
@@ -93,8 +94,9 @@ def leaving_with(connection: Connection, turns: Sequence[str]) -> tuple[list[str
     """Return the units and the parts that leave with these turns.
 
     A part that has one of the turns leaves as a whole, and so does one that gave a unit from one of them: the model
-    that wrote its other units had read the turn too. What several parts contributed to leaves with any of them: it
-    stays for nobody to say which of them gave what of it, until the next indexing derives it again.
+    that wrote its other units had read the turn too. So does every part that follows from one that leaves. What several
+    parts contributed to leaves with any of them: it stays for nobody to say which of them gave what of it, until the
+    next indexing derives it again.
     """
     if not turns:
         return [], []
@@ -104,23 +106,61 @@ def leaving_with(connection: Connection, turns: Sequence[str]) -> tuple[list[str
         UNION SELECT part FROM part_units WHERE unit IN (SELECT unnest($units::VARCHAR[])) ORDER BY ALL""",
         {"turns": list(turns), "units": units},
     )
-    ids = [str(part) for (part,) in parts]
+    ids = with_followers(connection, [str(part) for (part,) in parts])
     return sorted({*units, *units_of_parts(connection, ids)}), ids
 
 
+def with_followers(connection: Connection, ids: Sequence[str]) -> list[str]:
+    """Return these parts and those that follow from them, one after the other, in order."""
+    later: dict[str, list[str]] = {}
+    for before, after in _follows(connection, ids):
+        later.setdefault(before, []).append(after)
+    return _reached(ids, later)
+
+
+def _with_leaders(connection: Connection, ids: Sequence[str]) -> list[str]:
+    """Return these parts and those that they follow from."""
+    return _reached(ids, {after: [before] for before, after in _follows(connection, ids)})
+
+
+def _follows(connection: Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return which part is followed by which, of those of the same backbones and conversations as these."""
+    rows = connection.rows(
+        f"""WITH near AS (SELECT * FROM parts WHERE (backbone, conversation) IN
+            (SELECT (backbone, conversation) FROM parts WHERE id IN {_IDS}))
+        SELECT lead.id, later.id FROM near later JOIN near lead ON
+            (lead.backbone, lead.conversation, lead.name) = (later.backbone, later.conversation, later.follows)""",
+        {"parts": list(ids)},
+    )
+    return [(str(before), str(later)) for before, later in rows]
+
+
+def _reached(ids: Sequence[str], onward: Mapping[str, Sequence[str]]) -> list[str]:
+    reached = set(ids)
+    waiting = list(ids)
+    while waiting:
+        new = [each for each in onward.get(waiting.pop(), ()) if each not in reached]
+        reached.update(new)
+        waiting += new
+    return sorted(reached)
+
+
 def units_of_parts(connection: Connection, ids: Sequence[str]) -> list[str]:
-    """Return the units that these parts gave or contributed to, in order."""
+    """Return the units that these parts gave or contributed to, in order.
+
+    What a part follows from, it has read too, so that it may have had a say in what is shared there.
+    """
     if not ids:
         return []
     rows = connection.rows(
         f"""WITH own AS (SELECT unit FROM part_units WHERE part IN {_IDS}),
-        read AS (SELECT turn FROM part_turns WHERE part IN {_IDS}
+        read AS (SELECT turn FROM part_turns WHERE part IN (SELECT unnest($read::VARCHAR[]))
             UNION SELECT turn FROM unit_sources WHERE unit IN (SELECT unit FROM own))
         SELECT unit FROM own UNION SELECT id FROM units
         WHERE backbone IN (SELECT backbone FROM parts WHERE id IN {_IDS})
             AND id NOT IN (SELECT unit FROM part_units)
             AND id IN (SELECT unit FROM unit_sources WHERE turn IN (SELECT turn FROM read)) ORDER BY ALL""",
-        {"parts": list(ids)},
+        {"parts": list(ids), "read": _with_leaders(connection, ids)},
     )
     return [str(unit) for (unit,) in rows]
 

@@ -36,8 +36,8 @@ from goalmem_cli.store.verification import verify
 class Store:
     """One memory, a folder. Nothing is created before the first write, and nothing stays open between calls.
 
-    `announce` gets a line whenever the user has to wait or something was repaired; `patience` is how many seconds to
-    wait for another process's lock; `written` hears of every single write.
+    `announce` gets a line whenever the user has to wait, or something was repaired or done without; `patience` is how
+    many seconds to wait for another process's lock; `written` hears of every single write.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Store:
         patience: float = 30.0,
         written: Written = unwatched,
     ) -> None:
-        self.path = path
+        self.path, self.announce = path, announce
         self._parts = Parts.of_folder(path, embedder, announce, patience, written)
         self._database = self._parts.database
         self._filters = Filters()
@@ -120,9 +120,7 @@ class Store:
         """Store what a structured backbone made of parts, in place of what it made of them before; see `deriving`.
 
         Raises:
-            StoreError: a source is not stored any more, or the store cannot be used.
-            ModelError: the embedder cannot be used.
-            ValueError: a unit or an edge is not of the part and backbone that it comes with.
+            As `deriving.derive`.
         """
         deriving.derive(self._parts, backbone, derivations)
 
@@ -178,8 +176,7 @@ class Store:
     def reembed(self, embedder: Embedder, progress: Callable[[int, int], None]) -> int:
         """Embed everything again with another embedder, and return how many units that were.
 
-        `progress` hears how many are done and how many there are. Interrupted, the store stays as it was, and the next
-        call with this embedder goes on where it stopped.
+        `progress` hears how many are done, of how many. Interrupted, the store stays as it is; the next call goes on.
 
         Raises:
             ModelError: the embedder cannot be used.
@@ -197,9 +194,7 @@ class Store:
         return documents(self._parts)
 
     def export_file(self, file: Path) -> int:
-        """Write the documents of `export` into a file, a line each, and return how many.
-
-        The file gets its name only when it is whole.
+        """Write `export`'s documents into a file, which gets its name when it is whole; return how many they are.
 
         Raises:
             StoreError: there is no store, or the file cannot be written.
@@ -312,6 +307,12 @@ class Store:
         self._parts.require()
         with self._database.reading() as connection:
             return unit_rows.load_edges_of(connection, backbone, kinds)
+
+    def counts_of(self, backbone: str) -> tuple[dict[str, int], int]:
+        """Return how many units of each kind a backbone has, and how many edges touch one of its units."""
+        self._parts.require()
+        with self._database.reading() as connection:
+            return unit_rows.counts_of(connection, backbone)
 
     def vectors_of(self, units: Sequence[Unit]) -> Vectors:
         """Return the vectors of the units' texts, a row a unit: as stored, else from the embedder."""

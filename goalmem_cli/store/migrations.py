@@ -89,11 +89,34 @@ def m004_ledger(run: Run) -> None:
     run("CREATE TABLE part_units (part VARCHAR, place INTEGER, unit VARCHAR)")
 
 
+def m005_follows(run: Run) -> None:
+    """A part says which one it follows from, instead of having the turns of all before it as its own.
+
+    Of parts that had them, each keeps those that the longest one it continues has not.
+    """
+    run("ALTER TABLE parts ADD COLUMN follows VARCHAR")
+    rows = run(
+        """SELECT backbone, conversation, name, id, list(turn ORDER BY place) FROM parts JOIN part_turns ON part = id
+        GROUP BY ALL ORDER BY backbone, conversation, len(list(turn))"""
+    )
+    shorter: dict[tuple[str, str], list[tuple[str, Sequence[str]]]] = {}
+    for backbone, conversation, name, id_, turns in rows:
+        parts = shorter.setdefault((backbone, conversation), [])
+        before = next(((other, own) for other, own in reversed(parts) if turns[: len(own)] == own), None)
+        if before is not None:
+            other, own = before
+            run("UPDATE parts SET follows = ? WHERE id = ?", [other, id_])
+            run("DELETE FROM part_turns WHERE part = ? AND place < ?", [id_, len(own)])
+            run("UPDATE part_turns SET place = place - ? WHERE part = ?", [len(own), id_])
+        parts.append((name, turns))
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m001_initial", m001_initial),
     ("m002_times_and_lifecycle", m002_times_and_lifecycle),
     ("m003_keys", m003_keys),
     ("m004_ledger", m004_ledger),
+    ("m005_follows", m005_follows),
 )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from goalmem_cli.store.episodes import Episodes
 
 _KEPT_FILTERS = 64
+_AT_ONCE = 2  # rankings: the libraries let other threads run, but more wait for Python for longer than they save
 
 Names = tuple[str, ...] | None
 _Key = tuple[str, int, str, Names, Names, Names, datetime | None, datetime | None]
@@ -79,6 +81,11 @@ class Reader:
         self._fingerprint = fingerprint
         self._filters = filters
 
+    @property
+    def generation(self) -> int:
+        """How many changes the store has seen: as long as it stays the same, so does all that was read."""
+        return tables.load_meta(self._connection).generation
+
     def rank(
         self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT, kinds: Names = None
     ) -> dict[Ranking, list[Scored]]:
@@ -90,32 +97,28 @@ class Reader:
             EmbedderMismatch: a dense ranking was asked for and the store's vectors come from another embedder.
             StoreError: an index cannot be used.
         """
-        with ThreadPoolExecutor(1) as beside:  # both libraries let other threads of Python run meanwhile
-            words = {
+        with ThreadPoolExecutor(_AT_ONCE) as beside:
+            found = {
                 ranking: beside.submit(
                     self._text.search, query, in_context=ranking.is_context, backbone=backbone, depth=depth, kinds=kinds
                 )
                 for ranking in rankings
                 if not ranking.is_dense
             }
-            dense = [ranking for ranking in rankings if ranking.is_dense]
-            ranked = self._rank_by_vectors(query, dense, depth, backbone, kinds) if dense else {}
-        ranked |= {ranking: found.result() for ranking, found in words.items()}
-        return {ranking: ranked[ranking] for ranking in rankings}
+            if dense := [ranking for ranking in rankings if ranking.is_dense]:
+                nearest = self._nearest(query, depth, backbone, kinds)
+                found |= {ranking: beside.submit(nearest, in_context=ranking.is_context) for ranking in dense}
+            return {ranking: found[ranking].result() for ranking in rankings}
 
-    def _rank_by_vectors(
-        self, query: Query, rankings: Sequence[Ranking], depth: int, backbone: str, kinds: Names
-    ) -> dict[Ranking, list[Scored]]:
+    def _nearest(self, query: Query, depth: int, backbone: str, kinds: Names) -> Callable[..., list[Scored]]:
+        """Return what searches the vectors, given whether in context; the database is asked before, by one thread."""
         meta = tables.load_meta(self._connection)
         check_embedder(meta, self._embedder)
         self._fingerprint.check(meta)
         snapshot = self._vectors.snapshot()
         allowed = self._filters.rows(self._connection, snapshot, query, backbone, kinds)
         vector = self._embedder.embed([query.text])[0]
-        return {
-            ranking: snapshot.search(vector, in_context=ranking.is_context, allowed=allowed, depth=depth)
-            for ranking in rankings
-        }
+        return partial(snapshot.search, vector, allowed=allowed, depth=depth)
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:
         """Return unit id -> hit with its neighbours, in the order given, without the units that are not stored.

@@ -21,14 +21,16 @@ _SAMPLE = 20_000
 _BATCH = 4096
 _SLACK = 2e-5
 _ROUNDING = 1e-3
+_TRIED = 4  # so many times the rows wanted are multiplied, to learn which product a row has to reach
 _CANDIDATE_COST = 16  # how many rows are screened and multiplied in place in the time that one candidate takes
+_LINE = 16  # numbers in a line of a processor's cache: rows that begin at one are multiplied in half the time
 _RUNS = 8  # how many runs of places there are for each of the best
 _SMALLEST = np.nextafter(np.float32(0), np.float32(1))
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The heads of the first rows of a matrix: `axes` are (dimension, width), `rows` are (rows, width + 1)."""
+    """The heads of the first rows of a matrix: `axes` are (dimension, width - 1), `rows` are (rows, width)."""
 
     axes: Vectors
     rows: Vectors
@@ -42,19 +44,22 @@ class Heads:
         """
         width = width_of(dimension)
         try:
-            held = (path.stat().st_size - 4 * dimension * width) // (4 * (width + 1))
+            held = (path.stat().st_size - 4 * dimension * (width - 1)) // (4 * width)
         except FileNotFoundError:
             return None
         if min(rows, held) <= 0:
             return None
-        axes = np.memmap(path, np.float32, "r", shape=(dimension, width))
-        shape = (min(rows, held), width + 1)
+        axes = np.memmap(path, np.float32, "r", shape=(dimension, width - 1))
+        shape = (min(rows, held), width)
         return cls(np.array(axes), np.memmap(path, np.float32, "r", axes.nbytes, shape))
 
     def bounds(self, vector: Vectors, rows: int) -> Vectors:
         """Return for each of a matrix's rows what its product with the vector is at most; without a head, anything."""
-        bounds = np.full(rows, np.inf, dtype=np.float32)
-        np.matmul(np.asarray(self.rows), heads_of(vector[np.newaxis], self.axes)[0], out=bounds[: len(self.rows)])
+        bounds = np.empty(rows, dtype=np.float32)
+        bounds[len(self.rows) :] = np.inf
+        row = vector[np.newaxis]
+        (head,) = _with_rest(row, products(self.axes.T, vector)[np.newaxis])
+        products(self.rows, head, out=bounds[: len(self.rows)])
         return bounds
 
     def fit(self, matrix: Vectors) -> bool:
@@ -103,21 +108,39 @@ def _write(file: BinaryIO, matrix: Vectors, axes: Vectors) -> None:
 
 
 def width_of(dimension: int) -> int:
-    """Return how many coordinates a head has: with half of them, some in a thousand rows are left to be multiplied."""
-    return max(dimension // 2, 1)
+    """Return how many numbers a head has, the length of the rest being one of them.
+
+    With three for eight of the vector's, some in a thousand rows are left to be multiplied; fewer numbers leave so many
+    more that it takes longer.
+    """
+    return min(-(-3 * dimension // (8 * _LINE)) * _LINE, dimension + 1)
 
 
 def axes_of(matrix: Vectors) -> Vectors:
     """Return the principal axes of the matrix's rows, as far as a sample tells, in columns of unit length."""
     sample = np.asarray(matrix[:: max(len(matrix) // _SAMPLE, 1)], dtype=np.float64)
     _, vectors = np.linalg.eigh(np.nan_to_num(sample.T @ sample, posinf=0, neginf=0))
-    return np.ascontiguousarray(vectors[:, ::-1][:, : width_of(matrix.shape[1])], dtype=np.float32)
+    return np.ascontiguousarray(vectors[:, ::-1][:, : width_of(matrix.shape[1]) - 1], dtype=np.float32)
 
 
 def heads_of(matrix: Vectors, axes: Vectors) -> Vectors:
     """Return the head of each row of the matrix."""
     rows = np.asarray(matrix)
-    coordinates = rows @ axes
+    return _with_rest(rows, rows @ axes)
+
+
+def products(matrix: Vectors, vector: Vectors, out: Vectors | None = None) -> Vectors:
+    """Return the product of each of the matrix's rows with the vector, in `out` if given, computed by this thread.
+
+    The threads that BLAS would compute one product with wait for one another, busily, while other threads of ours, for
+    words and for other vectors, compute too.
+    """
+    found: Vectors = np.vecdot(np.asarray(matrix), vector, out=out)
+    return found
+
+
+def _with_rest(rows: Vectors, coordinates: Vectors) -> Vectors:
+    """Return the heads of rows that have these coordinates."""
     whole = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
     rest = whole - np.einsum("ij,ij->i", coordinates, coordinates, dtype=np.float64)
     return np.column_stack([coordinates, np.sqrt(np.maximum(rest, 0) + _SLACK * whole)]).astype(np.float32)
@@ -128,12 +151,12 @@ def candidates(
 ) -> NDArray[np.intp] | None:
     """Return rows, in order, among which the best of the allowed ones are; None where that would be too many."""
     bounds = heads.bounds(vector, len(matrix))
-    first = best_of(bounds, allowed, depth)
-    if not 0 < depth == len(first):
+    tried = products(matrix[best_of(bounds, allowed, _TRIED * depth)], vector)
+    nearest = best_of(tried, np.ones(len(tried), dtype=bool), depth)
+    if not 0 < depth == len(nearest):
         return None
-    least = (matrix[first] @ vector).min()
-    rows = np.flatnonzero(allowed & (bounds >= least))
-    return rows if least > 0 and len(rows) * _CANDIDATE_COST < len(matrix) else None
+    rows = np.flatnonzero(allowed & (bounds >= tried[nearest[-1]]))
+    return rows if len(rows) * _CANDIDATE_COST < len(matrix) else None
 
 
 def best_of(scores: Vectors, allowed: NDArray[np.bool_], depth: int) -> NDArray[np.intp]:

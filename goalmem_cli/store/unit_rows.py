@@ -24,6 +24,13 @@ _UNIT_COLUMNS = (
 )
 
 
+_STALE_EDGES = """kind IN (SELECT unnest($kinds::VARCHAR[])) AND (source, target, kind, weight) NOT IN
+    (SELECT (source, target, kind, weight) FROM wanted_edges)
+    AND (source IN (SELECT id FROM units WHERE backbone = $backbone)
+    OR target IN (SELECT id FROM units WHERE backbone = $backbone))"""
+_NEW_EDGES = "wanted_edges ANTI JOIN edges USING (source, target, kind, weight)"
+
+
 @dataclass(frozen=True, slots=True)
 class VectorPair:
     """A unit's two vectors as the database keeps them: little-endian float32, of its text and of its context."""
@@ -224,10 +231,40 @@ def delete_edges(connection: Connection, edges: Sequence[Edge]) -> None:
         )
 
 
+def want_edges(connection: Connection, edges: Sequence[Edge]) -> None:
+    """Set the edges aside for `bring_edges`, each kind between two units once."""
+    connection.rows(
+        "CREATE OR REPLACE TEMP TABLE wanted_edges (source VARCHAR, target VARCHAR, kind VARCHAR, weight DOUBLE)"
+    )
+    _insert_edges(connection, "wanted_edges", edges)
+
+
+def do_edges_differ(connection: Connection, backbone: str, kinds: Sequence[str]) -> bool:
+    """Return whether the backbone's edges of these kinds are others than those wanted."""
+    sql = f"SELECT EXISTS (SELECT * FROM edges WHERE {_STALE_EDGES}) OR EXISTS (SELECT * FROM {_NEW_EDGES})"
+    return bool(connection.value(sql, {"backbone": backbone, "kinds": list(kinds)}))
+
+
+def bring_edges(connection: Connection, backbone: str, kinds: Sequence[str]) -> bool:
+    """Bring the backbone's edges of these kinds to those wanted; return whether all of them lead to units.
+
+    The database compares them, so that hundreds of edges a unit need not be read to find the few that differ.
+    """
+    connection.rows(f"DELETE FROM edges WHERE {_STALE_EDGES}", {"backbone": backbone, "kinds": list(kinds)})
+    connection.rows(f"INSERT INTO edges SELECT * FROM {_NEW_EDGES} ORDER BY ALL")
+    lost = """SELECT EXISTS (SELECT * FROM wanted_edges
+        WHERE source NOT IN (SELECT id FROM units) OR target NOT IN (SELECT id FROM units))"""
+    return not connection.value(lost)
+
+
 def replace_edges(connection: Connection, edges: Sequence[Edge]) -> None:
     """Store the edges, each in place of an earlier one of its kind between its units."""
     delete_edges(connection, edges)
-    connection.insert("edges", {
+    _insert_edges(connection, "edges", edges)
+
+
+def _insert_edges(connection: Connection, table: str, edges: Sequence[Edge]) -> None:
+    connection.insert(table, {
         "source": ("VARCHAR", [edge.source for edge in edges]),
         "target": ("VARCHAR", [edge.target for edge in edges]),
         "kind": ("VARCHAR", [edge.kind for edge in edges]),
@@ -288,6 +325,17 @@ def count_kinds(connection: Connection, units: Sequence[str]) -> dict[str, int]:
         [list(units)],
     )
     return {str(kind): int(count) for kind, count in rows}
+
+
+def counts_of(connection: Connection, backbone: str) -> tuple[dict[str, int], int]:
+    """Return how many units of each kind the backbone has, and how many edges touch one of its units."""
+    kinds = connection.rows("SELECT kind, count(*) FROM units WHERE backbone = ? GROUP BY ALL ORDER BY ALL", [backbone])
+    edges = connection.value(
+        """WITH own AS (SELECT id FROM units WHERE backbone = ?)
+        SELECT count(*) FROM edges WHERE source IN (SELECT id FROM own) OR target IN (SELECT id FROM own)""",
+        [backbone],
+    )
+    return {str(kind): int(count) for kind, count in kinds}, int(edges)
 
 
 def count_edges_of(connection: Connection, units: Sequence[str]) -> int:

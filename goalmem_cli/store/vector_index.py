@@ -22,10 +22,10 @@ from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.ports import Vectors
 from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
 from goalmem_cli.store.files import Written, reporting, unwatched
-from goalmem_cli.store.screening import Heads, best_of, candidates, write_heads
+from goalmem_cli.store.screening import Heads, best_of, candidates, products, write_heads
 from goalmem_cli.store.values import Scored
 
-SCHEMA = 2
+SCHEMA = 3
 SCREENED_FROM = 50_000
 
 _ID_BYTES = 32
@@ -93,13 +93,13 @@ class VectorSnapshot:
             heads = self.context_heads if in_context else self.text_heads
             rows = None if heads is None else candidates(heads, matrix, vector, allowed, depth)
         if rows is None:
-            scores = matrix @ vector
+            scores = products(matrix, vector)
             places = best_of(scores, allowed, depth)
             best = zip(places, scores[places], strict=True)
         else:
             scores = np.empty(len(rows), dtype=np.float32)
             for start in range(0, len(rows), _BATCH):
-                scores[start : start + _BATCH] = matrix[rows[start : start + _BATCH]] @ vector
+                scores[start : start + _BATCH] = products(matrix[rows[start : start + _BATCH]], vector)
             places = best_of(scores, np.ones(len(rows), dtype=bool), depth)
             best = zip(rows[places], scores[places], strict=True)
         return [Scored(self.ids[row].decode(errors="replace"), float(score)) for row, score in best]

@@ -39,6 +39,8 @@ _ORPHANS = {
     "parts of no conversation": "SELECT id FROM parts WHERE conversation NOT IN (SELECT name FROM conversations)",
     "parts stored twice": "SELECT id FROM parts GROUP BY id HAVING count(*) > 1",
     "parts without a turn": "SELECT id FROM parts WHERE id NOT IN (SELECT part FROM part_turns)",
+    "parts that follow from one that is not there": """SELECT id FROM parts WHERE follows IS NOT NULL
+        AND (backbone, conversation, follows) NOT IN (SELECT (backbone, conversation, name) FROM parts)""",
     "turns and units of no part": """SELECT part FROM (SELECT part FROM part_turns UNION SELECT part FROM part_units)
         WHERE part NOT IN (SELECT id FROM parts)""",
     "parts of a turn that is not stored": "SELECT part FROM part_turns WHERE turn NOT IN (SELECT id FROM turns)",

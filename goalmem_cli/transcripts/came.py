@@ -14,7 +14,8 @@ from goalmem_cli.transcripts.nodes import Node, json_lines
 from goalmem_cli.transcripts.source import Source
 from goalmem_cli.transcripts.times import Stamp
 
-TURNS = "turns.jsonl"
+TURNS, QUESTIONS, LABELS = "turns.jsonl", "questions.jsonl", "labels.jsonl"
+"""A trajectory's files; only made-up ones have labels."""
 
 _MARKS = ("partition", "timestamp_mapping")
 _SPEAKERS, _TEXTS, _IDS = ("role", "speaker"), ("content", "text"), ("id", "turn_id")

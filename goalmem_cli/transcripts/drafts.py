@@ -145,11 +145,13 @@ class Draft:
         return self._session + 1 if is_new and self._count else self._session
 
 
-def conversations_from_drafts(source: Source, format_name: str, drafts: Iterable[Draft]) -> Iterator[Conversation]:
+def conversations_from_drafts(
+    source: Source, format_name: str, drafts: Iterable[Draft], form: str = "check the file"
+) -> Iterator[Conversation]:
     """Yield the drafts that have turns as conversations, each whole or, where it is long, in stretches.
 
     A draft may come several times, whenever it is full, and comes a last time when it is complete; the next one only
-    then. The last conversation's notes count the drafts without messages.
+    then. The last conversation's notes count the drafts without messages. `form` says how to write a message.
 
     Raises:
         InputError: no draft has a turn, or two have the same name.
@@ -164,7 +166,7 @@ def conversations_from_drafts(source: Source, format_name: str, drafts: Iterable
             yield held
         held = stretch
     if held is None:
-        raise source.error("", f"no messages found, read as {format_name}", "check the file, or give another --format")
+        raise source.error("", f"no messages found, read as {format_name}", f"{form}, or give another --format")
     if names.left_out:
         held = replace(held, notes=(*held.notes, _note("conversations without messages left out", names.left_out)))
     yield held

@@ -156,6 +156,7 @@ def _part(node: Node, conversation: str) -> Derived:
         tuple(_id(each) for each in node.required("turns").elements()),
         tuple(_id(each) for each in node.required("units").elements()),
         _optional(node.child("problem")),
+        _optional(node.child("follows")),
     )
 
 

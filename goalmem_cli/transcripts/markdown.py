@@ -18,6 +18,7 @@ from goalmem_cli.transcripts.times import TIME_FORMS, Stamp, stamp_from_text, ti
 
 ROLES = frozenset({"user", "assistant", "system", "tool"})
 
+_FORM = "write who speaks in bold (**Ann:** Hello.) or in a heading above"
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
 _LIKE_A_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}(?:\1\d{1,4})?", re.ASCII)
 
@@ -41,7 +42,7 @@ class MarkdownReader:
         Raises:
             InputError: nobody speaks, or something in the place of a time is none; the place is the line.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return conversations_from_drafts(source, self.name, _drafts(source), _FORM)
 
 
 def _drafts(source: Source) -> Iterator[Draft]:

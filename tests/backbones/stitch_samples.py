@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from goalmem_cli.backbones.stitch import CHOOSE, EVENT, MERGE, NOTE, SCOPE, SEED, STEPS, SUMMARY
 from goalmem_cli.backbones.stitch.backbone import Stitch
-from goalmem_cli.backbones.stitch.intent import Settings
-from goalmem_cli.backbones.stitch.ranking import Choose, Way
+from goalmem_cli.backbones.stitch.ranking import Choose
+from goalmem_cli.backbones.stitch.settings import Settings, Way
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.ports import Completion, JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
@@ -114,8 +115,8 @@ def backbone(
 ) -> Stitch:
     """Return the backbone over the store; without a model, none may be asked."""
     if model is None:
-        return Stitch(store, no_kit, settings, way, choose)
-    return Stitch(store, lambda: Kit(model, book, at_once, 4096), settings, way, choose)
+        return Stitch(store, no_kit, replace(settings, way=way), choose)
+    return Stitch(store, lambda: Kit(model, book, at_once, 4096), replace(settings, way=way), choose)
 
 
 def filled(path: Path, said: Sequence[Turn] | None = None) -> Store:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -100,3 +103,22 @@ def test_first_hits_do_not_depend_on_how_many_are_asked_for(tmp_path: Path) -> N
     ten = backbone.retrieve(Query("cold tea"), 10)
     assert [each.unit.id for each in backbone.retrieve(Query("cold tea"), 3)] == [each.unit.id for each in ten[:3]]
     assert all(FUSED in each.ranks for each in ten)
+
+
+def test_features_are_the_same_in_every_process() -> None:
+    """Python orders a set's words anew in each process; what is printed of a hit may not change with that."""
+    program = (
+        "from tests.backbones.test_relevance import features, hit\n"
+        "told = [' '.join(f'w{n % d}' for n in range(60)) for d in range(3, 40)]\n"
+        "print(features(' '.join(f'w{n}' for n in range(40)), [hit(text) for text in told]).tobytes().hex())"
+    )
+    root = Path(__file__).parents[2]
+    ran = [
+        subprocess.run(
+            [sys.executable, "-c", program], cwd=root, env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]  # fmt: skip
+    assert ran[0]
+    assert set(ran) == {ran[0]}

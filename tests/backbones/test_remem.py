@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.backbone import DISAGREEMENTS, STEPS, Remem
+from goalmem_cli.backbones.remem.settings import Settings
+from goalmem_cli.backbones.remem.tools import Call, Tool
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.llama import LlamaModel
@@ -172,6 +174,22 @@ def test_gists_that_say_nearly_the_same_are_linked(tmp_path: Path) -> None:
 
     assert expected
     assert {(e.source, e.target): e.weight for e in store.edges_of(NAME, kinds=[SYNONYMY])} == expected
+
+
+def test_how_near_and_how_many_are_told(tmp_path: Path) -> None:
+    """A lower cosine links more gists at the next indexing, without a model; a tool gives at most `top` of each kind."""
+    store = filled(tmp_path)
+    indexed(store)
+    assert store.edges_of(NAME, kinds=[SYNONYMY]) == []
+    told = Remem(store, no_kit, Settings(least_cosine=0.1, top=2))
+    told.index(lambda _: None)
+    weights = [edge.weight for edge in store.edges_of(NAME, kinds=[SYNONYMY])]
+    assert weights
+    assert 0.1 <= min(weights) < 0.8
+    call = Call(Tool.SEMANTIC_RETRIEVE, "Leeds and Momoco")
+    found, more = (memory.explore(Query(""), call) for memory in (told, Remem(store, no_kit)))
+    assert (len(found.gists), len(found.facts)) == (2, 2)
+    assert (len(more.gists), len(more.facts)) == (3, 3)
 
 
 @both_profiles

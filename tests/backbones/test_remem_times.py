@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -89,6 +90,25 @@ def test_a_point_is_checked_against_the_resolver(text: str, proposed: str, verdi
 
     assert (judged.verdict, judged.event.text) == (verdict, event)
     assert judged.proposed == (proposed if verdict is Verdict.CORRECTED else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "day"),
+    [
+        ("I mended the fence last Monday.", datetime(2024, 1, 20, 15, 57), "2024-01-15"),
+        ("I mended the fence last Sunday.", datetime(2024, 1, 20, 15, 57), "2024-01-14"),
+        ("Peter sold me three cows on Jan 15th.", datetime(2024, 1, 20, 15, 57), "2024-01-15"),
+        ("My advisor saw me last Thursday morning.", datetime(2025, 1, 20, 14, 28), "2025-01-16"),
+    ],
+)
+def test_the_paper_s_relative_times_are_agreed_on(text: str, told: datetime, day: str) -> None:
+    """The days that its demonstrations give (Figures 3 and 4) are the resolver's too."""
+    judged = judge_point(day, "It happened.", [replace(each, said=told) for each in said(text)])
+    known = judged.event.start
+
+    assert judged.verdict is Verdict.AGREED
+    assert known is not None
+    assert known.first.isoformat() == known.last.isoformat() == day
 
 
 def test_of_two_expressions_the_one_that_is_told_counts() -> None:

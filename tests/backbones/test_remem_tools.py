@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.times import period_of
@@ -23,10 +26,11 @@ from goalmem_cli.backbones.remem.tools import (
 )
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Query
-from goalmem_cli.store.episodes import GIST, Bound, Operator, Ordering, Times
+from goalmem_cli.store.episodes import GIST, Bound, Operator, Ordering, Sought, Times
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.reader import Reader
 from tests.backbones.remem_samples import SAID, stored
+from tests.store.histories import DEEDS, NAMES, THINGS, in_order, matching, remembered
 
 EVERYWHERE = Query("")
 
@@ -172,6 +176,60 @@ def test_an_aggregation_counts_all_that_match(reader: Reader, aggregation: Aggre
     found = find_entity_contexts(reader, EVERYWHERE, predicate="visited", aggregation=aggregation, limit=1)
 
     assert (found.number, found.total, len(found.facts)) == (number, 2, 1)
+
+
+@pytest.fixture(scope="module")
+def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """An open store of a made-up history of a thousand facts."""
+    with remembered(tmp_path_factory.mktemp("past")).reading() as reading:
+        yield reading
+
+
+def name(*known: str) -> st.SearchStrategy[str | None]:
+    """Return one of the names as somebody may write it, or none."""
+    return st.none() | st.sampled_from([*known, *(f"The {each.upper()}" for each in known)])
+
+
+WHENS = ("2019", "2020", "2021-02", "2022-12", "2020-02-29", "1955", "2030")
+BOUNDS = st.none() | st.builds(bound, st.sampled_from(list(Operator)), st.sampled_from(WHENS))
+
+
+@settings(max_examples=100)
+@given(
+    names=st.tuples(name(*NAMES, "lee"), name(*DEEDS, "work"), name(*THINGS, "tea", "nothing")).filter(any),
+    times=st.builds(Times, BOUNDS, BOUNDS), ordering=st.none() | st.sampled_from(list(Ordering)),
+    limit=st.none() | st.integers(1, 30), offset=st.integers(0, 10), aggregation=st.sampled_from(list(Aggregation)),
+)  # fmt: skip
+def test_a_thousand_facts_are_counted_and_ordered_as_a_reference_does(
+    past: Reader, names: tuple[str | None, str | None, str | None], times: Times, ordering: Ordering | None,
+    limit: int | None, offset: int, aggregation: Aggregation,
+) -> None:  # fmt: skip
+    """Counts, the first, the last, the nth, and overlaps are those of plain Python, whatever is combined with what.
+
+    Where nothing of any time has the names, those that have their words are taken.
+    """
+    subject, predicate, thing = (each and each.lower().removeprefix("the ") for each in names)
+    sought = Sought(subject, predicate, thing, times)
+    if not matching(replace(sought, times=Times())):
+        sought = replace(sought, is_loose=True)
+    expected = matching(sought)
+    found = find_entity_contexts(
+        past, EVERYWHERE, subject=names[0], predicate=names[1], object=names[2], times=times,
+        limit=limit, ordering=ordering, offset=offset, aggregation=aggregation, top=7,
+    )  # fmt: skip
+
+    assert [hit.unit.id for hit in found.facts] == in_order(expected, ordering)[offset:][
+        : 7 if limit is None else limit
+    ]
+    assert (found.total, found.is_loose) == (len(expected), sought.is_loose and len(expected) > 0)
+    assert (
+        found.number
+        == {
+            Aggregation.COUNT: len(expected),
+            Aggregation.COUNT_UNIQUE_SUBJECTS: len({made.keys[0] for made in expected}),
+            Aggregation.COUNT_UNIQUE_OBJECTS: len({made.keys[2] for made in expected}),
+        }[aggregation]
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from tests.backbones.stitch_samples import (
     COMPACT,
     FULL,
     LINES,
+    SMALL,
     backbone,
     but,
     filled,
@@ -67,7 +68,8 @@ def test_every_turn_becomes_a_snippet(tmp_path: Path, book: PromptBook) -> None:
     done = indexed(store, book=book)
     snippets = store.units_of(NAME, [SNIPPET])
 
-    assert [(part.name, part.problem) for part in done] == [("0", None), ("1", None), ("2", None)]
+    assert [(part.name, part.turns, part.problem) for part in done] == [("0", 4, None), ("1", 4, None), ("2", 1, None)]
+    assert [(line.follows, len(line.turns)) for line in store.derived(NAME)] == [(None, 4), ("0", 4), ("1", 1)]
     assert [unit.turns for unit in snippets] == [(turn.id,) for turn in turns()]
     assert [each.scope for each in intents(store)] == [LISBON] * 4 + [OSLO] * 2 + [LISBON] * 3
     assert [each.event for each in intents(store)] == [
@@ -299,6 +301,29 @@ def test_a_window_starts_from_what_is_stored(tmp_path: Path) -> None:
     assert [each.intent.event for each in state.seen] == ["ask", "tell", "ask", "tell"]
     assert list(state.summaries) == [LISBON]
     assert State.from_units(turns(), units).scopes == [LISBON, OSLO]
+
+
+@pytest.mark.parametrize("window", [3, 6])
+def test_another_window_reads_everything_again(tmp_path: Path, window: int) -> None:
+    """Whether it is shorter or longer, what is left is what it gives from scratch."""
+    other = replace(SMALL, window=window)
+    store, fresh = filled(tmp_path / "a"), filled(tmp_path / "b")
+    indexed(store)
+    for each in (store, fresh):
+        backbone(each, ScriptedModel(understands), settings=other).index(lambda _: None)
+        assert each.verify() == []
+    assert contents(store) == contents(fresh)
+
+
+@pytest.mark.parametrize(("period", "windows"), [(2, [0, 1]), (4, [0, 1]), (5, [1]), (8, [1]), (10, [])])
+def test_labels_are_merged_each_period(tmp_path: Path, period: int, windows: list[int]) -> None:
+    """At the end of a window in which another period is full: of four, four and one turns here."""
+    model = ScriptedModel(understands)
+    asked: list[int] = []
+    backbone(filled(tmp_path), model, settings=replace(SMALL, period=period)).index(
+        lambda _: asked.append(sum(request.step == MERGE for request in model.seen))
+    )
+    assert [place for place, count in enumerate(asked) if count > (asked[place - 1] if place else 0)] == windows
 
 
 def test_forgetting_a_turn_takes_along_every_window_that_followed_from_it(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -9,12 +11,14 @@ import pytest
 
 from goalmem_cli.backbones.stitch import CHOOSE, NAME
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Facet, Intent, Labels
-from goalmem_cli.backbones.stitch.ranking import LABELS, Choose, Way, label_weights, matched
+from goalmem_cli.backbones.stitch.ranking import LABELS, Choose, label_weights, matched
+from goalmem_cli.backbones.stitch.settings import Way
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Query
+from goalmem_cli.records import Query, Unit
 from goalmem_cli.store.memory import Store
+from goalmem_cli.store.values import Selection
 from tests.backbones.stitch_samples import COMPACT, FULL, SMALL, backbone, filled, indexed, understands
-from tests.fakes import ScriptedModel
+from tests.fakes import HashEmbedder, ScriptedModel
 
 PRICE_IN_OSLO: Labels = {Facet.SCOPE: ("trip to Oslo",), Facet.ENTITY: ("price",)}
 QUESTION = Query("What does the castle cost?")
@@ -94,6 +98,34 @@ def test_filters_hold_for_snippets_and_their_labels(store: Store, way: Way) -> N
     assert stitch.retrieve(Query("euros", conversations=("other",)), 30) == []
 
 
+class CountingStore(Store):
+    """Counts how often units are read from it."""
+
+    loads = 0
+
+    def units_of(
+        self, backbone: str, kinds: Sequence[str] | None = None, conversations: Sequence[str] | None = None
+    ) -> list[Unit]:
+        """Count, and read."""
+        self.loads += 1
+        return super().units_of(backbone, kinds, conversations)
+
+
+def test_snippets_are_read_again_only_when_the_store_has_changed(store: Store, tmp_path: Path) -> None:
+    """One question after another in the same scope reads them once; what is forgotten since is not found."""
+    path = shutil.copytree(store.path, tmp_path / "copy")
+    counting = CountingStore(path, HashEmbedder(64), announce=lambda _: None)
+    stitch = backbone(counting, choose=picking(PRICE_IN_OSLO))
+    first = [stitch.retrieve(QUESTION, 30) for _ in range(3)]
+    assert first[0] == first[1] == first[2]
+    assert counting.loads == 1
+    stitch.retrieve(Query("castle", conversations=("chat",)), 5)
+    assert counting.loads == 2
+    counting.forget(Selection(speakers=("Ben",)))
+    assert {hit.unit.kind for hit in stitch.retrieve(QUESTION, 30)} == {"turn"}
+    assert counting.loads == 3
+
+
 @both_ways
 def test_where_nothing_is_indexed_turns_are_found(tmp_path: Path, way: Way) -> None:
     """And nobody is asked for labels."""
@@ -116,9 +148,12 @@ def test_the_model_chooses_among_the_labels_that_there_are(store: Store, book: P
 
 
 def test_an_unusable_choice_is_none(store: Store) -> None:
-    """Of that kind of label; the content still decides."""
+    """Of that kind of label, and it is announced, with how many there are; the content still decides."""
     model = ScriptedModel(lambda request: '{"labels": ["99"]}' if request.step == CHOOSE else "")
-    hits = backbone(store, model).retrieve(QUESTION, 5)
+    said: list[str] = []
+    hits = backbone(Store(store.path, HashEmbedder(64), announce=said.append), model).retrieve(QUESTION, 5)
+    (line,) = said
+    assert line.startswith("stitch: labels of 3 of 3 kinds were not chosen usably (scope: ")
     assert model.calls == 2
     assert "castle" in hits[0].unit.text
     assert all(LABELS not in hit.ranks for hit in hits)

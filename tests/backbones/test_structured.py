@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import re
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from goalmem_cli.backbones.stitch.settings import Way
 from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, derive_all, plan, sessions_of, summary
+from goalmem_cli.backbones.structured.settings import NoSettings, settings_from
 from goalmem_cli.backbones.structured.units import derived_unit, node
+from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import PartDone
 from goalmem_cli.records import Derived, Part, Query, Usage
 from goalmem_cli.store.values import Derivation
@@ -156,3 +161,41 @@ def test_the_page_shows_the_smallest_backbone_as_it_is() -> None:
     """What the documentation prints is what the tests run."""
     page = (CHECKOUT / "goalmem_cli" / "backbones" / "README.md").read_text("utf-8")
     assert f"```python\n{inspect.getsource(SessionNotes).rstrip()}\n```" in page
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """What a backbone may have to be told."""
+
+    count: int = 7
+    share: float = 0.5
+    way: Way = Way.WEIGHTED
+
+
+def test_what_is_told_is_taken_and_the_rest_stays() -> None:
+    """Words, whole numbers and shares; a whole number is a share too."""
+    assert settings_from("x", Knobs, {}) == Knobs()
+    assert settings_from("x", Knobs, {"way": "gated", "share": 1}) == Knobs(share=1.0, way=Way.GATED)
+    assert settings_from("x", NoSettings, {}) == NoSettings()
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "said"),
+    [
+        (Knobs, {"counts": 3}, "x has no setting 'counts'"),
+        (NoSettings, {"count": 3}, "x has no setting 'count'"),
+        (Knobs, {"count": 0}, "count is below 1"),
+        (Knobs, {"count": "3"}, "'3' is not of the kind int"),
+        (Knobs, {"count": True}, "count is no number"),
+        (Knobs, {"count": None}, "None is not"),
+        (Knobs, {"share": 1.5}, "share is not between 0 and 1"),
+        (Knobs, {"share": float("nan")}, "share is not between 0 and 1"),
+        (Knobs, {"way": "sideways"}, "'sideways' is not a valid Way"),
+    ],
+)
+def test_what_a_backbone_cannot_be_told_is_a_usage_error(kind: type, given: dict[str, object], said: str) -> None:
+    """The message names the backbone, the hint what it has or what to do."""
+    with pytest.raises(UsageError, match=re.escape(said)) as raised:
+        settings_from("x", kind, given)
+    assert raised.value.message.startswith("backbones: x")
+    assert raised.value.hint

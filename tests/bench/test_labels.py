@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.backbones.flat import RERANKED, FlatBackbone
 from goalmem_cli.backbones.stitch.intent import Facet
 from goalmem_cli.bench.came.gold import Selector
 from goalmem_cli.bench.came.records import QuestionLabels
 from goalmem_cli.cli.main import run
+from goalmem_cli.evaluation.datasets import read_dataset
+from goalmem_cli.evaluation.recall import backbone_recall
+from goalmem_cli.models.embedders import load_embedder
 from goalmem_cli.records import Query
+from goalmem_cli.store.memory import Store
+from goalmem_cli.transcripts import read_file
+from goalmem_cli.transcripts.came import TURNS
 
 
 @pytest.fixture(scope="module")
@@ -29,22 +36,46 @@ def test_right_labels_find_more_and_wrong_ones_less(folder: Path, capsys: pytest
         capsys.readouterr()
         assert run(["bench", "labels", str(folder), "--wrong", wrong, "--json"]) == 0
         measured.append(json.loads(capsys.readouterr().out))
-    right, wrong_ones = ({name: row["recall@40"] for name, row in each["backbones"].items()} for each in measured)
+    (found, _) = each = [one for document in measured for one in document["trajectories"]]
+    right, wrong_ones = ({name: row["recall@40"] for name, row in one["backbones"].items()} for one in each)
 
-    assert (measured[0]["turns"], measured[0]["questions"]) == (300, 8)
+    assert (found["trajectory"], found["turns"], found["questions"]) == (folder.name, 300, 8)
     assert list(right) == ["hybrid", "reranked", "stitch without labels", "stitch, gated", "stitch, weighted"]
     assert min(right["stitch, gated"], right["stitch, weighted"]) > right["stitch without labels"] > 0
     assert all(wrong_ones[name] < right[name] for name in ("stitch, gated", "stitch, weighted"))
     assert right["hybrid"] == wrong_ones["hybrid"]
 
 
-def test_the_table_names_the_ways(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And what it is a mean over; notes may be the turns' own words."""
+def test_what_knows_no_labels_is_measured_without_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It has what `eval --retrieval-only` finds over turns alone: snippets, whose words are counted too, are no help."""
+    plain = Store(folder.parent / "plain", load_embedder("static"), announce=lambda _: None)
+    plain.add_all(read_file(folder / TURNS, "came"))
+    cases = read_dataset([folder / TURNS]).cases
+    alone = {
+        name: backbone_recall(name, FlatBackbone(plain, name), cases, (10, 40)).rows[0] for name in ("hybrid", RERANKED)
+    }
     capsys.readouterr()
-    assert run(["bench", "labels", str(folder), "--plain-notes"]) == 0
+    assert run(["bench", "labels", str(folder), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["trajectories"]
+
+    for name, row in alone.items():
+        assert tuple(found["backbones"][name].values()) == (*row.mean, *row.precision)
+    assert found["backbones"]["stitch, weighted"]["precision@10"] > found["backbones"]["hybrid"]["precision@10"] > 0
+
+
+def test_several_trajectories_are_one_table(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row for each of them and each backbone, with its size; notes may be the turns' own words."""
+    assert run(["bench", "came", str(tmp_path), "--domain", "debate", "--turns", "400", "--questions", "1", "-q"]) == 0
+    (other,) = tmp_path.iterdir()
+    capsys.readouterr()
+    assert run(["bench", "labels", str(folder), str(other), "--plain-notes"]) == 0
     shown = capsys.readouterr()
-    assert "stitch, weighted" in shown.out
-    assert "mean over 8 questions" in shown.out + shown.err
+    head, *rows = shown.out.splitlines()
+
+    assert head.split() == ["trajectory", "turns", "backbone", "R@10", "R@40", "P@10", "P@40"]
+    assert [row.split()[:2] for row in rows] == [[folder.name, "300"]] * 5 + [[other.name, "400"]] * 5
+    assert f"{other.name}: mean over 4 questions with " in shown.err
+    assert "stitch, weighted" in rows[-1]
 
 
 def test_the_selector_errs_as_often_as_it_is_told_to() -> None:

@@ -17,7 +17,7 @@ from goalmem_cli.ports import Indexed, PartDone
 from goalmem_cli.records import Part
 from goalmem_cli.store.memory import Store
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem
+from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
 from tests.fakes import ScriptedModel, SessionNotes
 
@@ -47,8 +47,8 @@ def noting(
 ) -> Factories:
     """Return factories that know the backbones `notes` and `asking`."""
     entries = {
-        "notes": Entry(lambda store, _: SessionNotes(store, fails_on)),
-        "asking": Entry(lambda store, kit: AskingNotes(store, kit)),
+        "notes": Entry(lambda store, *_: SessionNotes(store, fails_on)),
+        "asking": Entry(lambda store, kit, _: AskingNotes(store, kit)),
     }
     return Factories(model=model, backbones=lambda: entries)
 
@@ -92,6 +92,26 @@ def test_it_says_first_what_there_is_to_do(filled: Goalmem) -> None:
     assert "tokens" in outcome.err
     assert "units now" in outcome.out
     assert filled("index", "notes", "-q", factories=noting()).err == ""
+
+
+def test_it_says_what_a_turn_cost(filled: Goalmem) -> None:
+    """Calls and tokens are divided by the turns that were derived from; where there were none, nothing is said."""
+    model = ScriptedModel(lambda _: '{"gists": [], "facts": []}')
+    factories = seeing(lambda _: LoadedModel(model, "scripted", "full", 8192, at_once=4))
+    turns = json.loads(filled("index", "remem", "--dry-run", "--json", factories=factories).out)["turns"]
+    built = json.loads(filled("index", "remem", "--json", factories=factories).out)
+
+    assert built["turns"] == turns
+    assert built["per_turn"]["calls"] == built["calls"] / turns > 0
+    for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+        assert built["per_turn"][name] == built[name] / turns
+    again = json.loads(filled("index", "remem", "--json", factories=factories).out)
+    assert (again["turns"], again["per_turn"]) == (0, {})
+    filled("forget", "momoco-01", "--yes")
+    filled("ingest", MOMOCO, "--quiet")
+    shown = filled("index", "remem", factories=factories).out
+    assert "calls a turn" in shown
+    assert "completion tokens a turn" in shown
 
 
 def test_a_dry_run_does_nothing(filled: Goalmem) -> None:

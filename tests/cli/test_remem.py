@@ -68,6 +68,27 @@ def test_from_turns_to_an_answer(momoco: Goalmem, profile: Profile) -> None:
     assert momoco("doctor", factories=factories).code == 0
 
 
+@pytest.mark.parametrize(("words", "steps"), [((), 5), (("--max-steps", "3"), 3)])
+def test_the_user_says_how_many_steps(momoco: Goalmem, words: tuple[str, ...], steps: int) -> None:
+    """A model that keeps looking is made to answer after so many of them, which is one call more."""
+    model = ScriptedModel(keeps_looking)
+    factories = seeing(lambda _: LoadedModel(model, "scripted", "full", 8192, at_once=4))
+    momoco("index", "remem", "-q", factories=factories)
+    asked = model.calls
+    outcome = momoco("ask", QUESTION, "--backbone", "remem", "--reasoner", "remem", *words, factories=factories)
+
+    assert (outcome.code, outcome.out) == (0, "Kyoto Latte\n"), outcome.err
+    assert model.calls - asked == steps + 1
+
+
+def keeps_looking(request: Request) -> str:
+    """Return another retrieval wherever one may be called, each for something else."""
+    if request.step != "remem" or "semantic_retrieve" not in str(request.shape):
+        return reply(request)
+    query = f"Kyoto Latte {request.growing.count('Found: ')}"
+    return _written({"thought": "look", "tool": "semantic_retrieve", "query": query}, True)
+
+
 @pytest.mark.parametrize("reasoner", ["remem", "remem-single"])
 def test_the_reasoners_need_their_backbone(momoco: Goalmem, reasoner: str) -> None:
     """Over turns alone there is no graph to explore."""

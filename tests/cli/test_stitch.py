@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from goalmem_cli.prompts import Profile
 from goalmem_cli.wiring import LoadedModel
 from tests.backbones.stitch_samples import understands
 from tests.cli.conftest import Goalmem, seeing
+from tests.conftest import SAMPLES
 from tests.fakes import ScriptedModel
 
 
@@ -30,3 +32,48 @@ def test_from_turns_to_hits(momoco: Goalmem, profile: Profile) -> None:
     assert {"scope", "event-type", "inventory", "summary"} <= built["units"].keys()
     assert (again["parts"], again["calls"], again["units"]) == (0, 0, built["units"])
     assert found["hits"]
+
+
+def test_the_user_tells_it_how(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Other windows are read again, and a run measured in another way is another run; what it does not know is refused."""
+    factories = seeing(lambda _: LoadedModel(ScriptedModel(understands), "scripted", "full", 8192, at_once=4))
+
+    def parts(told: str) -> int:
+        monkeypatch.setenv("GOALMEM_BACKBONES", told)
+        return int(json.loads(momoco("index", "stitch", "--json", factories=factories).out)["parts"])
+
+    assert 0 < parts("{stitch: {window: 20}}") < parts("{stitch: {window: 5}}")
+    assert parts("{stitch: {window: 5, way: gated}}") == 0
+    words = (
+        "eval",
+        str(SAMPLES / "momoco.json"),
+        "--retrieval-only",
+        "--backbone",
+        "stitch",
+        "--out",
+        str(tmp_path / "run"),
+    )
+    assert momoco(*words, "--limit", "1", factories=factories).code == 0
+    monkeypatch.setenv("GOALMEM_BACKBONES", "{stitch: {window: 5}}")
+    other = momoco(*words, "--limit", "1", factories=factories)
+    assert (other.code, "stitch.way" in other.err) == (2, True)
+    for told, said in (("{stitch: {windows: 5}}", "no setting 'windows'"), ("{stich: {window: 5}}", "called 'stich'")):
+        monkeypatch.setenv("GOALMEM_BACKBONES", told)
+        refused = momoco("index", "stitch", factories=factories)
+        assert refused.code == 2
+        assert said in refused.error_lines[0]
+
+
+def test_with_the_bundled_model(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Whatever the small model makes of it, nothing breaks: every turn gets a snippet, and a question ends."""
+    lines = ["**Ana:** I ordered a Kyoto Latte at Momoco.", "**Ben:** Was it green?", "**Ana:** It was, and sweet."]
+    (tmp_path / "cafe.md").write_text("# 8 May 2023\n\n" + "\n\n".join(lines) + "\n", encoding="utf-8")
+    assert goalmem("ingest", str(tmp_path / "cafe.md")).code == 0
+    built = json.loads(goalmem("index", "stitch", "--json", "--threads", "1").out)
+    outcome = goalmem("ask", "What did Ana order?", "--backbone", "stitch", "--json", "--threads", "1")
+    document = json.loads(outcome.out)
+
+    assert (built["failed"], built["units"]["snippet"]) == ([], len(lines))
+    assert outcome.code in (0, 1), outcome.err
+    assert document["status"] in ("answered", "unknown")
+    assert set(document["evidence"]) <= set(document["facts"])

@@ -119,6 +119,17 @@ def test_a_folder_gives_its_datasets_files(tmp_path: Path) -> None:
     assert dataset.repairs == {Repair.NO_QUESTIONS: 3}
 
 
+def test_the_labels_of_a_trajectory_are_nothing_to_speak_of(tmp_path: Path) -> None:
+    """Found beside it they are not passed over; a file of their name that belongs to none is, and one named is refused."""
+    labels = trajectory(tmp_path / "came" / "traj-0", came_question()) / "labels.jsonl"
+    labels.write_text('{"turn": "1", "scope": "x"}\n', "utf-8")
+    assert read_dataset([tmp_path / "came"]).repairs == {}
+    (tmp_path / "came" / "labels.jsonl").write_text('{"turn": "1", "scope": "x"}\n', "utf-8")
+    assert read_dataset([tmp_path / "came"]).repairs == {Repair.NO_QUESTIONS: 1}
+    with pytest.raises(InputError):
+        read_dataset([labels])
+
+
 def test_trajectories_are_found_in_folders(tmp_path: Path) -> None:
     """A folder of trajectories is one dataset; a trajectory is named by its folder or by either of its files."""
     for name in ("traj-0", "traj-1"):

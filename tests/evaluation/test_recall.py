@@ -41,6 +41,21 @@ def test_recall_by_hand() -> None:
     assert row.by_category == {"1": (0.5, 1.0), "4": (1.0, 1.0)}
 
 
+def test_precision_by_hand() -> None:
+    """Of the first hits those count that bring a turn of the evidence that none before them did; no hit is none."""
+    backbone = ListBackbone(chat(with_ids=True).turns)
+
+    def retrieve(query: Query, k: int) -> Mapping[str, Sequence[Hit]]:
+        (right,) = (hit for hit in backbone.retrieve(Query("Alice Ben"), k) if hit.unit.labels == ("D1:3",))
+        (other,) = (hit for hit in backbone.retrieve(Query("Alice Ben"), k) if hit.unit.labels == ("D1:1",))
+        return {"twice": [right, right, other, other], "few": [right], "none": []}
+
+    rows = {row.ranking: row for row in evidence_recall(retrieve, CASES[:1], (1, 4)).rows}
+    assert rows["twice"].precision == (1.0, 0.25)
+    assert rows["few"].precision == (1.0, 1.0)
+    assert rows["none"].precision == rows["none"].mean == (0.0, 0.0)
+
+
 def test_recall_of_a_backbone_is_one_row() -> None:
     """Any backbone can be measured, under a name of the caller's."""
     table = backbone_recall("list", ListBackbone(chat(with_ids=True).turns), CASES, (10,))

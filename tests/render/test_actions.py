@@ -102,6 +102,14 @@ def test_no_line_is_wider_than_the_console(trace: Trace, width: int) -> None:
         assert max(map(len, drawn(proof_tree(trace, detail), width).splitlines())) <= width
 
 
+def test_what_a_tool_counted_stands_with_its_retrieval() -> None:
+    """That nothing was new is said all the same."""
+    counting = Action("retrieve", (("found", "2 match; count 2"),), ("find_entity_contexts(object: Momoco)",))
+    text = drawn(proof_tree(replace(UNKNOWN, actions=(counting,))), 80)
+    assert "retrieve  1 query, 0 new facts" in text
+    assert "found: 2 match; count 2" in text
+
+
 def test_full_detail_shows_every_new_fact_under_its_retrieval() -> None:
     """Brief shows the facts that the answer rests on; full those that each retrieval added, too."""
     full = drawn(proof_tree(ANSWERED, FULL), 80)

@@ -46,7 +46,7 @@ def chat(
 
 
 def open_store(
-    path: Path, announce: Callable[[str], None] = lambda _: None, *, patience: float = 5.0, dimension: int = 16
+    path: Path, announce: Callable[[str], None] = lambda _: None, *, patience: float = 60.0, dimension: int = 16
 ) -> Store:
     """Return the store in the folder, with the hashing embedder."""
     return Store(path, HashEmbedder(dimension), announce=announce, patience=patience)

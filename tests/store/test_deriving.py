@@ -408,7 +408,61 @@ def test_an_exported_ledger_comes_back_under_another_name(store: Store, tmp_path
     assert not work.stale
 
 
+def chained(store: Store, *ends: int) -> list[Derivation]:
+    """Return parts of the cafe's turns, each up to one of the ends and following from the one before, with a note."""
+    turns = store.turns(["cafe"])
+    parts = [
+        Part("cafe", str(place), tuple(turns[begin:end]), str(place - 1) if place else None)
+        for place, (begin, end) in enumerate(zip((0, *ends), ends, strict=False))
+    ]
+    return [Derivation(part, (derived_unit(NOTES, "note", f"note {part.name}", part.turns),)) for part in parts]
+
+
+def test_what_follows_from_a_changed_part_goes_with_it(store: Store) -> None:
+    """Not where it was only tried again; and the plan has what follows, though its own turns are the same."""
+    store.derive(NOTES, chained(store, 1, 2, 3, 4))
+    (first, second, *_) = chained(store, 1, 2, 3, 4)
+    store.derive(NOTES, [replace(second, problem="try again")])
+    assert [line.name for line in store.derived(NOTES)] == ["0", "1", "2", "3"]
+    assert [
+        part.name for part in plan([each.part for each in chained(store, 1, 2, 3, 4)], store.derived(NOTES)).pending
+    ] == ["1"]
+    moved = replace(second.part, turns=first.part.turns + second.part.turns)
+    work = plan([first.part, moved, *(each.part for each in chained(store, 1, 2, 3, 4)[2:])], store.derived(NOTES))
+    assert [part.name for part in work.pending] == ["1", "2", "3"]
+
+    store.derive(NOTES, [Derivation(moved, second.units)])
+    assert [line.name for line in store.derived(NOTES)] == ["0", "1"]
+    assert texts(store, "note") == {"note 0", "note 1"}
+    assert store.verify() == []
+
+
+def test_forgetting_takes_what_follows_and_leaves_what_was_before(store: Store) -> None:
+    """A node that comes from an earlier part alone goes too: what followed may have had a say in it."""
+    store.derive(NOTES, chained(store, 1, 2, 3, 4))
+    notes = store.units_of(NOTES, ["note"])
+    store.shared(NOTES, "word", [node(NOTES, "word", "early", notes[:1])], [], links=["names"])
+    changed = [replace(turn, text="Tea!") if turn.ordinal == 2 else turn for turn in store.turns(["cafe"])]
+    store.add_turns(changed)
+
+    assert [line.name for line in store.derived(NOTES)] == ["0", "1"]
+    assert store.units_of(NOTES) == notes[:2]
+    assert store.verify() == []
+
+
+def test_what_follows_from_a_part_that_is_gone_is_refused(store: Store) -> None:
+    """Nothing of it is written."""
+    (first, second) = chained(store, 1, 2)
+    with pytest.raises(StoreError, match="follows from was forgotten"):
+        store.derive(NOTES, [second])
+    assert store.derived(NOTES) == []
+    store.derive(NOTES, [first])
+    store.derive(NOTES, [second])
+    assert store.verify() == []
+
+
 DAMAGE = {
+    "UPDATE parts SET follows = 'gone' WHERE name = '1'": "parts that follow from one that is not there",
     "INSERT INTO parts SELECT * FROM parts LIMIT 1": "parts stored twice",
     "DELETE FROM part_turns": "parts without a turn",
     "DELETE FROM parts WHERE name = '1'": "turns and units of no part",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
@@ -75,6 +75,32 @@ USES: dict[str, Callable[[Store], object]] = {
     "rebuild": Store.rebuild,
     "catch_up": Store.catch_up,
 }
+
+
+def test_parts_that_had_all_turns_before_them_follow() -> None:
+    """Each keeps those that the one before has not, in their order, and says which that is; other parts stay."""
+    with duckdb.connect() as connection:
+
+        def run(sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
+            return connection.execute(sql, parameters).fetchall()
+
+        for _, step in MIGRATIONS[:4]:
+            step(run)
+        had = {"0": "ab", "1": "abcd", "2": "abcde", "session": "cd"}
+        for name, turns in had.items():
+            run("INSERT INTO parts VALUES (?, 'some', 'chat', ?, NULL)", [f"id {name}", name])
+            run("INSERT INTO part_turns SELECT ?, unnest(range(?)), unnest(?)", [f"id {name}", len(turns), list(turns)])
+        MIGRATIONS[4][1](run)
+        now = run(
+            """SELECT name, follows, list(turn ORDER BY place), list(place ORDER BY place) FROM parts
+            JOIN part_turns ON part = id GROUP BY ALL ORDER BY name"""
+        )
+    assert now == [
+        ("0", None, ["a", "b"], [0, 1]),
+        ("1", "0", ["c", "d"], [0, 1]),
+        ("2", "1", ["e"], [0]),
+        ("session", None, ["c", "d"], [0, 1]),
+    ]
 
 
 def test_the_fixture_is_of_the_first_version(version_1: Path) -> None:

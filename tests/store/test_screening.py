@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Unit, content_hash
 from goalmem_cli.store.derived import Indexed
-from goalmem_cli.store.screening import Heads, best_of, candidates, write_heads
+from goalmem_cli.store.screening import Heads, best_of, candidates, width_of, write_heads
 from goalmem_cli.store.unit_rows import VectorPair
 from goalmem_cli.store.units import Entry
 from goalmem_cli.store.vector_index import VectorIndex
@@ -74,6 +77,49 @@ def test_few_rows_are_left_to_multiply(tmp_path: Path) -> None:
     rows = candidates(heads, matrix, made_up(10, 2)[-1], np.ones(ROWS, dtype=bool), DEPTH)
     assert rows is not None
     assert DEPTH <= len(rows) < ROWS // 16
+
+
+def test_damaged_rows_raise_no_bar_for_the_others(tmp_path: Path) -> None:
+    """A product that is no number counts for nothing, neither among the best nor among those that tell what is best."""
+    matrix = made_up(ROWS, 9)
+    write_heads(tmp_path / "1.text_heads", matrix, 0)
+    heads = Heads.from_file(tmp_path / "1.text_heads", DIMENSION, ROWS)
+    assert heads is not None
+    vector, allowed = made_up(10, 10)[-1], np.ones(ROWS, dtype=bool)
+    matrix[best_of(matrix @ vector, allowed, DEPTH // 2)] = np.nan
+    rows = candidates(heads, matrix, vector, allowed, DEPTH)
+    assert rows is not None
+    assert set(best_of(matrix @ vector, allowed, DEPTH).tolist()) <= set(rows.tolist())
+
+
+def test_heads_begin_where_lines_of_the_cache_do(tmp_path: Path) -> None:
+    """Whatever the dimension, as far as it has room for that: products with others take twice the time."""
+    for dimension, numbers in ((384, 144), (256, 96), (100, 48), (20, 16), (8, 9), (1, 2)):
+        assert width_of(dimension) == numbers
+        matrix = np.random.default_rng(1).standard_normal((50, dimension)).astype(np.float32)
+        write_heads(tmp_path / f"{dimension}", matrix, 0)
+        heads = Heads.from_file(tmp_path / f"{dimension}", dimension, 50)
+        assert heads is not None
+        assert heads.rows.shape == (50, numbers)
+        assert heads.fit(matrix)
+
+
+def test_products_are_computed_by_one_thread() -> None:
+    """Otherwise those of several rankings, searched at once, would wait for one another."""
+    program = (
+        "import time, numpy as np\n"
+        "from goalmem_cli.store.screening import Heads, products\n"
+        "matrix = np.ones((200_000, 256), dtype=np.float32)\n"
+        "heads = Heads(np.ones((256, 95), dtype=np.float32), matrix[:, :96].copy())\n"
+        "def others(work):\n"
+        "    before = time.process_time(), time.thread_time()\n"
+        "    for _ in range(5): work()\n"
+        "    return (time.process_time() - before[0]) / (time.thread_time() - before[1]) - 1\n"
+        "print(others(lambda: products(matrix, matrix[0])), others(lambda: heads.bounds(matrix[0], len(matrix))))"
+    )
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "4", "OMP_NUM_THREADS": "4"}
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True, text=True)
+    assert all(float(share) < 0.3 for share in ran.stdout.split()), ran.stdout
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.25, 0.5, 1.0, float("nan")]), max_size=400), st.integers(0, 6))

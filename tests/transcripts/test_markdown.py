@@ -214,3 +214,11 @@ def test_errors_name_the_line(text: str, place: str, reason: str) -> None:
 
     assert caught.value.place == place
     assert caught.value.reason.startswith(reason)
+
+
+def test_names_that_nothing_marks_are_an_error_that_says_how_to_mark_them() -> None:
+    """A chat typed as ``Ann: Hello.`` has no speakers; the hint has the form that has."""
+    with pytest.raises(InputError) as caught:
+        read("# Chat\n\n## 6 March 2026\n\nAnn: Hello.\nBen: Hi.\n")
+
+    assert "**Ann:** Hello." in caught.value.hint

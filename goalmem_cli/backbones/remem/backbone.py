@@ -9,8 +9,9 @@ from goalmem_cli.asking import Reply, ask_each, parse_json
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.extraction import EXTRACT, Chunk, Extracted, chunks_of, read_json, read_lines
 from goalmem_cli.backbones.remem.graph import LINKS, fact_unit, gist_unit, phrase_edges, phrase_units
+from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.backbones.remem.times import disagreements
-from goalmem_cli.backbones.remem.tools import TOP, Call, Found, run
+from goalmem_cli.backbones.remem.tools import Call, Found, run
 from goalmem_cli.backbones.structured.alike import similarity_edges
 from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
 from goalmem_cli.backbones.structured.indexing import (
@@ -33,8 +34,6 @@ STEPS = (EXTRACT,)
 DISAGREEMENTS = "times on which model and resolver disagree"
 """What `Indexed.noted` calls the gists and facts whose time the model read otherwise."""
 
-LEAST_COSINE = 0.8
-"""How near to one another two gists are that get a synonymy edge."""
 WEIGHT = 3.0
 """Of each ranking of gists and of facts: the two of either weigh as much together as the four of turns."""
 
@@ -42,10 +41,11 @@ WEIGHT = 3.0
 class Remem:
     """Retrieves gists, facts and turns, fused by rank; every hit is a unit that names the turns it came from."""
 
-    def __init__(self, store: Store, kit: LoadKit) -> None:
+    def __init__(self, store: Store, kit: LoadKit, settings: Settings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit
+        self._settings = settings or Settings()
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; what they tell is extracted by the next `index`.
@@ -69,14 +69,14 @@ class Remem:
             }
             return hits_beside_turns(reader, query, k, own, dict.fromkeys(own, WEIGHT))
 
-    def explore(self, scope: Query, call: Call, top: int = TOP) -> Found:
+    def explore(self, scope: Query, call: Call) -> Found:
         """Return what one of the tools gives.
 
         Raises:
             StoreError: the store cannot be read.
         """
         with self._store.reading() as reader:
-            return run(reader, scope, call, top)
+            return run(reader, scope, call, self._settings.top)
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
@@ -107,10 +107,20 @@ class Remem:
         work = self._plan()
         groups = batches(work.pending, self._kit().at_once, self._count_requests) if work.pending else ()
         done = derive_all(self._store, NAME, work, groups, self._derive, report)
-        gists, facts = (self._store.units_of(NAME, kinds=[kind]) for kind in (GIST, FACT))
-        near = similarity_edges(gists, self._store.vectors_of(gists), SYNONYMY, LEAST_COSINE)
-        self._store.shared(NAME, PHRASE, phrase_units(facts), [*phrase_edges(gists, facts), *near], links=LINKS)
+        gists, facts = self.link()
         return summary(self._store, NAME, done, {DISAGREEMENTS: disagreements([*gists, *facts])})
+
+    def link(self) -> tuple[list[Unit], list[Unit]]:
+        """Bring phrases and edges to what the stored gists and facts have, and return these; no model is asked.
+
+        Raises:
+            StoreError: the store cannot be used.
+            ModelError: the embedder cannot be used.
+        """
+        gists, facts = (self._store.units_of(NAME, kinds=[kind]) for kind in (GIST, FACT))
+        near = similarity_edges(gists, self._store.vectors_of(gists), SYNONYMY, self._settings.least_cosine)
+        self._store.shared(NAME, PHRASE, phrase_units(facts), [*phrase_edges(gists, facts), *near], links=LINKS)
+        return gists, facts
 
     def _plan(self) -> Plan:
         return plan(sessions_of(self._store.turns()), self._store.derived(NAME))

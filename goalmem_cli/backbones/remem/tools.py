@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.graph import key_of
+from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.store.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
@@ -21,8 +22,7 @@ from goalmem_cli.store.values import Ranking
 if TYPE_CHECKING:
     from goalmem_cli.store.reader import Reader
 
-TOP = 10
-"""How many gists, and how many facts, a tool gives (REMem section 4.4)."""
+TOP = Settings().top
 _DEPTH = 200
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby, zip_longest
 
 import numpy as np
@@ -14,13 +15,14 @@ from goalmem_cli.backbones.stitch.intent import (
     SNIPPET,
     SUMMARY,
     Facet,
+    Intent,
     Labels,
-    Settings,
     current_intents,
     inventory_counts,
     label_nodes,
 )
-from goalmem_cli.backbones.stitch.ranking import WAYS, Choose, Way
+from goalmem_cli.backbones.stitch.ranking import WAYS, Choose
+from goalmem_cli.backbones.stitch.settings import Settings
 from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.stitch.steps import Steps
 from goalmem_cli.backbones.stitch.tracking import Reader
@@ -32,6 +34,7 @@ from goalmem_cli.records import Hit, Part, Query, Turn, Unit, content_hash
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Derivation
 
+_KEPT = 16  # of how many scopes of conversations the intents are kept
 _REQUESTS = 2  # scope and event of a turn are asked about at once
 _STEPS_A_TURN = (SCOPE, EVENT, NOTE)
 _SHARE_OF_CONTEXT = 3  # a third for a question's labels: the rest is the prompt's own
@@ -45,7 +48,6 @@ class Stitch:
         store: Store,
         kit: LoadKit,
         settings: Settings | None = None,
-        way: Way = Way.WEIGHTED,
         choose: Choose | None = None,
     ) -> None:
         """Take the store, and what loads the model and the prompts.
@@ -55,8 +57,8 @@ class Stitch:
         self._store = store
         self._kit = kit
         self._settings = settings or Settings()
-        self._way = way
         self._choose = choose or self._choose_by_model
+        self._known: dict[tuple[str, ...] | None, tuple[int, Mapping[str, Intent]]] = {}
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; what they are about is found by the next `index`.
@@ -73,11 +75,11 @@ class Stitch:
             ModelError: the model, which chooses the labels, cannot be used.
             StoreError: the store cannot be read.
         """
-        intents = current_intents(self._store.units_of(NAME, [SNIPPET, INVENTORY], query.conversations))
+        intents = self._intents(query.conversations)
         known = {facet: tuple(sorted(counts)) for facet, counts in inventory_counts(intents.values()).items() if counts}
         chosen = self._choose(query, known) if known else {}
         with self._store.reading() as reader:
-            return WAYS[self._way](reader, query, k, intents, chosen)
+            return WAYS[self._settings.way](reader, query, k, intents, chosen)
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
@@ -85,8 +87,8 @@ class Stitch:
         Raises:
             StoreError: the store cannot be read.
         """
-        work = self._plan()
-        turns = [turn for part in work.pending for turn in part.turns[self._begin(part) :]]
+        work = self._plan(self._store.turns())
+        turns = [turn for part in work.pending for turn in part.turns]
         if not turns:
             return Outlook(0, 0, work.failed, 0, 0)
         prompts = self._kit().prompts
@@ -94,11 +96,11 @@ class Stitch:
             about_tokens([prompts[step].system, *(each.input + each.output for each in prompts[step].examples)])
             for step in _STEPS_A_TURN
         )
-        longest = [max(len(part.turns) - self._begin(part) for part in group) for group in self._groups(work)]
+        longest = [max(len(part.turns) for part in group) for group in self._groups(work)]
         calls = sum(2 * number + 2 for number in longest)
         # a turn is read three times, with what is known before it, and its note is about as long as it is
         tokens = fixed * len(turns) + (5 + self._settings.aligned) * about_tokens(turn.text for turn in turns)
-        return Outlook(len(work.pending), len(turns), work.failed, calls, tokens)
+        return work.outlook(calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
         """Read the windows that are new, changed or failed before, in order, and link all snippets by their labels.
@@ -107,9 +109,11 @@ class Stitch:
             ModelError: the model could not be used at all.
             StoreError: the store cannot be used.
         """
-        work = self._plan()
+        turns = self._store.turns()
+        work = self._plan(turns)
         groups = self._groups(work) if work.pending else ()
-        done = derive_all(self._store, NAME, work, groups, self._derive, report)
+        of = {name: list(members) for name, members in groupby(turns, key=lambda turn: turn.conversation)}
+        done = derive_all(self._store, NAME, work, groups, partial(self._derive, of), report)
         self.link()
         return summary(self._store, NAME, done)
 
@@ -126,11 +130,23 @@ class Stitch:
             nodes, edges = label_nodes(snippets, intents, facet)
             self._store.shared(NAME, facet.value, nodes, edges, links=[facet.value])
 
-    def _plan(self) -> Plan:
-        return plan(windows_of(self._store.turns(), self._settings.window), self._store.derived(NAME))
+    def _intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
+        """Return the intents of the conversations' snippets, read again only where the store has changed since."""
+        with self._store.reading() as reader:
+            generation = reader.generation
+        known = self._known.get(conversations)
+        if known is None or known[0] != generation:
+            known = generation, current_intents(self._store.units_of(NAME, [SNIPPET, INVENTORY], conversations))
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[conversations] = known
+        return known[1]
+
+    def _plan(self, turns: Sequence[Turn]) -> Plan:
+        return plan(windows_of(turns, self._settings.window), self._store.derived(NAME))
 
     def _begin(self, part: Part) -> int:
-        """Return how many turns a window's part has before the window."""
+        """Return how many turns a conversation has before a window."""
         return int(part.name) * self._settings.window
 
     def _groups(self, work: Plan) -> Iterator[list[Part]]:
@@ -140,14 +156,15 @@ class Stitch:
             parts = [part for part in at_once if part is not None]
             yield from batches(parts, self._kit().at_once, lambda _: _REQUESTS)
 
-    def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
+    def _derive(self, turns: Mapping[str, Sequence[Turn]], parts: Sequence[Part]) -> list[Derivation]:
+        """Return what the windows give; `turns` are those of each conversation, from its beginning."""
         kit = self._kit()
         reader = Reader(Steps(kit.prompts), self._settings, self._near)
         windows = []
         for part in parts:
             begin = self._begin(part)
             units = self._store.units_of(NAME, [SNIPPET, SUMMARY, INVENTORY], [part.conversation])
-            windows.append((part, begin, State.from_units(part.turns[:begin], units)))
+            windows.append((part, begin, State.from_units(turns[part.conversation][:begin], units)))
         return reader.derive(kit.model, windows)
 
     def _near(self, text: str, labels: Sequence[str], most: int) -> list[str]:
@@ -159,12 +176,20 @@ class Stitch:
         return [labels[place] for place in order.tolist()]
 
     def _choose_by_model(self, query: Query, known: Labels) -> Labels:
-        """Return the labels that the model picks; of a kind for which it says nothing usable, none."""
+        """Return the labels that the model picks; of a kind for which it says nothing usable, none, as is announced."""
         kit = self._kit()
         steps = Steps(kit.prompts)
         shown = {facet: self._fitting(query.text, labels, kit.context) for facet, labels in known.items()}
         asks = [steps.choose(facet, query.text, labels) for facet, labels in shown.items()]
         replies = ask_each(kit.model, [ask.build for ask in asks], [ask.parse for ask in asks])
+        failed = {
+            facet.value: reply.problem for facet, reply in zip(shown, replies, strict=True) if reply.value is None
+        }
+        if failed:
+            told = "; ".join(f"{kind}: {problem}" for kind, problem in failed.items())
+            self._store.announce(
+                f"{NAME}: labels of {len(failed)} of {len(shown)} kinds were not chosen usably ({told})"
+            )
         return {facet: tuple(reply.value or ()) for facet, reply in zip(shown, replies, strict=True)}
 
     def _fitting(self, question: str, labels: Sequence[str], context: int) -> list[str]:
@@ -176,13 +201,17 @@ class Stitch:
 def windows_of(turns: Sequence[Turn], size: int) -> list[Part]:
     """Return each window of each conversation as a part, named by its number.
 
-    A part has the turns before its window too: a window follows from all of them, and is to be read again, or to be
-    forgotten, with any of them.
+    It follows from the window before: it is to be read again, or to be forgotten, with any that came before it.
     """
     parts = []
     for conversation, members in groupby(turns, key=lambda turn: turn.conversation):
         own = tuple(members)
-        parts += [Part(conversation, str(number), own[: (number + 1) * size]) for number in range(-(-len(own) // size))]
+        parts += [
+            Part(
+                conversation, str(number), own[number * size : (number + 1) * size], str(number - 1) if number else None
+            )
+            for number in range(-(-len(own) // size))
+        ]
     return parts
 
 

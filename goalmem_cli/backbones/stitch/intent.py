@@ -36,27 +36,6 @@ Renamed = Mapping[Facet, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How turns are read, with the paper's numbers (section 4.1 and Listings 1-4) where it gives any.
-
-    `window` turns are a part, which is derived from at once. The vocabularies start from the first `seed` turns, and
-    every `period` turns labels that mean the same are merged, of at most `merged` a kind. A scope is told with the
-    last `history` turns and at most `scopes` known ones in view, an event type from the `candidates` that are most
-    alike to the turn, references from at most `aligned` earlier notes, entity types among at most `types` known ones.
-    """
-
-    window: int = 50
-    seed: int = 50
-    period: int = 50
-    history: int = 20
-    scopes: int = 40
-    candidates: int = 5
-    aligned: int = 8
-    types: int = 40
-    merged: int = 60
-
-
-@dataclass(frozen=True, slots=True)
 class Intent:
     """What a turn is about: the scope that it belongs to, what kind of step it is, which kinds of things it names."""
 

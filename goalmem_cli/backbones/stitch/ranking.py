@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from typing import TypeAlias
 
 from goalmem_cli.backbones.flat import DEPTH, RECIPES
 from goalmem_cli.backbones.fusion import Fused, fuse
 from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Intent, Labels, inventory_counts
+from goalmem_cli.backbones.stitch.settings import Way
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.store.reader import Reader
 from goalmem_cli.store.values import Ranking
@@ -32,13 +32,6 @@ LABEL_WEIGHT = 20.0
 
 With less, right labels decide too little; with more, wrong ones too much.
 """
-
-
-class Way(StrEnum):
-    """How chosen labels decide."""
-
-    GATED = "gated"
-    WEIGHTED = "weighted"
 
 
 def matched(intent: Intent, chosen: Labels) -> int:

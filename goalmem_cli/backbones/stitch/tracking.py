@@ -16,11 +16,11 @@ from goalmem_cli.backbones.stitch.intent import (
     Facet,
     Intent,
     Inventory,
-    Settings,
     inventory_unit,
     snippet_unit,
     summary_unit,
 )
+from goalmem_cli.backbones.stitch.settings import Settings
 from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.stitch.steps import Ask, Noted, Seeds, Steps
 from goalmem_cli.ports import LanguageModel
@@ -51,7 +51,7 @@ class Reader:
     near: Near
 
     def derive(self, model: LanguageModel, windows: Sequence[tuple[Part, int, State]]) -> list[Derivation]:
-        """Return what the windows give: parts of different conversations, where each begins, and what it starts from.
+        """Return what the windows give: parts of different conversations, the turns before, and what each starts from.
 
         A step whose reply cannot be used leaves its turn with what is known without it, and is the part's problem.
 
@@ -60,7 +60,7 @@ class Reader:
         """
         tallies = [Tally(Usage(), []) for _ in windows]
         tracks = [
-            self.read(part.turns[begin:], begin, state, tally.problems)
+            self.read(part.turns, begin, state, tally.problems)
             for (part, begin, state), tally in zip(windows, tallies, strict=True)
         ]
         units = _side_by_side(model, tracks, tallies)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Edge, Unit
@@ -20,18 +21,20 @@ def similarity_edges(units: Sequence[Unit], vectors: Vectors, kind: str, least: 
     depends on the two alone. Every unit is compared with every other, a block of rows at a time.
     """
     edges = []
-    for one, other in _pairs(vectors, least - _MARGIN):
-        cosine = float(np.dot(vectors[one].astype(np.float64), vectors[other].astype(np.float64)))
-        if cosine >= least:
-            source, target = sorted((units[one].id, units[other].id))
-            edges.append(Edge(source, target, kind, round(cosine, 6)))
+    for ones, others in _pairs(vectors, least - _MARGIN):
+        cosines = (vectors[ones].astype(np.float64) * vectors[others].astype(np.float64)).sum(axis=1)
+        for one, other, cosine in zip(ones.tolist(), others.tolist(), cosines.tolist(), strict=True):
+            if cosine >= least:
+                source, target = sorted((units[one].id, units[other].id))
+                edges.append(Edge(source, target, kind, round(cosine, 6)))
     return edges
 
 
-def _pairs(vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
+def _pairs(vectors: Vectors, least: float) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield the rows of pairs, so many at a time that their vectors are no more than those of a few blocks."""
     for start in range(0, len(vectors), _BLOCK):
         block = vectors[start : start + _BLOCK]
-        rows, columns = np.nonzero(block @ vectors[start:].T >= least)
-        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
-            if row < column:
-                yield start + row, start + column
+        rows, columns = np.nonzero(np.triu(block @ vectors[start:].T >= least, k=1))
+        for first in range(0, len(rows), _BLOCK):
+            part = slice(first, first + _BLOCK)
+            yield start + rows[part], start + columns[part]

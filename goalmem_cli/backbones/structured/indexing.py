@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -41,19 +40,24 @@ def sessions_of(turns: Iterable[Turn]) -> list[Part]:
 
 
 def plan(parts: Sequence[Part], ledger: Iterable[Derived]) -> Plan:
-    """Return what the ledger lacks of the parts: those that are new, changed, or failed."""
+    """Return what the ledger lacks of the parts: those that are new, changed, follow from a changed one, or failed.
+
+    A part comes after the one that it follows from.
+    """
     known = {(line.conversation, line.name): line for line in ledger}
     present = {(part.conversation, part.name) for part in parts}
-    done = {place for place, line in known.items() if line.problem is None}
-    pending = tuple(
-        part
-        for part in parts
-        if (place := (part.conversation, part.name)) not in done or known[place].digest != part.digest
-    )
-    failed = sum(
-        (line := known.get((part.conversation, part.name))) is not None and line.problem is not None for part in pending
-    )
-    return Plan(pending, failed, tuple(line for place, line in known.items() if place not in present))
+    failed = {place for place, line in known.items() if line.problem is not None}
+    changed: set[tuple[str, str | None]] = set()
+    pending = []
+    for part in parts:
+        place = (part.conversation, part.name)
+        line = known.get(place)
+        if line is None or line.digest != part.digest or (part.conversation, part.follows) in changed:
+            changed.add(place)
+        if place in changed or place in failed:
+            pending.append(part)
+    again = sum((part.conversation, part.name) in failed for part in pending)
+    return Plan(tuple(pending), again, tuple(line for place, line in known.items() if place not in present))
 
 
 def batches(parts: Iterable[Part], at_once: int, requests: Callable[[Part], int]) -> Iterator[list[Part]]:
@@ -94,10 +98,8 @@ def derive_all(
         derivations = derive(group)
         store.derive(backbone, derivations)
         for each in derivations:
-            name = each.part.name
-            done.append(
-                PartDone(each.part.conversation, name, len(each.units), len(each.edges), each.usage, each.problem)
-            )
+            part, made = each.part, (len(each.units), len(each.edges))
+            done.append(PartDone(part.conversation, part.name, len(part.turns), *made, each.usage, each.problem))
             report(done[-1])
     return done
 
@@ -108,10 +110,10 @@ def summary(store: Store, backbone: str, done: Sequence[PartDone], noted: Mappin
     Raises:
         StoreError: the store could not be read.
     """
-    kinds = Counter(unit.kind for unit in store.units_of(backbone))
+    kinds, edges = store.counts_of(backbone)
     usage = sum((part.usage for part in done), Usage())
     failed = tuple(part for part in done if part.problem is not None)
-    return Indexed(len(done), dict(sorted(kinds.items())), len(store.edges_of(backbone)), usage, failed, noted or {})
+    return Indexed(len(done), sum(part.turns for part in done), kinds, edges, usage, failed, noted or {})
 
 
 def about_tokens(texts: Iterable[str]) -> int:

@@ -1,0 +1,52 @@
+"""What a backbone is told in a settings file, checked against what it can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, get_type_hints
+
+from goalmem_cli.documents import rebuild
+from goalmem_cli.errors import UsageError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """Those of a backbone that can be told nothing."""
+
+
+def settings_from(backbone: str, kind: type[T], given: Mapping[str, Any]) -> T:
+    """Return a backbone's settings, a frozen record whose fields all have a default, with what is given of them.
+
+    A whole number is at least 1; any other is a share, from 0 to 1.
+
+    Raises:
+        UsageError: the backbone has no such setting, or the value is none for it.
+    """
+    hints = get_type_hints(kind)
+    known = [slot.name for slot in fields(kind)]  # type: ignore[arg-type]
+    for name in given:
+        if name not in known:
+            raise UsageError(f"backbones: {backbone} has no setting {name!r}", f"it has {', '.join(known) or 'none'}")
+    try:
+        return kind(**{name: _checked(name, hints[name], value) for name, value in given.items()})
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"backbones: {backbone}: {error}", "give another value, or leave it out") from error
+
+
+def _checked(name: str, kind: Any, value: Any) -> Any:
+    """Return the value as the annotated kind.
+
+    Raises:
+        TypeError, ValueError: it is none, or out of bounds.
+    """
+    if isinstance(value, bool) and kind is not bool:
+        raise TypeError(f"{name} is no number and no word")
+    rebuilt = rebuild(kind, value)
+    if kind is int and rebuilt < 1:
+        raise ValueError(f"{name} is below 1")
+    if kind is float and not 0 <= rebuilt <= 1:
+        raise ValueError(f"{name} is not between 0 and 1")
+    return rebuilt
