@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, TypeAlias, get_args, get_type_hints
 
 from goalmem_cli.errors import UsageError
 
@@ -22,7 +22,12 @@ STORE_FILE = "goalmem.yaml"
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
-_KIND_NAMES = {bool: "true or false", int: "a whole number", str: "text", Path: "a path"}
+Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""What structured backbones are told, by the backbone's name and the parameter's."""
+_KIND_NAMES: Mapping[Any, str] = {
+    bool: "true or false", int: "a whole number", str: "text", Path: "a path",
+    Parameters: "settings by backbone, such as {stitch: {window: 20}}",
+}  # fmt: skip
 
 
 def stores_folder() -> Path:
@@ -54,9 +59,9 @@ class Settings:
     leave the choice to the model; `strict` None refuses the inferences of a small model only; `prompts` is a
     folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for a model that
     runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the bundled model
-    has. `parallel` is how many requests a model works on at a
-    time, `timeout` how many seconds a server may take for one; `model_cache` is how many megabytes of evaluated
-    prompts are kept on disk, 0 for none.
+    has. `backbones` is what structured backbones are told, by name; each checks its own when it is opened. `parallel`
+    is how many requests a model works on at a time, `timeout` how many seconds a server may take for one; `model_cache`
+    is how many megabytes of evaluated prompts are kept on disk, 0 for none.
     """
 
     store: Path
@@ -66,10 +71,13 @@ class Settings:
     threads: int | None = None
     seed: int = 0
     backbone: str = "reranked"
+    backbones: Parameters = field(default_factory=dict)
     reasoner: str = "goal-mem"
     max_breadth: int = 3
     max_depth: int = 5
     max_subgoals: int = 4
+    max_steps: int = 5
+    certainty: int = 15
     budget: int = 60
     strict: bool | None = None
     prompts: Path | None = None
@@ -80,13 +88,14 @@ class Settings:
 
 
 LEAST = {
-    "context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "budget": 1,
-    "parallel": 1, "timeout": 1, "model_cache": 0,
+    "context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "max_steps": 1,
+    "certainty": 0, "budget": 1, "parallel": 1, "timeout": 1, "model_cache": 0,
 }  # fmt: skip
 # Above what any model or machine has a use for, and within what llama.cpp's 32 bits hold.
 MOST = {
     "context": 2**24, "threads": 4096, "seed": 2**31 - 1,
-    "max_breadth": 1000, "max_depth": 1000, "max_subgoals": 4, "budget": 10**6,
+    "max_breadth": 1000, "max_depth": 1000, "max_subgoals": 4, "max_steps": 1000, "certainty": 100,
+    "budget": 10**6,
     "parallel": 64, "timeout": 10**6, "model_cache": 10**7,
 }  # fmt: skip
 _SHOWN_LENGTH = 60
@@ -188,17 +197,33 @@ def _value(name: str, shown: str, value: object, source: _Source) -> Any:
 
 def _kinds(name: str) -> tuple[Any, ...]:
     hint = get_type_hints(Settings)[name]
-    return get_args(hint) or (hint,)
+    return get_args(hint) if isinstance(hint, UnionType) else (hint,)
 
 
-def _converted(kind: type, value: object, source: _Source) -> Any:
+def _converted(kind: Any, value: object, source: _Source) -> Any:
     """Return the value as `kind`, None where it is not one."""
     if kind is Path:
         return _path(value, source)
+    if kind == Parameters:
+        return _parameters(value, source)
     if source.is_text and isinstance(value, str):
         return _parsed(kind, value.strip())
     is_of_kind = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
     return value if is_of_kind and value != "" else None
+
+
+def _parameters(value: object, source: _Source) -> Parameters | None:
+    if source.is_text and isinstance(value, str):
+        import yaml
+
+        try:
+            value = yaml.safe_load(value)
+        except (yaml.YAMLError, ValueError):
+            return None
+    if not isinstance(value, dict) or not all(isinstance(told, dict) for told in value.values()):
+        return None
+    names = [*value, *(name for told in value.values() for name in told)]
+    return value if all(isinstance(name, str) for name in names) else None
 
 
 def _path(value: object, source: _Source) -> Path | None:

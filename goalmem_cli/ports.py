@@ -66,8 +66,8 @@ class Request:
 class Completion:
     """A model's reply to one request. `is_complete` is False when it was cut off at the token limit.
 
-    `certainty` is the probability that the model itself gave the first token of the reply, before any grammar; None
-    where it is not told.
+    `certainty` is the probability that the model itself gave the first token of the reply, before any grammar, and
+    `likelihood` the one that it gave the whole reply; None where they are not told.
     """
 
     text: str
@@ -76,6 +76,7 @@ class Completion:
     completion_tokens: int = 0
     is_complete: bool = True
     certainty: float | None = None
+    likelihood: float | None = None
 
 
 class LanguageModel(Protocol):
@@ -137,13 +138,14 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class PartDone:
-    """A part that was derived from and is safe: how many units and edges it gave, what it cost, and what went wrong.
+    """A part that was derived from and is safe: its turns, the units and edges it gave, its cost, and what went wrong.
 
     `problem` is None where nothing did; else the next indexing tries the part again.
     """
 
     conversation: str
     name: str
+    turns: int
     units: int
     edges: int
     usage: Usage
@@ -154,11 +156,12 @@ class PartDone:
 class Indexed:
     """What one indexing did, and what the backbone then has: units by kind, and edges.
 
-    `parts` counts those derived from, and `failed` are those of them that failed; `noted` counts whatever else the
-    backbone looks out for, by what it is called.
+    `parts` counts those derived from, with so many `turns`, and `failed` are those of them that failed; `noted` counts
+    whatever else the backbone looks out for, by what it is called.
     """
 
     parts: int
+    turns: int
     units: Mapping[str, int]
     edges: int
     usage: Usage

@@ -3,13 +3,16 @@
 A file has `description`, `system`, `variables` (the declared inputs), `examples` (pairs of input and output), `input`
 with the templates `growing` and `tail`, and `output`: `schema` (JSON schema; ``choices: NAME`` stands for an
 enumeration built per call) or `grammar` (GBNF, with the same enumerations as template variables), and `max_tokens`.
+It may have `together`: steps, its own among them, whose requests begin alike, with the system texts and the examples
+of all of them in that order; so what one of them read of a situation, the next need not read again. It holds where
+each of these files names the same steps.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -26,6 +29,7 @@ Profile: TypeAlias = Literal["full", "compact"]
 Choices: TypeAlias = Mapping[str, Sequence[str]]
 
 _KEYS = {"description", "system", "variables", "examples", "input", "output", "max_tokens"}
+_OPTIONAL = {"together"}
 _PACKAGE = Path(__file__).parent
 _PLACES = (_PACKAGE / "prompt_files", _PACKAGE.parent / "prompts")
 
@@ -56,7 +60,7 @@ _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C takes a te
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One step's prompt. `hash` stands for the whole file, and is recorded with every trace."""
+    """One step's prompt. `hash` stands for the whole file, with those it is `together` with, and is in every trace."""
 
     name: str
     description: str
@@ -69,6 +73,7 @@ class Prompt:
     grammar: str | None
     max_tokens: int
     hash: str
+    together: tuple[str, ...] = ()
 
     def request(self, inputs: Mapping[str, object], choices: Choices | None = None) -> Request:
         """Return the filled prompt, its enumerations built from `choices`.
@@ -118,11 +123,14 @@ class PromptBook:
         if not own:
             raise PromptError(f"no prompts in {folder}", "give a folder with --prompts, or leave the option out")
         shipped = {file.stem: file for file in sorted(_of_profile(root, profile).glob("*.yaml"))}
-        files = {name: file for name, file in (shipped | own).items() if steps is None or name in steps}
-        book = cls(profile, folder, {name: load_prompt(file) for name, file in files.items()})
+        files = shipped | own
+        wanted = files if steps is None else steps
+        book = cls(profile, folder, {name: load_prompt(files[name]) for name in wanted if name in files})
         for step in steps or ():
             book[step]  # raises where there is none
-        return book
+        others = {name for prompt in book.prompts.values() for name in prompt.together if name in files}
+        found = {**book.prompts, **{name: load_prompt(files[name]) for name in others - book.prompts.keys()}}
+        return cls(profile, folder, {name: _together(prompt, found) for name, prompt in book.prompts.items()})
 
     def __getitem__(self, step: str) -> Prompt:
         try:
@@ -135,6 +143,19 @@ class PromptBook:
     def hashes(self) -> dict[str, str]:
         """The hash of each prompt, by step."""
         return {name: prompt.hash for name, prompt in self.prompts.items()}
+
+
+def _together(prompt: Prompt, found: Mapping[str, Prompt]) -> Prompt:
+    """Return the prompt with what the steps that it is together with begin with, where they say the same of it."""
+    group = [found[name] for name in prompt.together if name in found and found[name].together == prompt.together]
+    if not group or len(group) < len(prompt.together):
+        return prompt
+    return replace(
+        prompt,
+        system="\n\n".join(member.system for member in group),
+        examples=tuple(example for member in group for example in member.examples),
+        hash=content_hash(prompt.hash, *(member.hash for member in group)),
+    )
 
 
 def _of_profile(root: Path, profile: Profile) -> Path:
@@ -152,8 +173,8 @@ def load_prompt(file: Path) -> Prompt:
         content = yaml.load(text, Loader=_YAML)  # noqa: S506 - either loader is a safe one
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise PromptError(f"{file}: {' '.join(str(error).split())}", "mend the file or drop --prompts") from error
-    if not isinstance(content, dict) or content.keys() - _KEYS or _KEYS - content.keys():
-        odd = sorted(map(str, content.keys() ^ _KEYS)) if isinstance(content, dict) else ["everything"]
+    if not isinstance(content, dict) or content.keys() - _OPTIONAL != _KEYS:
+        odd = sorted(map(str, (content.keys() - _OPTIONAL) ^ _KEYS)) if isinstance(content, dict) else ["everything"]
         raise PromptError(
             f"{file}: unknown or missing keys: {', '.join(odd)}", f"the keys are {', '.join(sorted(_KEYS))}"
         )
@@ -172,6 +193,7 @@ def load_prompt(file: Path) -> Prompt:
         grammar=grammar,
         max_tokens=_whole(content["max_tokens"], file),
         hash=content_hash(text),
+        together=_group(content.get("together", []), file),
     )
 
 
@@ -246,6 +268,13 @@ def _fill(schema: Any, choices: Choices, name: str) -> Any:
             raise PromptError(f"prompt {name}: output: no values for the choices {schema['choices']!r}")
         filled["enum"] = list(choices[schema["choices"]])
     return filled
+
+
+def _group(value: Any, file: Path) -> tuple[str, ...]:
+    steps = tuple(_strings(value, file, "together"))
+    if steps and (file.stem not in steps or len(set(steps)) < len(steps)):
+        raise PromptError(f"{file}: together: must name this step, {file.stem}, among others, each once")
+    return steps
 
 
 def _strings(value: Any, file: Path, key: str) -> list[str]:

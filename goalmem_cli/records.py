@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -120,17 +120,19 @@ class Edge:
 class Part:
     """A stretch of a conversation that a backbone derives from at once: a session, say, or a window of turns.
 
-    `name` is the backbone's own for it, unique among its parts of the conversation.
+    `name` is the backbone's own for it, unique among its parts of the conversation. `follows` names the part before,
+    where this one is derived from with what that one gave in view: it is then to go, or to be derived again, with it.
     """
 
     conversation: str
     name: str
     turns: tuple[Turn, ...]
+    follows: str | None = None
 
     @cached_property
     def digest(self) -> str:
-        """What tells the part from one of the same name with other turns."""
-        return content_hash(*(turn.id for turn in self.turns))
+        """What tells the part from one of the same name with other turns, or another one before it."""
+        return _digest(self.follows, (turn.id for turn in self.turns))
 
 
 @dataclass(frozen=True)
@@ -146,11 +148,16 @@ class Derived:
     turns: tuple[str, ...]
     units: tuple[str, ...] = ()
     problem: str | None = None
+    follows: str | None = None
 
     @cached_property
     def digest(self) -> str:
         """What the digest of the part was; it has changed since where its turns have."""
-        return content_hash(*self.turns)
+        return _digest(self.follows, self.turns)
+
+
+def _digest(follows: str | None, turns: Iterable[str]) -> str:
+    return content_hash(*turns) if follows is None else content_hash(follows, *turns)
 
 
 @dataclass(frozen=True, slots=True)

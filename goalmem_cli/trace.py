@@ -155,8 +155,8 @@ class Attempt:
 class Action:
     """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
 
-    `said` is the reply, field by field; `skipped` counts the hits that were too long to be shown, or that the budget
-    left no room for; `failure` says why a reply could not be used.
+    `said` is the reply, or what the memory counted, field by field; `skipped` counts the hits that were too long to be
+    shown, or that the budget left no room for; `failure` says why a reply could not be used.
     """
 
     name: str

@@ -164,6 +164,7 @@ def open_structured(
         UsageError: there is no backbone of that name, or it is one that needs no indexing.
     """
     from goalmem_cli.backbones.structured.kit import Kit
+    from goalmem_cli.backbones.structured.settings import settings_from
 
     known = factories.backbones()
     if settings.backbone not in known:
@@ -172,14 +173,17 @@ def open_structured(
             f"there is no backbone {settings.backbone!r}"
         )  # fmt: skip
         raise UsageError(what, f"those to index are {', '.join(known) or 'none yet'}")
+    if strange := sorted(settings.backbones.keys() - known.keys()):
+        raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(known)}")
     entry = known[settings.backbone]
+    told = settings_from(settings.backbone, entry.settings, settings.backbones.get(settings.backbone, {}))
 
     def kit() -> Kit:
         loaded = model()
         prompts = open_prompts(settings.prompts, loaded.profile, entry.steps)
         return Kit(loaded.model, prompts, loaded.at_once, loaded.context)
 
-    return entry.build(store, kit)
+    return entry.build(store, kit, told)
 
 
 def open_traces(settings: Settings) -> TraceFolder:
@@ -236,6 +240,7 @@ def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, obser
         max_depth=settings.max_depth,
         max_subgoals=settings.max_subgoals,
         budget=settings.budget,
+        certainty=settings.certainty / 100,
         max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
@@ -267,7 +272,7 @@ def _forward(
     if entry.shows_all:
         budget = Budget(sys.maxsize, room_for_facts(loaded.context, prompts))
     tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer, loaded.adapter)
-    return entry.build(tools, Sources(store, gold))
+    return entry.build(tools, Sources(store, gold, settings.max_steps))
 
 
 def reasoner_steps(names: Iterable[str], profile: Profile) -> frozenset[str]:
@@ -295,7 +300,7 @@ def call_ranges(settings: Settings) -> dict[str, tuple[int, int]]:
 
     breadth, depth = settings.max_breadth, settings.max_depth
     most = 1 + breadth * (2 + 2 * depth)
-    return {GOAL_MEM: (2, most)} | {name: entry.calls for name, entry in REASONERS.items()}
+    return {GOAL_MEM: (2, most)} | {name: entry.calls(settings.max_steps) for name, entry in REASONERS.items()}
 
 
 def fact_tokens(context: int, prompts: PromptBook) -> int:

@@ -113,6 +113,28 @@ def test_switches_read_the_usual_words(environment: dict[str, str], value: str, 
     assert load_settings({}, {**environment, "GOALMEM_STRICT": value}).strict is expected
 
 
+@pytest.mark.parametrize("is_variable", [False, True])
+def test_backbones_are_told_by_name(environment: dict[str, str], *, is_variable: bool) -> None:
+    """As a mapping of mappings in a file, and as the same YAML on one line in the variable, which replaces the file's."""
+    write_user_file(environment, "backbones:\n  stitch:\n    window: 20\n  remem: {top: 3}")
+    if is_variable:
+        environment["GOALMEM_BACKBONES"] = "{stitch: {way: gated}}"
+    expected = {"stitch": {"way": "gated"}} if is_variable else {"stitch": {"window": 20}, "remem": {"top": 3}}
+    assert load_settings({}, environment).backbones == expected
+
+
+@pytest.mark.parametrize(
+    "value", ["stitch", "{stitch: 3}", "{stitch: }", "{1: {a: 2}}", "{stitch: {2: 3}}", "{a: [", "3"]
+)
+def test_what_tells_no_backbone_anything_is_an_error(environment: dict[str, str], value: str) -> None:
+    """In the variable and in a file alike, with an example of what would."""
+    with pytest.raises(UsageError, match=r"GOALMEM_BACKBONES is .* such as {stitch"):
+        load_settings({}, {**environment, "GOALMEM_BACKBONES": value})
+    write_user_file(environment, f"backbones: {value}")
+    with pytest.raises(UsageError, match=r"config\.yaml: ('backbones'|not YAML)"):
+        load_settings({}, environment)
+
+
 def test_a_named_user_file_must_be_there(tmp_path: Path) -> None:
     """GOALMEM_CONFIG naming nothing is an error, not a silent default."""
     with pytest.raises(UsageError, match="GOALMEM_CONFIG"):

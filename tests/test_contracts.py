@@ -71,15 +71,16 @@ def remem(folder: Path) -> StructuredBackbone:
     """Return the backbone `remem` over an empty store, its model a fake that finds one gist in every message."""
     gists = [{"turns": ["T1"], "text": "Biscuit is a dog.", "when": ""}]
     model = ScriptedModel(lambda _: json.dumps({"gists": gists, "facts": []}))
-    kit = Kit(model, PromptBook.load(None, "full", STRUCTURED["remem"].steps), 2, 4096)
-    return STRUCTURED["remem"].build(Store(folder / "store", HashEmbedder(), announce=lambda _: None), lambda: kit)
+    entry = STRUCTURED["remem"]
+    kit = Kit(model, PromptBook.load(None, "full", entry.steps), 2, 4096)
+    return entry.build(Store(folder / "store", HashEmbedder(), announce=lambda _: None), lambda: kit, entry.settings())
 
 
 def stitched(folder: Path) -> StructuredBackbone:
     """Return the backbone `stitch` over an empty store, its model a fake that understands a few words."""
     entry = STRUCTURED["stitch"]
     kit = Kit(ScriptedModel(understands), PromptBook.load(None, "full", entry.steps), 2, 4096)
-    return entry.build(Store(folder / "store", HashEmbedder(), announce=lambda _: None), lambda: kit)
+    return entry.build(Store(folder / "store", HashEmbedder(), announce=lambda _: None), lambda: kit, entry.settings())
 
 
 @pytest.mark.parametrize("build", [notes, remem, stitched], ids=["notes", "remem", "stitch"])

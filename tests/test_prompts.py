@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
     book = PromptBook.load(None, profile)
     choices = {
         "facts": ["F1", "F2", "F3", "F4"], "subgoals": ["S1", "S2"], "variables": ["x", "y"],
-        "names": ["Priya"], "refusal": ["none"], "types": ["date"], "open": ["x"], "closed": ["no"],
+        "names": ["Priya"], "replies": ["unknown", "alone", "cited"], "refusal": ["none"], "types": ["date"], "open": ["x"], "closed": ["no"],
         "lines": ["1", "2"], "labels": ["0", "1", "2", "3"], "actions": ["Retrieve", "Finish"], "turns": ["T1", "T2", "T3"], "gists": ["F1"],
         "tools": ["semantic_retrieve", "lexical_retrieve", "find_gist_contexts", "find_entity_contexts", "output_answer"],
     }  # fmt: skip
@@ -52,7 +53,7 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
         assert len(book.hashes[name]) == 32
         assert prompt.examples or profile == "compact"  # the adapter has learnt these
         if isinstance(request.shape, JsonShape):
-            for example in prompt.examples:
+            for example in load_prompt(book.folder / f"{name}.yaml").examples:
                 jsonschema.validate(yaml.safe_load(example.output), dict(request.shape.schema))
         else:
             LlamaGrammar.from_string(request.shape.grammar, verbose=False)
@@ -136,6 +137,47 @@ def test_one_file_of_ones_own_stands_in_for_the_shipped_one(tmp_path: Path) -> N
     assert book.hashes["unify"] == shipped.hashes["unify"]
 
 
+def test_proving_and_refining_begin_alike_up_to_the_last_fact() -> None:
+    """What a call read of the facts, the next one goes on from; each also comes so where it is loaded alone."""
+    book = PromptBook.load(None, "full")
+    inputs = {name: "" for step in ("unify", "refine") for name in book[step].variables}
+    seen = inputs | {"question": "Who sang?", "facts": [f"F{n}. Ana: I sang song number {n}." for n in range(20)]}
+    choices = {"facts": ["F1"], "subgoals": ["S1"], "variables": ["x"]}
+    prove, refine = (
+        book[step].request({name: seen[name] for name in book[step].variables}, choices) for step in ("unify", "refine")
+    )
+
+    assert (prove.system, prove.examples, prove.growing) == (refine.system, refine.examples, refine.growing)
+    assert prove.tail != refine.tail
+    assert len(prove.examples) == 4
+    assert PromptBook.load(None, "full", ["refine"]).prompts == {"refine": book["refine"]}
+    assert PromptBook.load(None, "full", []).prompts == {}
+    model = LlamaModel.from_file(resolve("bundled").path, context=4096, threads=1)
+    try:
+        (first,) = model.complete([replace(prove, max_tokens=1)])
+        (second,) = model.complete([replace(refine, max_tokens=1)])
+        assert second.prompt_tokens - second.cached_tokens < model.count_tokens(refine.growing)
+        assert first.prompt_tokens - first.cached_tokens > 1000
+    finally:
+        model.close()
+
+
+def test_a_file_that_says_nothing_of_the_other_stands_alone(tmp_path: Path) -> None:
+    """One's own unify.yaml without `together` is not mixed with the shipped refine.yaml; with it, both change."""
+    shipped = PromptBook.load(None, "full")
+    text = (shipped.folder / "unify.yaml").read_text(encoding="utf-8")
+    own = tmp_path / "unify.yaml"
+    own.write_text(text.replace("together: [unify, refine]\n", ""), encoding="utf-8")
+    apart = PromptBook.load(tmp_path, "full")
+    own.write_text(text.replace("You work on", "You are given"), encoding="utf-8")
+    changed = PromptBook.load(tmp_path, "full")
+
+    assert len(apart["unify"].examples) == len(apart["refine"].examples) == 2
+    assert "to refine" in apart["refine"].system and "to prove" not in apart["refine"].system
+    assert changed["refine"].system.startswith("You are given")
+    assert len({book.hashes["refine"] for book in (shipped, apart, changed)}) == 3
+
+
 def test_text_that_looks_like_a_template_is_data(tmp_path: Path) -> None:
     """A fact with braces in it is printed, not evaluated."""
     request = load_prompt(written(tmp_path)).request({"fact": "{{ 7 * 6 }}", "problem": ""}, {"facts": ["F1"]})
@@ -154,6 +196,9 @@ def test_text_that_looks_like_a_template_is_data(tmp_path: Path) -> None:
         ({"input": {"growing": "x"}}, "growing and tail"),
         ({"examples": [{"input": {"fact": "F1"}, "output": "x"}]}, "number 1"),
         ({"examples": "none"}, "examples"),
+        ({"together": ["other"]}, "together"),
+        ({"together": ["step", "step"]}, "together"),
+        ({"together": "step"}, "together"),
         ({"output": {"schema": {}, "grammar": ""}}, "output"),
         ({"output": {"schema": {"type": "strin"}}}, "schema"),
         (

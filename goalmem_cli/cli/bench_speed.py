@@ -86,7 +86,15 @@ def speed(
             context, quiet=quiet, store=folder / "store", model=model, adapter=adapter, threads=threads,
             embedder=embedder, max_breadth=max_breadth, max_depth=max_depth, budget=budget,
         )  # fmt: skip
-        bench = SpeedBench(run, folder, files or [_SAMPLES], questions, _sizes(units), profile, is_document=json)
+        bench = SpeedBench(
+            run,
+            folder,
+            files or [_SAMPLES],
+            questions,
+            ascending_sizes(units, "--units", SIZES),
+            profile,
+            is_document=json,
+        )
         names = listed(only, "--only") or tuple(bench.sections)
         if odd := [name for name in names if name not in bench.sections]:
             raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
@@ -98,16 +106,16 @@ def speed(
     return 0
 
 
-def _sizes(text: str) -> list[int]:
+def ascending_sizes(text: str, flag: str, example: str) -> list[int]:
     """Return the sizes that are typed with commas between.
 
     Raises:
         UsageError: they are no ascending numbers of at least a hundred.
     """
-    names = listed(text, "--units")
+    names = listed(text, flag)
     sizes = [int(name) for name in names if name.isdecimal() and len(name) < 10]
     if len(sizes) < len(names) or sizes[0] < 100 or sizes != sorted(set(sizes)):
-        raise UsageError(f"--units {text!r} is no list of sizes", f"write numbers from 100 on, ascending: {SIZES}")
+        raise UsageError(f"{flag} {text!r} is no list of sizes", f"write numbers from 100 on, ascending: {example}")
     return sizes
 
 

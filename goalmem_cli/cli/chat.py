@@ -51,6 +51,8 @@ def chat(
     backbone: options.Backbone = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
+    max_steps: options.MaxSteps = None,
+    certainty: options.Certainty = None,
     budget: options.Budget = None,
     strict: options.Strict = None,
     conversation: options.Conversations = None,
@@ -80,8 +82,9 @@ def chat(
     terms = Terms(conversation, asker, hidden_after(as_of), besides, is_traced=trace, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
-        backbone=backbone, reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, budget=budget,
-        strict=strict, seed=seed, threads=threads, context=context_length, prompts=prompts,
+        backbone=backbone, reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+        certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
+        prompts=prompts,
     )  # fmt: skip
     lines = _lines(run)
     with closing(Asking(run, terms)) as asking:

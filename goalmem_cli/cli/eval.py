@@ -105,6 +105,8 @@ def run(
     passes: Passes = 1,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
+    max_steps: options.MaxSteps = None,
+    certainty: options.Certainty = None,
     strict: options.Strict = None,
     context_length: options.Context = None,
     threads: options.Threads = None,
@@ -133,8 +135,9 @@ def run(
     with _temporary() as folder:
         made = begin(
             context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
-            seed=seed, budget=k, max_breadth=max_breadth, max_depth=max_depth, strict=strict, context=context_length,
-            threads=threads, parallel=parallel, prompts=prompts, embedder=embedder,
+            seed=seed, budget=k, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps, strict=strict,
+            certainty=certainty, context=context_length, threads=threads, parallel=parallel, prompts=prompts,
+            embedder=embedder,
         )  # fmt: skip
         path = Measuring(made, wanted).measure()
     judge_run(made, path, jury)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from goalmem_cli.ports import Indexed, Outlook, PartDone, StructuredBackbone
 
 SCHEMA_VERSION = 1
+_COSTS = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
 
 
 def register(app: typer.Typer) -> None:
@@ -128,6 +129,7 @@ def _show(run: Invocation, done: Indexed, *, is_json: bool) -> None:
     shown: dict[str, object] = {
         "backbone": run.settings.backbone,
         "parts": done.parts,
+        "turns": done.turns,
         "failed": len(done.failed),
         "calls": usage.calls,
         "prompt_tokens": usage.prompt_tokens,
@@ -135,15 +137,17 @@ def _show(run: Invocation, done: Indexed, *, is_json: bool) -> None:
         "completion_tokens": usage.completion_tokens,
         "seconds": round(usage.seconds, 1),
     }
+    costs = {name: getattr(usage, name) / done.turns for name in _COSTS} if done.turns else {}
     if is_json:
         failed = [
             {"conversation": part.conversation, "part": part.name, "problem": part.problem} for part in done.failed
         ]
         has = {"units": dict(done.units), "edges": done.edges, "noted": dict(done.noted)}
-        run.screen.document({"schema_version": SCHEMA_VERSION, **shown, **has, "failed": failed})
+        run.screen.document({"schema_version": SCHEMA_VERSION, **shown, "per_turn": costs, **has, "failed": failed})
         return
     from goalmem_cli.render.tables import pairs
 
     units = ", ".join(f"{kind} {number:,}" for kind, number in done.units.items()) or "none"
     rows = {name.replace("_", " "): value for name, value in shown.items()}
+    rows |= {f"{name.replace('_', ' ')} a turn": f"{cost:,.1f}" for name, cost in costs.items()}
     run.screen.show(pairs({**rows, "units now": units, "edges now": f"{done.edges:,}", **done.noted}))

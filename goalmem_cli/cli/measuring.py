@@ -318,6 +318,8 @@ class Measuring:
         }  # fmt: skip
         if wanted.conversations:
             decisive["conversations"] = ",".join(sorted(set(wanted.conversations)))
+        for name in self._structured:
+            decisive |= {f"{name}.{key}": value for key, value in settings.backbones.get(name, {}).items()}
         if loaded is not None:
             steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), loaded.profile)
             entries = self._run.factories.backbones()
@@ -325,8 +327,9 @@ class Measuring:
             prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes
             decisive |= {
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
-                "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "strict": settings.strict,
-                "profile": loaded.profile,
+                "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
+                "certainty": settings.certainty,
+                "strict": settings.strict, "profile": loaded.profile,
             }  # fmt: skip
             if loaded.adapter:
                 decisive["adapter"] = loaded.adapter

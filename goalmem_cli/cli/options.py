@@ -103,6 +103,20 @@ MaxDepth = Annotated[
     int | None,
     typer.Option(min=LEAST["max_depth"], max=MOST["max_depth"], help="How often goal-mem refines each [default: 5]."),
 ]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option(
+        min=LEAST["max_steps"], max=MOST["max_steps"], help="How many steps remem and react take [default: 5]."
+    ),
+]
+Certainty = Annotated[
+    int | None,
+    typer.Option(
+        min=LEAST["certainty"],
+        max=MOST["certainty"],
+        help="How certain goal-mem has to be of a step, in percent; for small models only [default: 15].",
+    ),
+]
 Budget = Annotated[
     int | None,
     typer.Option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -18,6 +19,7 @@ _ORDINALS = (
 ).split()
 _SMALL = {word: value for value, word in enumerate(_UNITS)} | {word: value for value, word in enumerate(_ORDINALS, 1)}
 _SMALL |= {f"{word[:-1]}ieth": value for word, value in _TENS.items()}
+_SPELT = frozenset(_SMALL) | frozenset(_TENS)
 _COUNTS = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12}
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -25,6 +27,7 @@ FUNCTION_WORDS = _ARTICLES | frozenset(
     "of in on at to for with from by and or her his their my your our its is was were be been am are that this "
     "some any as into about".split()
 )
+_LAST_OF_ENDINGS = frozenset("sgde")
 _WORD = re.compile(r"[^\W_]+(?:['’.,:][^\W_]+)*%?|%")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ORDINAL_DIGITS = re.compile(r"(\d+)(?:st|nd|rd|th)")
@@ -51,12 +54,15 @@ def content_words(text: str) -> frozenset[str]:
 
 def stem(word: str) -> str:
     """Return the word without a regular English plural or verb ending, to compare words across forms."""
+    if word[-1:] not in _LAST_OF_ENDINGS:
+        return word
     for ending, kept in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             return word[: -len(ending)] + kept
     return word
 
 
+@lru_cache(maxsize=4096)  # the same turns are compared with every query and subgoal
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning, to compare what texts say across forms of words."""
     return frozenset(stem(word) for word in content_words(text))
@@ -78,6 +84,8 @@ def _stem_possessive(word: str) -> str:
 
 def _digits(found: list[str]) -> list[str]:
     """Replace runs of number words by one number: two hundred and five -> 205."""
+    if _SPELT.isdisjoint(found):
+        return [_single(word) for word in found]
     result: list[str] = []
     total = current = 0
     run: list[str] = []
@@ -112,5 +120,5 @@ def _continues(run: list[str], word: str) -> bool:
 def _single(word: str) -> str:
     if word in _COUNTS:
         return str(_COUNTS[word])
-    ordinal = _ORDINAL_DIGITS.fullmatch(word)
+    ordinal = _ORDINAL_DIGITS.fullmatch(word) if word[:1].isdigit() else None
     return ordinal[1] if ordinal else word

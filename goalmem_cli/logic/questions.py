@@ -20,6 +20,8 @@ _REQUESTS = ("tell me", "show me", "give me", "list all", "list the", "list my",
 # An ASCII mark ends a word, as in no address; what other scripts use stands anywhere.
 _QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
 _ENDS_STATEMENT = re.compile(r"""[.!。！…]["'”’»)\]}*_]*$""")
+_TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _CURRENT_PHRASES = ("these days", "at the moment", "so far", "at present", "as of now", "most recent")
 
 
@@ -28,6 +30,11 @@ def asks_for_current_state(question: str) -> bool:
     found = words(question)
     phrase = " ".join(found)
     return bool(_CURRENT & set(found)) or any(cue in phrase for cue in _CURRENT_PHRASES)
+
+
+def asks_for_time(text: str) -> bool:
+    """Say whether a question, a statement or a type asks for a point in time, by its words."""
+    return bool(_TIME.search(text))
 
 
 def speaks_of_asker(text: str) -> bool:
@@ -41,6 +48,20 @@ def asks_for_something(question: str) -> bool:
     while opening and opening[0] in _PREPOSITIONS:
         opening = opening[1:]
     return bool(opening) and opening[0] in _QUESTION_WORDS
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Say whether yes or no would answer: its last sentence, or what stands behind an "if", opens with an auxiliary.
+
+    A choice between two things opens so as well, and is told by its "or"; so do "can you tell me" and "is there one,
+    and if so, which".
+    """
+    sentence = _SENTENCES.split(question.strip())[-1]
+    if words(sentence)[:1] == ["if"]:
+        sentence = sentence.partition(",")[2]
+    found = words(sentence)
+    is_more = "or" in found or found[1:2] == ["you"] or "if so" in " ".join(found)
+    return found[:1] != ["if"] and bool(_AUXILIARIES & set(found[:1])) and not is_more
 
 
 def is_question(text: str) -> bool:

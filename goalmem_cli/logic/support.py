@@ -10,7 +10,7 @@ from math import isclose
 
 from goalmem_cli.logic.checks import Remembered
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
-from goalmem_cli.logic.normal import content_stems, numbers, stem, words
+from goalmem_cli.logic.normal import content_stems, content_words, numbers, stem, words
 
 
 class Support(StrEnum):
@@ -78,6 +78,8 @@ def _is_computed(wanted: float, told: set[float]) -> bool:
 def _is_span(value: str, wanted: float, facts: Sequence[Remembered], known: tuple[str, ...]) -> bool:
     """Say whether the value counts the days, weeks, months or years between two of the dates at hand."""
     unit = next((unit for unit in _DAYS_PER if re.search(rf"\b{unit}s?\b", value.casefold())), None)
+    if unit is None and any(not numbers(word) for word in content_words(value)):
+        return False  # it counts something else, euros perhaps
     said = next((fact.said for fact in facts if fact.said is not None), None)
     periods = [period for fact in facts for period in _periods(fact)]
     periods += [period for text in known for period in periods_in(text, said)]

@@ -6,6 +6,7 @@ decided by the call's requests alone. What earlier calls left is restored there 
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -38,7 +39,7 @@ class Job:
     cached: int = 0
     reply: list[int] = field(default_factory=list)
     is_complete: bool = False
-    certainty: float | None = None
+    probabilities: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, request: Request, prompt: Sequence[int], fixed: int, limit: int) -> Job:
@@ -103,15 +104,14 @@ class Decoder:
 
     def _says_more(self, job: Job, grammar: ReplyGrammar, logits: Logits) -> bool:
         """Add the next token to a job's reply; say whether more may come after it."""
-        first = None if job.reply else logits.copy()
+        given = logits.copy()  # the grammar takes away what may not stand
         token = grammar.choose(logits)
-        if first is not None:
-            job.certainty = _probability(first, token)
         job.is_complete = self._vocabulary.is_end(token)
         if job.is_complete or len(job.reply) == job.limit:
             return False
         grammar.accept(token)
         job.reply.append(token)
+        job.probabilities.append(_probability(given, token))
         job.is_complete = grammar.is_over()
         return not job.is_complete
 
@@ -168,7 +168,16 @@ class Decoder:
 
     def _completion(self, job: Job) -> Completion:
         text = self._vocabulary.text(job.reply)
-        return Completion(text, len(job.prompt), job.cached, len(job.reply), job.is_complete, job.certainty)
+        told = job.probabilities
+        return Completion(
+            text,
+            len(job.prompt),
+            job.cached,
+            len(job.reply),
+            job.is_complete,
+            told[0] if told else None,
+            math.prod(told) if told else None,
+        )
 
 
 def _probability(logits: Logits, token: int) -> float:

@@ -15,15 +15,18 @@ from goalmem_cli.records import Hit, Question
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What some reasoners see beside the backbone: the turns as they are, and a benchmark's gold evidence."""
+    """What some reasoners have beside the tools: the turns as they are, gold evidence, and how many steps to take."""
 
     transcript: Transcript
     gold: Callable[[Question], Sequence[Hit]] | None = None
+    max_steps: int = remem.REASONING
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """How a reasoner is made, its prompts, and the least and most calls of a question, without second tries.
+
+    `calls` gets how many steps those may take that decide step by step what to do next.
 
     `shows_all` says that it shows as much as the context holds, whatever the budget; `needs_gold` that it only exists
     where the gold evidence is known; `backbone` names the only one that it can explore, where it is not any.
@@ -31,10 +34,15 @@ class Entry:
 
     build: Callable[[Tools, Sources], Reasoner]
     steps: Sequence[str]
-    calls: tuple[int, int]
+    calls: Callable[[int], tuple[int, int]]
     shows_all: bool = False
     needs_gold: bool = False
     backbone: str | None = None
+
+
+def _always(calls: tuple[int, int]) -> Callable[[int], tuple[int, int]]:
+    """Return the least and most calls of a reasoner whose steps nobody chooses."""
+    return lambda _: calls
 
 
 def _oracle(tools: Tools, sources: Sources) -> Reasoner:
@@ -50,23 +58,31 @@ def _episodic(tools: Tools) -> remem.Memory:
 
 
 REASONERS: Mapping[str, Entry] = {
-    direct.NAME: Entry(lambda tools, _: direct.Direct(tools), direct.STEPS, direct.calls()),
+    direct.NAME: Entry(lambda tools, _: direct.Direct(tools), direct.STEPS, _always(direct.calls())),
     full_context.NAME: Entry(
         lambda tools, sources: full_context.FullContext(tools, sources.transcript),
         full_context.STEPS,
-        full_context.calls(),
+        _always(full_context.calls()),
         shows_all=True,
     ),
-    reformulate.NAME: Entry(lambda tools, _: reformulate.Reformulate(tools), reformulate.STEPS, reformulate.calls()),
-    reflect.NAME: Entry(lambda tools, _: reflect.Reflect(tools), reflect.STEPS, reflect.calls()),
-    react.NAME: Entry(lambda tools, _: react.React(tools), react.STEPS, react.calls()),
-    memguide.NAME: Entry(lambda tools, _: memguide.MemGuide(tools), memguide.STEPS, memguide.calls()),
-    tiser.NAME: Entry(lambda tools, _: tiser.Tiser(tools), tiser.STEPS, tiser.calls()),
+    reformulate.NAME: Entry(
+        lambda tools, _: reformulate.Reformulate(tools), reformulate.STEPS, _always(reformulate.calls())
+    ),
+    reflect.NAME: Entry(lambda tools, _: reflect.Reflect(tools), reflect.STEPS, _always(reflect.calls())),
+    react.NAME: Entry(lambda tools, sources: react.React(tools, sources.max_steps), react.STEPS, react.calls),
+    memguide.NAME: Entry(lambda tools, _: memguide.MemGuide(tools), memguide.STEPS, _always(memguide.calls())),
+    tiser.NAME: Entry(lambda tools, _: tiser.Tiser(tools), tiser.STEPS, _always(tiser.calls())),
     remem.NAME: Entry(
-        lambda tools, _: remem.Remem(tools, _episodic(tools)), remem.STEPS, remem.calls(), backbone=remem.MEMORY
+        lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.max_steps),
+        remem.STEPS,
+        remem.calls,
+        backbone=remem.MEMORY,
     ),
     remem.SINGLE: Entry(
-        lambda tools, _: remem.RememSingle(tools, _episodic(tools)), remem.SINGLE_STEPS, (1, 1), backbone=remem.MEMORY
+        lambda tools, _: remem.RememSingle(tools, _episodic(tools)),
+        remem.SINGLE_STEPS,
+        _always((1, 1)),
+        backbone=remem.MEMORY,
     ),
-    oracle.NAME: Entry(_oracle, oracle.STEPS, oracle.calls(), needs_gold=True),
+    oracle.NAME: Entry(_oracle, oracle.STEPS, _always(oracle.calls()), needs_gold=True),
 }

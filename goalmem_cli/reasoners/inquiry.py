@@ -99,8 +99,12 @@ class Inquiry:
         queries = tuple(dict.fromkeys(query.strip() for query in queries if query.strip()))
         return self.take(round_robin([self._facts.hits(query, per_query) for query in queries]), queries, more)
 
-    def take(self, hits: Sequence[Hit], queries: Sequence[str] = (), more: int = 0) -> tuple[Fact, ...]:
+    def take(
+        self, hits: Sequence[Hit], queries: Sequence[str] = (), more: int = 0, told: Sequence[tuple[str, str]] = ()
+    ) -> tuple[Fact, ...]:
         """Return the facts that the hits add to the pool, in their order, as far as the budget goes.
+
+        `told` is what the memory said beside them, which the trace keeps.
 
         Where `more` retrievals may follow, the pool's first facts take half of the tokens, since what the question
         itself finds is likeliest, and later ones an even share of what is left, so that none finds the budget spent.
@@ -123,7 +127,7 @@ class Inquiry:
             new.append(self._facts.fact(hit))
         self.pool += new
         numbers = tuple(fact.number for fact in new)
-        self._record(Action(RETRIEVE, queries=tuple(queries), new_facts=numbers, skipped=len(skipped)))
+        self._record(Action(RETRIEVE, tuple(told), tuple(queries), numbers, len(skipped)))
         return tuple(new)
 
     def ask(
@@ -200,7 +204,7 @@ class Inquiry:
         numbers = [fact.number for fact in shown]
         if is_ranked and self._tools.prompts.profile == "compact":
             shown = shown[::-1]
-        reading = self.ask(step, lambda fields: reading_of(fields, numbers), {"facts": numbers}, shown)
+        reading = self.ask(step, lambda fields: reading_of(fields, numbers), reading_choices(numbers), shown)
         return self.conclude(reading, stopped)
 
     def conclude(self, reading: Reading | None, stopped: Stop) -> Trace:
@@ -233,6 +237,11 @@ class Inquiry:
     def _record(self, action: Action) -> None:
         self._actions.append(action)
         self._tools.observer.acted(action, self._facts.by_number)
+
+
+def reading_choices(numbers: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Return what a reading may reply: that it is unknown, or an answer that cites some of the facts."""
+    return {"facts": numbers, "replies": ["unknown", "cited"]}
 
 
 def reading_of(fields: Fields, numbers: Sequence[str]) -> Reading:

@@ -98,7 +98,8 @@ class Remem:
         scope = scope_of(inquiry.question)
         found = self._memory.explore(scope, call)
         named = _named(call, gists)
-        new = inquiry.take(round_robin([found.gists, found.facts]), (named,), more)
+        counted = [("found", "; ".join(told))] if (told := _counted(found)) else []
+        new = inquiry.take(round_robin([found.gists, found.facts]), (named,), more, counted)
         kinds = {hit.unit.id: hit.unit.kind for hit in found.hits}
         gists.update({fact.number: fact.unit for fact in new if kinds[fact.unit] == GIST})
         numbers = {fact.unit: fact.number for fact in inquiry.pool}
@@ -164,10 +165,16 @@ def _summary(found: Found, numbers: Sequence[str]) -> str:
     parts = [", ".join(numbers) or "nothing"]
     if len(numbers) < len(found.hits):
         parts.append(f"{len(found.hits) - len(numbers)} that there is no room for")
+    return "; ".join([*parts, *_counted(found)])
+
+
+def _counted(found: Found) -> list[str]:
+    """Return what the tool counted, which no fact tells."""
+    parts = []
     if found.total is not None:
         parts.append(f"{found.total} match{' only by words of the name' if found.is_loose else ''}")
     if found.without_time:
         parts.append(f"{found.without_time} more without a time")
     if found.number is not None:
         parts.append(f"count {found.number}")
-    return "; ".join(parts)
+    return parts

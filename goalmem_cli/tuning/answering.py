@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
 from goalmem_cli.logic import Substitution
+from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, asker_in, fact_line
 from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.reasoners.goal_mem.engine import worded
+from goalmem_cli.reasoners.inquiry import reading_choices
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact
 from goalmem_cli.tuning.example import Example
@@ -22,6 +25,8 @@ FEWEST, MOST, TOKENS = 4, 12, 900
 CITED = 4
 WITHOUT = 0.12
 """How often a reading is shown none of the evidence."""
+OF_ANOTHER = 0.5
+"""How often a question is put again with somebody else's name in it, whom its evidence does not tell of."""
 
 
 def answering(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:
@@ -78,11 +83,41 @@ def _reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example
     if not shown or (not is_unknown and answer is None):
         return
     cited = [fact.number for fact in evidence][:CITED]
-    reply = "answer: unknown" if is_unknown else f"answer: {answer}\nfacts: {', '.join(cited)}"
+    if is_unknown:
+        yield _unknown(scene, book, scene.question.text, shown)
+    else:
+        reply = f"answer: {answer}\nfacts: {', '.join(cited)}"
+        yield Example("read", scene.case.id, _read(scene, book, scene.question.text, shown), reply)
+
+
+def of_another(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:  # noqa: ARG001
+    """Yield a reading that finds what the question is about, but told of somebody else than it names."""
+    if scene.case.is_unanswerable or chance.random() >= OF_ANOTHER:
+        return
+    evidence = scene.gold(scene.case.evidence)
+    told = " ".join((scene.question.text, scene.case.answer or "", *(fact.text for fact in evidence)))
+    people = sorted(name for name, kind in scene.names.items() if kind.is_person)
+    named = [name for name in people if _word(name).search(scene.question.text) and name != scene.question.asker]
+    others = [name for name in people if not _word(name).search(told) and name != scene.question.asker]
+    if named and others:
+        text = _word(named[0]).sub(chance.choice(others), scene.question.text)
+        found = _with(scene.found(text, chance.randint(FEWEST, MOST)), evidence, chance)
+        yield _unknown(scene, book, text, _within(found, {fact.unit for fact in evidence}))
+
+
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Example:
+    return Example("read none", scene.case.id, _read(scene, book, asked, shown), "answer: unknown")
+
+
+def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
+    """Return the request for a reading of the facts, the best last."""
     lines = _lines(shown[::-1])
-    inputs = {"question": scene.question.text, "asker": asker_in(scene.question), "facts": lines, "problem": ""}
-    request = book["read"].request(inputs, {"facts": [fact.number for fact in shown]})
-    yield Example("read none" if is_unknown else "read", scene.case.id, request, reply)
+    inputs = {"question": asked, "asker": asker_in(scene.question), "facts": lines, "problem": ""}
+    return book["read"].request(inputs, reading_choices([fact.number for fact in shown]))
 
 
 def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:

@@ -21,7 +21,7 @@ from goalmem_cli.models.prompt_tokens import PromptTokens
 from goalmem_cli.tuning.batches import MIX, Tokens, batches, tokenise
 from goalmem_cli.tuning.corpus import HELD_OUT, Talk, read_corpus, split
 from goalmem_cli.tuning.example import Example
-from goalmem_cli.tuning.rendering import render
+from goalmem_cli.tuning.rendering import Variety, render
 from goalmem_cli.wiring import load_embedder, open_prompts
 
 BASE = "bundled"
@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("corpus", type=Path, help="the folder of the corpus")
     show.add_argument("--seed", type=int, default=1)
     show.add_argument("--each", type=int, default=2, help="how many of each kind to print")
+    _varied(show)
     show.set_defaults(run=_show)
     teach = commands.add_parser("train", help="train, convert, check and describe an adapter")
     teach.add_argument("corpus", type=Path, help="the folder of the corpus")
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     teach.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     teach.add_argument("--mix", type=json.loads, default={}, help='shares of kinds to change: {"read": 0.1}')
     teach.add_argument("--held-out", type=int, default=200, help="how many held-out examples to take the loss of")
+    _varied(teach)
     teach.set_defaults(run=_train)
     turn = commands.add_parser("convert", help="convert and check the last weights of a training that was interrupted")
     turn.add_argument("folder", type=Path, help="the folder that train wrote to")
@@ -81,10 +83,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _varied(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--years", action="store_true", help="move what lies in one memory by 28 years, or not, too")
+    command.add_argument("--people", action="store_true", help="also put questions with somebody else's name in them")
+
+
 def _show(options: argparse.Namespace) -> None:
     talks, _ = split(read_corpus(options.corpus))
     by_kind: dict[str, list[Example]] = {}
-    for example in _rendered(talks, options.seed):
+    for example in _rendered(talks, options.seed, _variety(options)):
         by_kind.setdefault(example.kind, []).append(example)
     vocabulary = PromptTokens(resolve(BASE).path)
     chance = Random(options.seed)  # noqa: S311 - these are no secrets
@@ -108,9 +115,10 @@ def _train(options: argparse.Namespace) -> None:
     talks, held = split(read_corpus(options.corpus))
     vocabulary = PromptTokens(base)
     dropped: Counter[str] = Counter()
-    copies = (_rendered(talks, options.seed + copy) for copy in range(options.copies))
+    variety = _variety(options)
+    copies = (_rendered(talks, options.seed + copy, variety) for copy in range(options.copies))
     examples = list(tokenise(chain.from_iterable(copies), vocabulary, dropped))
-    unseen = _sample(list(tokenise(_rendered(held, options.seed), vocabulary, Counter())), options.held_out)
+    unseen = _sample(list(tokenise(_rendered(held, options.seed, variety), vocabulary, Counter())), options.held_out)
     vocabulary.close()
     if not examples or not unseen:
         missing = "conversation to train on" if not examples else "held-out conversation to check the adapter on"
@@ -127,7 +135,8 @@ def _train(options: argparse.Namespace) -> None:
     after = training.mean_losses(model, unseen, course.tokens)
     _say(f"held out, after: {_losses(after)}")
     record = {
-        "conversations": len(talks), "copies": options.copies, "available": dict(available), "dropped": dict(dropped),
+        "conversations": len(talks), "copies": options.copies, "variety": asdict(variety),
+        "available": dict(available), "dropped": dict(dropped),
         "course": asdict(course), "device": str(training.device()), "steps": done.steps,
         "examples": dict(done.kinds), "tokens": done.tokens, "minutes": round(done.seconds / 60, 1),
         "losses": _rounded(done.losses), "held_out_losses_before": _rounded(before), "held_out_losses": _rounded(after),
@@ -179,8 +188,12 @@ def _record(options: argparse.Namespace) -> None:
     card.add_evaluation(options.folder, options.name, options.figures)
 
 
-def _rendered(talks: Sequence[Talk], seed: int) -> Iterator[Example]:
-    return render(talks, open_prompts(None, "compact"), load_embedder("static"), seed)
+def _variety(options: argparse.Namespace) -> Variety:
+    return Variety(years=options.years, people=options.people)
+
+
+def _rendered(talks: Sequence[Talk], seed: int, variety: Variety) -> Iterator[Example]:
+    return render(talks, open_prompts(None, "compact"), load_embedder("static"), seed, variety)
 
 
 def _sample(examples: list[Tokens], count: int) -> list[Tokens]:

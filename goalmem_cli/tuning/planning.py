@@ -39,20 +39,20 @@ def _decomposition(
 ) -> Iterator[Example]:
     question = scene.question
     reply = lines.write_plan(str(goal), list(map(str, subgoals)))
-    if len(subgoals) > MOST_SUBGOALS or not fits([goal, *subgoals]) or not _is_read(reply, question):
+    if len(subgoals) > MOST_SUBGOALS or not fits([goal, *subgoals]) or not _is_read(reply, subgoals, question):
         return
     inputs = _asked(question) | {"failed": list(failed), "problem": ""}
     request = book["decompose"].request(inputs, plan_choices(question))
     yield Example("decompose again" if failed else "decompose", scene.case.id, request, reply)
 
 
-def _is_read(reply: str, question: Question) -> bool:
-    """Say whether the engine would take the plan."""
+def _is_read(reply: str, subgoals: Sequence[Atom], question: Question) -> bool:
+    """Say whether the engine would take the plan with these subgoals."""
     try:
-        lines.read_plan(reply, question)
+        plan = lines.read_plan(reply, question)
     except ReplyUnusable:
         return False
-    return True
+    return list(map(str, plan.subgoals)) == list(dict.fromkeys(map(str, subgoals)))
 
 
 def _refinement(

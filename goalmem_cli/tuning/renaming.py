@@ -1,4 +1,4 @@
-"""Gives people, places and things of a conversation other names, the same in its turns, questions and plans."""
+"""Gives a conversation other names and another time, the same in its turns, questions and plans."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from goalmem_cli.records import Turn
 from goalmem_cli.tuning.corpus import Talk
 from goalmem_cli.tuning.names import ENDINGS, MEN, MIDDLES, NO_NAMES, ONSETS, PLACES, WOMEN
 
+YEARS = (-28, 0, 28)
+"""By how many years a memory may be moved: after 28 every date has its weekday again, leap days included."""
+_YEAR = re.compile(r"(?<![\w.,€£$])(?:19|20)\d\d(?![\w%]|[.,]\d)")
 _WORD = re.compile(r"\w+")
 _INSIDE = re.compile(r"(?<=[\w,;)] )[^\W\d_][\w]*")  # a word that opens no sentence
 _PEOPLES = ("ish", "ese", "ian", "ians", "ean", "ans")
@@ -56,14 +59,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A conversation under new names, and what each of its names names."""
+    """A conversation under new names and in other years, and what each of its names names."""
 
     talk: Talk
     names: Mapping[str, Kind]
 
 
-def rename(talk: Talk, kinds: Mapping[str, Kind], chance: Random) -> Renamed:
-    """Return the conversation with every one of the names replaced by one drawn for it, of its kind."""
+def rename(talk: Talk, kinds: Mapping[str, Kind], chance: Random, years: int = 0) -> Renamed:
+    """Return the conversation so many years later, with each of the names replaced by one drawn for it, of its kind."""
     taken = {word for text in _texts(talk) for word in _WORD.findall(text)}
     new: dict[str, str] = {}
     for name, kind in kinds.items():
@@ -73,7 +76,7 @@ def rename(talk: Talk, kinds: Mapping[str, Kind], chance: Random) -> Renamed:
     for speaker in talk.speakers:
         if speaker in new and speaker != MACHINE:
             written[speaker.lower()] = new[speaker].lower()  # as some write their messages
-    return Renamed(_replaced(talk, written), {new[name]: kind for name, kind in kinds.items()})
+    return Renamed(_replaced(talk, written, years), {new[name]: kind for name, kind in kinds.items()})
 
 
 def lower_words(talks: Iterable[Talk]) -> frozenset[str]:
@@ -174,29 +177,32 @@ def _plan(case: Case) -> GoldPlan:
     return case.plan
 
 
-def _replaced(talk: Talk, new: Mapping[str, str]) -> Talk:
-    if not new:
-        return talk
-    names = "|".join(sorted(map(re.escape, new), key=len, reverse=True))
+def later(text: str, years: int) -> str:
+    """Return the text with the years that it names so many years later; a decade, a price or a share is no year."""
+    return _YEAR.sub(lambda match: str(int(match[0]) + years), text) if years else text
+
+
+def _replaced(talk: Talk, new: Mapping[str, str], years: int) -> Talk:
+    names = "|".join(sorted(map(re.escape, new), key=len, reverse=True)) or "(?!)"
     exact = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
     loose = re.compile(exact.pattern, re.IGNORECASE)
     lowered = {name.lower(): to for name, to in new.items()}
 
     def say(text: str) -> str:
-        return exact.sub(lambda match: new[match[0]], text)
+        return later(exact.sub(lambda match: new[match[0]], text), years)
 
     def seek(text: str) -> str:
-        return loose.sub(lambda match: lowered[match[0].lower()], text)
+        return later(loose.sub(lambda match: lowered[match[0].lower()], text), years)
 
-    turns = tuple(_turn(turn, say) for turn in talk.conversation.turns)
+    turns = tuple(_turn(turn, say, years) for turn in talk.conversation.turns)
     return Talk(replace(talk.conversation, turns=turns), tuple(_case(case, say, seek) for case in talk.cases))
 
 
-def _turn(turn: Turn, say: Callable[[str], str]) -> Turn:
+def _turn(turn: Turn, say: Callable[[str], str], years: int) -> Turn:
+    said = turn.said and turn.said.replace(year=turn.said.year + years)
     return Turn(
-        turn.conversation, turn.session, turn.ordinal, say(turn.speaker), say(turn.text), turn.said, turn.own_id,
-        turn.role,
-    )  # fmt: skip
+        turn.conversation, turn.session, turn.ordinal, say(turn.speaker), say(turn.text), said, turn.own_id, turn.role
+    )
 
 
 def _case(case: Case, say: Callable[[str], str], seek: Callable[[str], str]) -> Case:

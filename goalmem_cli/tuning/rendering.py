@@ -1,26 +1,39 @@
-"""Renders the corpus into examples of every step, under new names each time."""
+"""Renders the corpus into examples of every step, under new names each time, and in other years where wanted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.tuning.answering import answering
+from goalmem_cli.tuning.answering import answering, of_another
 from goalmem_cli.tuning.corpus import Talk, by_domain
 from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import remembered
 from goalmem_cli.tuning.plan import lesson_of
 from goalmem_cli.tuning.planning import planning
-from goalmem_cli.tuning.renaming import Kind, lower_words, names_of, rename
+from goalmem_cli.tuning.renaming import YEARS, Kind, lower_words, names_of, rename
 from goalmem_cli.tuning.unifying import unifying
 
 
+@dataclass(frozen=True, slots=True)
+class Variety:
+    """What a copy of the examples differs in from the corpus beside near misses: names, years, whom a question names.
+
+    The shipped adapter saw other names alone.
+    """
+
+    names: bool = True
+    years: bool = False
+    people: bool = False
+
+
 def render(
-    talks: Sequence[Talk], book: PromptBook, embedder: Embedder, seed: int, *, is_renamed: bool = True
+    talks: Sequence[Talk], book: PromptBook, embedder: Embedder, seed: int, variety: Variety = Variety()
 ) -> Iterator[Example]:
-    """Yield one copy of the examples of the conversations; another seed draws other names and other near misses.
+    """Yield one copy of the examples of the conversations; another seed draws another one.
 
     Raises:
         PromptError: a prompt has other inputs than the examples give.
@@ -29,11 +42,13 @@ def render(
     chance = Random(seed)  # noqa: S311 - these are no secrets
     common = lower_words(talks)
     kinds: Mapping[str, Mapping[str, Kind]] = {talk.name: names_of(talk, common) for talk in talks}
+    parts = (planning, unifying, answering, of_another) if variety.people else (planning, unifying, answering)
     for members in by_domain(talks).values():
-        renamed = [rename(talk, kinds[talk.name] if is_renamed else {}, chance) for talk in members]
+        years = chance.choice(YEARS) if variety.years else 0
+        renamed = [rename(talk, kinds[talk.name] if variety.names else {}, chance, years) for talk in members]
         with remembered(renamed, embedder) as scenes:
             for scene in scenes:
                 lesson = lesson_of(scene.case)
                 if lesson is not None:
-                    for examples in (planning, unifying, answering):
+                    for examples in parts:
                         yield from examples(scene, lesson, book, chance)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import get_args
 
 import pytest
 
+from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.cli.options import ReasonerName
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.catalogue import REASONERS
 from goalmem_cli.wiring import GOAL_MEM, Factories, LoadedModel
+from tests.backbones.stitch_samples import understands
 from tests.cli.conftest import Goalmem, seeing
 from tests.fakes import ScriptedModel
 from tests.reasoners.forward import RUBBISH, says
-from tests.reasoners.scripting import number_of
+from tests.reasoners.scripting import answered, grounds, number_of, plan, unified
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
 KYOTO = "talked me into a Kyoto Latte"
@@ -96,6 +99,43 @@ def test_each_answers_and_draws_its_own_steps(momoco: Goalmem, name: str, profil
     shown = momoco("trace", "show", "last")
     assert shown.code == 0
     assert shown.out == outcome.err
+
+
+def on_structured(request: Request) -> str:
+    """Return a fitting reply to what indexing `remem` or `stitch` asks, and to any reasoner that stands on them."""
+    if request.step == "remem_extract":
+        gist = {"turns": ["T1"], "text": "Something was said about a drink.", "when": ""}
+        return json.dumps({"gists": [gist], "facts": []})
+    if request.step in STRUCTURED["stitch"].steps:
+        return understands(request)
+    proof: dict[str, str | Callable[[Request], str]] = {
+        "decompose": plan("(Alice) ordered (x:drink)", "(Alice) ordered (x:drink)"),
+        "unify": unified(grounds(1, KYOTO, x="Kyoto Latte")),
+        "answer": answered("Kyoto Latte"),
+    }
+    given = proof.get(request.step)
+    if given is None:
+        return reply(request, "Kyoto Latte")
+    return given if isinstance(given, str) else given(request)
+
+
+@pytest.mark.parametrize(
+    ("backbone", "derived"), [("remem", "Something was said about a drink."), ("stitch", "(greetings)")]
+)
+def test_each_stands_on_a_structured_backbone(momoco: Goalmem, backbone: str, derived: str) -> None:
+    """`goal-mem` and all that need no backbone of their own are shown what was derived, and can cite what was said.
+
+    But `full-context` shows the turns as they are.
+    """
+    factories = seeing(lambda _: LoadedModel(ScriptedModel(on_structured), "scripted", "full", 8192, at_once=4))
+    assert momoco("index", backbone, "-q", factories=factories).code == 0
+    for name in (GOAL_MEM, *FORWARD):
+        words = ("ask", QUESTION, "--backbone", backbone, "--reasoner", name, "--json")
+        document = json.loads(momoco(*words, factories=factories).out)
+        assert (document["answer"], document["reasoner"]) == ("Kyoto Latte", name)
+        assert [document["facts"][number]["turns"] for number in document["evidence"]] == [["D1:3"]]
+        shows_derived = any(derived in fact["text"] for fact in document["facts"].values())
+        assert shows_derived == (name != "full-context")
 
 
 @by_name

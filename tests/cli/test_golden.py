@@ -16,8 +16,8 @@ def asked(goalmem: Goalmem) -> Any:
     """Ask with the default settings, and return the outcome and its document."""
     assert goalmem("ingest", str(SAMPLES)).code == 0
 
-    def ask(question: str) -> tuple[Outcome, dict[str, Any]]:
-        outcome = goalmem("ask", question, "--json", "--threads", "1")
+    def ask(question: str, *words: str) -> tuple[Outcome, dict[str, Any]]:
+        outcome = goalmem("ask", question, "--json", "--threads", "1", *words)
         return outcome, json.loads(outcome.out)
 
     return ask
@@ -55,3 +55,12 @@ def test_what_memory_does_not_tell_is_refused_with_the_subgoal_that_failed(asked
     assert outcome.code == 1
     assert document["answer"] is None
     assert {entry["why"] for entry in failed}
+
+
+def test_who_wants_to_be_surer_is_refused_more(asked: Any) -> None:
+    """The date above is nearly sure, which is not enough where nothing but certainty is."""
+    outcome, document = asked("When did Alice go to Momoco with Priya?", "--certainty", "100")
+    first = document["attempts"][0]["steps"][0]
+
+    assert outcome.code == 1
+    assert "is too unlikely to prove it" in first["unresolved"][0]["why"]

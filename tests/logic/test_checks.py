@@ -111,6 +111,7 @@ def test_the_teller_may_stand_in_the_subgoal_too() -> None:
         ("24 December 2022", ["We met on Christmas Eve"], [], Support.DERIVED),
         ("18 May 2023", ["It was last Friday"], [], Support.INFERRED),
         ("7 weeks", ["They moved it from the 28th of May to the 16th of July"], [], Support.DERIVED),
+        ("7 euros", ["They moved it from the 28th of May to the 16th of July"], [], Support.INFERRED),
         ("7", ["They moved it"], ["28 May 2022", "16 July 2022"], Support.DERIVED),
         ("55", ["We sold 31 loaves and 24 buns"], [], Support.DERIVED),
         ("56", ["We sold 31 loaves and 24 buns"], [], Support.INFERRED),

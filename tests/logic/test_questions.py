@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.logic.questions import is_question, speaks_of_asker
+from goalmem_cli.logic.questions import asks_for_time, asks_yes_or_no, is_question, speaks_of_asker
 
 QUESTIONS = (
     "Where do I live?", "where do I live", "did Alice order tea", "is there a cafe nearby", "Will Anna come",
@@ -52,3 +52,39 @@ def test_a_question_about_whoever_asks_says_so(question: str) -> None:
 def test_a_question_about_others_does_not(question: str) -> None:
     """Without a first person, whoever asks does not matter."""
     assert not speaks_of_asker(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_so"),
+    [
+        ("When did Ana go?", True),
+        ("date", True),
+        ("year of birth", True),
+        ("pet", False),
+        ("How long did it take?", False),
+        ("Whenever", False),
+    ],
+)
+def test_a_point_in_time_is_asked_for_by_word(text: str, is_so: bool) -> None:
+    """So that of a question, a statement and a type alike."""
+    assert asks_for_time(text) is is_so
+
+
+@pytest.mark.parametrize(
+    ("question", "is_so"),
+    [
+        ("Could Paolo enjoy a weekend in a monastery?", True),
+        ("The family gives Cormac a dinner on a tower. Will he be pleased?", True),
+        ("If an actor fell ill again, would Tara dare to jump in?", True),
+        ("did Alice order tea", True),
+        ("Does Evan live close to a beach or mountains?", False),
+        ("Can you give me the plan for day 2?", False),
+        ("Is there a ticket for it, and if so, what is its number?", False),
+        ("What did Alice order?", False),
+        ("If it rains we stay", False),
+        ("", False),
+    ],
+)
+def test_what_yes_or_no_answers(question: str, is_so: bool) -> None:
+    """An auxiliary opens it, behind a condition or another sentence too; of two things one would be the answer."""
+    assert asks_yes_or_no(question) is is_so

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,15 @@ def test_the_certainty_is_what_the_logits_say(weights: Path) -> None:
         (logits,) = held.cache.evaluate([(sequence, prompt[fixed:])])
     weights_of = np.exp(logits.astype(np.float64) - logits.max())
     assert reply.certainty == pytest.approx(weights_of[token] / weights_of.sum(), rel=1e-9)
+
+
+def test_the_likelihood_is_of_the_whole_reply(made: Callable[..., LlamaModel]) -> None:
+    """It is the product over the tokens: no more than the first one's, and less for each that is said after it."""
+    model = made()
+    short, long = (model.complete([replace(sure(words), max_tokens=8)])[0] for words in ("yes", "yes, I do"))
+    assert short.completion_tokens == 1 and short.likelihood == short.certainty
+    assert long.completion_tokens > 1 and long.certainty == pytest.approx(short.certainty, rel=1e-6)
+    assert long.likelihood is not None and short.likelihood is not None and 0 < long.likelihood < short.likelihood
 
 
 def test_no_requests_give_no_replies(made: Callable[..., LlamaModel]) -> None:

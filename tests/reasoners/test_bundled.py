@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from goalmem_cli.logic import parse_atom
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.llama import LlamaModel
 from goalmem_cli.prompts import Profile, PromptBook
@@ -47,3 +48,21 @@ def test_same_question_gives_the_same_trace(model: LlamaModel) -> None:
 
     assert (first.answer, first.goal, first.substitution) == (second.answer, second.goal, second.substitution)
     assert [attempt.subgoals for attempt in first.attempts] == [attempt.subgoals for attempt in second.attempts]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Would it be safe to hang an orange bucket in Church Piece when the ewes are there?",
+        "If a leading actor fell ill again, would Tara dare to jump in?",
+    ],
+)
+def test_what_yes_or_no_answers_gets_a_goal_without_variables(model: LlamaModel, question: str) -> None:
+    """Left to itself this model asks for a thing, whose name would then be the answer."""
+    prompts = PromptBook.load(None, "compact")
+    limits = Limits(max_breadth=1, max_depth=0, budget=4, max_fact_tokens=300)
+    trace = GoalMem(ListBackbone(TURNS), model, prompts, limits).answer(Question(question, MOMENT))
+
+    assert trace.goal
+    assert not parse_atom(trace.goal).variables
+    assert trace.answer in {None, "yes", "no", "likely yes", "likely no"}

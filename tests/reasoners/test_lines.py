@@ -38,6 +38,14 @@ def test_a_plan_is_read_as_it_was_written() -> None:
     assert closed.answer_variables == ()
 
 
+@pytest.mark.parametrize("subgoals", [["(Ana) is big"], ["(x:person) is big", "(z:town) is big"]])
+def test_the_goal_takes_the_place_of_subgoals_that_do_not_say_what_is_asked(subgoals: list[str]) -> None:
+    """They would prove nothing of it, whatever they are grounded in."""
+    plan = lines.read_plan(lines.write_plan(STATEMENT, subgoals), Question("Who of Leeds likes what?", MOMENT))
+
+    assert [str(atom) for atom in plan.subgoals] == [STATEMENT]
+
+
 def test_an_antecedent_is_read_as_it_was_written() -> None:
     """Relation, statement and query come back with the subgoal that they serve."""
     antecedent = lines.read_antecedent(lines.write_antecedent("causal", STATEMENT, "what Ana drinks"), 2)

@@ -126,6 +126,9 @@ def test_it_counts_with_a_tool_and_names_what_was_counted(memory: Memory, book: 
         "semantic_retrieve(query: Momoco)", "find_entity_contexts(object: Momoco, aggregation: count)",
     ]  # fmt: skip
     assert "2 match; count 2" in asked.model.seen[-1].growing
+    assert [action.said for action in asked.trace.actions if action.name == "retrieve"] == [
+        (), (("found", "2 match; count 2"),)
+    ]  # fmt: skip
     assert asked.trace.reasoner == NAME
 
 

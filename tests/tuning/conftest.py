@@ -13,7 +13,7 @@ from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.tuning.corpus import Talk, read_corpus
 from goalmem_cli.tuning.example import Example
-from goalmem_cli.tuning.rendering import render
+from goalmem_cli.tuning.rendering import Variety, render
 from goalmem_cli.wiring import load_embedder, open_prompts
 from tests.tuning.samples import NAMES, write_corpus
 
@@ -45,7 +45,7 @@ def examples(talks: list[Talk], book: PromptBook, embedder: Embedder) -> list[Ex
 @pytest.fixture(scope="session")
 def plain(talks: list[Talk], book: PromptBook, embedder: Embedder) -> list[Example]:
     """Three copies of the examples of the samples, under the samples' own names."""
-    return [example for seed in (1, 2, 3) for example in render(talks, book, embedder, seed, is_renamed=False)]
+    return [example for seed in (1, 2, 3) for example in render(talks, book, embedder, seed, Variety(names=False))]
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from goalmem_cli.tuning.answering import TOKENS
 from goalmem_cli.tuning.batches import MIX, tokenise
 from goalmem_cli.tuning.corpus import Talk
 from goalmem_cli.tuning.example import Example
-from goalmem_cli.tuning.rendering import render
+from goalmem_cli.tuning.rendering import Variety, render
 from tests.tuning.samples import asked_in, held_together
 
 MOMENT = datetime(2024, 6, 1, 12, 0)
@@ -124,7 +124,7 @@ def test_readings_show_the_evidence_or_none_of_it(plain: list[Example], talks: l
     for example in of_kind(plain, "read", "read none"):
         case = cases[example.case]
         evidence = {" ".join(texts[case.conversation, label].split()) for label in case.evidence}
-        shown = dict(re.findall(r"^(F\d+)\. [^:]+: (.+) \[", example.request.growing, re.MULTILINE))
+        shown = facts_of(example)
         if example.kind == "read":
             cited = {shown[number] for number in re.findall(r"F\d+", example.reply.split("\n")[1])}
             assert cited and cited <= evidence <= set(shown.values())
@@ -132,6 +132,31 @@ def test_readings_show_the_evidence_or_none_of_it(plain: list[Example], talks: l
             assert not evidence & set(shown.values())
             refused += 1
     assert refused > 0
+
+
+def test_a_question_of_somebody_else_is_refused_in_sight_of_the_evidence(
+    talks: list[Talk], book: PromptBook, embedder: Embedder
+) -> None:
+    """What is told of one is no answer to the same question of another, whom the facts that tell it do not name."""
+    examples = list(render(talks, book, embedder, 1, Variety(people=True)))
+    asked = {example.case: asked_in(example)[0] for example in of_kind(examples, "answer", "decompose")}
+    reads = {example.case: example for example in of_kind(examples, "read")}
+    others = 0
+    for example in of_kind(examples, "read none"):
+        question, read = asked_in(example)[0], reads.get(example.case)
+        if question != asked.get(example.case, question) and read is not None:
+            (name,) = set(re.findall(r"\w+", question)) - set(re.findall(r"\w+", asked[example.case]))
+            told = facts_of(read)
+            evidence = {told[number] for number in re.findall(r"F\d+", read.reply.split("\n")[1])}
+            assert evidence <= set(facts_of(example).values())
+            assert not any(re.search(rf"\b{name}\b", text) for text in evidence)
+            others += 1
+    assert others > 2
+
+
+def facts_of(example: Example) -> dict[str, str]:
+    """Return what each of the facts that a prompt shows says, by number."""
+    return dict(re.findall(r"^(F\d+)\. [^:]+: (.+) \[", example.request.growing, re.MULTILINE))
 
 
 def test_readings_are_not_longer_than_the_engine_reads(examples: list[Example], vocabulary: PromptTokens) -> None:
@@ -184,3 +209,14 @@ def test_seed_decides_the_examples(
     assert again == examples
     assert len(asked[0]) == len(asked[1])
     assert len(asked[0] & asked[1]) < len(asked[0]) / 2
+
+
+def test_other_years_are_seen_where_they_are_wanted(talks: list[Talk], book: PromptBook, embedder: Embedder) -> None:
+    """A memory as a whole is moved, its turns and what is said of them; by itself it stays in its years."""
+
+    def years_of(variety: Variety) -> set[str]:
+        examples = [example for seed in (1, 2) for example in render(talks, book, embedder, seed, variety)]
+        return {year for each in examples for year in re.findall(r"\b\d{4}\b(?=[\];])", each.request.growing)}
+
+    own, moved = years_of(Variety()), years_of(Variety(years=True))
+    assert own and moved - own and {str(int(year) % 28) for year in moved} <= {str(int(year) % 28) for year in own}

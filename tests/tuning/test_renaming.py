@@ -9,7 +9,7 @@ import pytest
 
 from goalmem_cli.tuning.corpus import Talk
 from goalmem_cli.tuning.names import MEN, WOMEN
-from goalmem_cli.tuning.renaming import Kind, Renamed, lower_words, names_of, rename
+from goalmem_cli.tuning.renaming import YEARS, Kind, Renamed, later, lower_words, names_of, rename
 from tests.tuning.samples import NAMES, queries_of, steps_of, texts_of
 
 SEEDS = pytest.mark.parametrize("seed", [1, 2, 3, 1605, 1719])  # the last two come upon Fine and None
@@ -117,3 +117,32 @@ def test_speakers_are_renamed_where_they_are_written_small(talks: list[Talk]) ->
     found, new = renamed(talk_named("assistant-01", talks), 3)
 
     assert any(new["Tomas"].lower() in query.split() for query in queries_of(found.talk))
+
+
+@pytest.mark.parametrize("years", YEARS)
+def test_other_years_keep_their_days(talks: list[Talk], years: int) -> None:
+    """Turns move by whole years onto the same days of the week, and what is said of dates moves with them."""
+    for talk in talks:
+        moved = rename(talk, {}, Random(1), years).talk  # noqa: S311 - this is no secret
+        turns = zip(talk.conversation.turns, moved.conversation.turns, strict=True)
+        times = [(old.said, new.said) for old, new in turns if old.said is not None and new.said is not None]
+
+        assert len(times) == len(talk.conversation.turns)
+        assert all(new == old.replace(year=old.year + years) for old, new in times)
+        assert all(new.weekday() == old.weekday() for old, new in times)
+        assert texts_of(moved) == [later(text, years) for text in texts_of(talk)]
+        assert texts_of(rename(moved, {}, Random(1), -years).talk) == texts_of(talk)  # noqa: S311
+    assert any(re.search(r"\b20\d\d\b", text) for talk in talks for text in texts_of(talk))
+
+
+@pytest.mark.parametrize(
+    ("text", "moved"),
+    [
+        ("on 9 May 2023, or 2024-02-29", "on 9 May 2051, or 2052-02-29"),
+        ("In 1961.", "In 1989."),
+        ("the 1990s, £2000, 12,2023 and 2023%, 20234", "the 1990s, £2000, 12,2023 and 2023%, 20234"),
+    ],
+)
+def test_only_years_are_moved(text: str, moved: str) -> None:
+    """A year in a date is one; a decade, a price, a share or a longer number is none."""
+    assert later(text, 28) == moved

@@ -38,9 +38,9 @@ def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], 
 
 
 def surest(
-    candidates: Sequence[Grounded], certainties: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
+    candidates: Sequence[Grounded], ranks: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
 ) -> Ruling:
-    """Return the ruling over alternatives: each is taken, the surest first, that stands with those taken before it.
+    """Return the ruling over alternatives: each is taken, best first, that stands with those taken before it.
 
     A subgoal has one grounding, but where a variable of it asks for all that hold. What is passed over because its
     subgoal has a surer grounding is not refused.
@@ -48,7 +48,7 @@ def surest(
     taken: list[Grounded] = []
     refused: list[Rejected] = []
     undecided: list[tuple[str, str]] = []
-    order = sorted(range(len(candidates)), key=lambda place: (-certainties[place], place))
+    order = sorted(range(len(candidates)), key=lambda place: (-ranks[place], place))
     for candidate in (candidates[place] for place in order):
         if not bench.starred & candidate.bindings.keys() and candidate.subgoal in {item.subgoal for item in taken}:
             continue

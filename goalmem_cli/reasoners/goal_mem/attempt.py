@@ -24,6 +24,7 @@ from goalmem_cli.reasoners.goal_mem.plans import (
     Unification,
     as_pair,
 )
+from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Refined, Step, Unresolved
 
@@ -83,7 +84,8 @@ class AttemptRun:
         """Return how the attempt ended, after at most 1 + max_depth rounds."""
         self._observer.started(self._breadth, str(self._plan.goal), [str(atom) for atom in self._plan.subgoals])
         record = Attempt(self._breadth, str(self._plan.goal), tuple(map(str, self._plan.subgoals)))
-        queries = list(dict.fromkeys(atom.phrase for atom in self._plan.subgoals))
+        beside = self._steps.queries(self._question, self._plan)
+        queries = list(dict.fromkeys([*(atom.phrase for atom in self._plan.subgoals), *beside]))
         usage, ending, is_exploring = Usage(), None, False
         for depth in range(self._limits.max_depth + 1):
             step, has_new = self._round(depth, queries, is_exploring)
@@ -156,15 +158,13 @@ class AttemptRun:
         )
 
     def _bench(self) -> Bench:
-        voices = {fact.speaker for fact in self._pool}
-        voices |= {speaker for fact in self._pool for speaker, _ in (*fact.before, *fact.after)}
         return Bench(
             question=self._question.text,
             subgoals=tuple(self._atoms),
             facts={fact.number: fact for fact in self._pool},
             substitution=self._substitution,
             earlier=tuple(self._groundings),
-            people=frozenset(voices),
+            people=speakers(self._pool),
             same=frozenset(self._same),
             asker=self._question.asker,
             is_closed=not self._plan.answer_variables,
@@ -240,6 +240,7 @@ class AttemptRun:
             self._substitution.bindings,
             self._undecided,
             {number: self._leads(number) for number in numbers},
+            self._found.get(self._question.text, {}),
         )
 
     def _leads(self, number: int) -> dict[str, float]:

@@ -24,7 +24,7 @@ from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, T
 NAME = "goal-mem"
 STEPS: Mapping[Profile, tuple[str, ...]] = {
     "full": ("decompose", "unify", "refine", "answer", "verdict"),
-    "compact": ("decompose", "unify", "same", "refine", "answer", "verdict"),
+    "compact": ("decompose", "unify", "read", "same", "refine", "answer", "verdict"),
 }
 # Words that turn what stands beside them into something else.
 _TURNS = frozenset("not no never nor or and but neither without except instead rather nobody nothing none".split())
@@ -51,7 +51,7 @@ class GoalMem:
         observer: Observer | None = None,
     ) -> None:
         self._backbone = backbone
-        self._steps = _steps(model, prompts)
+        self._steps = _steps(model, prompts, limits)
         self._hashes = prompts.hashes
         self._limits = limits
         self._is_strict = strict
@@ -163,7 +163,7 @@ class GoalMem:
 
 def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
     """Return what gives the subgoals of a question's first decomposition as plain words; none if it is unusable."""
-    steps = _steps(model, prompts)
+    steps = _steps(model, prompts, Limits())
 
     def plan(question: Question) -> Sequence[str]:
         reply = steps.decompose(question, [], "")
@@ -172,8 +172,8 @@ def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], S
     return plan
 
 
-def _steps(model: LanguageModel, prompts: PromptBook) -> Steps:
-    return (LineSteps if prompts.profile == "compact" else JsonSteps)(model, prompts)
+def _steps(model: LanguageModel, prompts: PromptBook, limits: Limits) -> Steps:
+    return LineSteps(model, prompts, limits) if prompts.profile == "compact" else JsonSteps(model, prompts)
 
 
 def worded(reply: Reply[str], found: Sequence[str], asked: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ what they make together is in `agreement.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -23,6 +24,7 @@ from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.normal import content_words, normalise, stem, words
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, supports, surest
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Proposal, Ruling
+from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.trace import Contradicted, Grounded, Rejected
 
 
@@ -32,7 +34,7 @@ def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
     The order of the proposals decides nothing; how sure the model is of alternatives does.
     """
     candidates: list[Grounded] = []
-    certainties: list[float | None] = []
+    ranks: list[float | None] = []
     rejected: list[Rejected] = []
     contradicted: list[Contradicted] = []
     for proposal in sorted(proposals, key=lambda item: (item.subgoal, item.facts, sorted(item.bindings.items()))):
@@ -42,12 +44,17 @@ def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
             contradicted.append(Contradicted(proposal.subgoal, proposal.facts))
         else:
             candidates.append(_grounded(proposal, bench))
-            certainties.append(proposal.certainty)
-    if any(certainty is not None for certainty in certainties) and not bench.is_current:
-        ruling = surest(candidates, [certainty or 0.0 for certainty in certainties], contradicted, bench)
+            ranks.append(_rank(proposal))
+    if any(rank is not None for rank in ranks) and not bench.is_current:
+        ruling = surest(candidates, [-math.inf if rank is None else rank for rank in ranks], contradicted, bench)
     else:
         ruling = agree(candidates, contradicted, bench)
     return replace(ruling, rejected=(*rejected, *ruling.rejected))
+
+
+def _rank(proposal: Proposal) -> float | None:
+    """Return the logarithm of a proposal's odds with its preference, by which alternatives are put in order."""
+    return None if proposal.certainty is None else log_odds(proposal.certainty) + proposal.preference
 
 
 def _misfit(proposal: Proposal, bench: Bench) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from goalmem_cli.logic import Atom
-from goalmem_cli.logic.normal import content_words, normalise
-from goalmem_cli.logic.questions import asks_for_something
+from goalmem_cli.logic.questions import asks_for_something, asks_yes_or_no
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
 from goalmem_cli.reasoners.asking import Reply, ask, ask_whole, asker_in, fact_line, said_line
@@ -17,20 +15,19 @@ from goalmem_cli.reasoners.goal_mem.asking import say_bindings
 from goalmem_cli.reasoners.goal_mem.plans import (
     Antecedent,
     Decomposition,
+    Limits,
     Proposal,
     Situation,
     Unification,
     as_pair,
 )
+from goalmem_cli.reasoners.goal_mem.readings import ReadFrom, read_from, read_request, readable, what_is_read
+from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, says_nothing_new, speakers
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact
 
 CANDIDATES = 4
 """How many facts a subgoal is held against in one call: the likeliest of those that it was not held against."""
-MODEL_WEIGHT, LEAST_CERTAINTY, BOUND = 0.5, 0.15, 0.05
-"""What the model's own odds that a fact proves a subgoal weigh beside the engine's, how certain a grounding has to be,
-and how near to 0 or 1 a model is believed. On 100 questions of conversations that the adapter was trained on, answers
-are best from 0.15 on: more certainty refuses as many right ones as wrong ones."""
 SHOWN_FOR_NAMES = 4
 """How many of the facts that have one of two names are shown where they are compared."""
 _WORD, _CAPITAL = re.compile(r"\w+"), re.compile("[A-Z0-9]")
@@ -41,9 +38,10 @@ _ADDRESSED = "Assistant"
 class LineSteps:
     """Steps for the bundled model and others of its size: line replies under a grammar."""
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook) -> None:
+    def __init__(self, model: LanguageModel, prompts: PromptBook, limits: Limits) -> None:
         self._model = model
         self._prompts = prompts
+        self._least = limits.certainty
 
     def decompose(self, question: Question, failed: Sequence[str], problem: str) -> Reply[Decomposition]:
         """Return a rule for the question."""
@@ -54,21 +52,31 @@ class LineSteps:
 
         return ask(self._model, build, lambda texts: lines.read_plan(texts[0], question))
 
+    def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:
+        """Return the question itself, where its answer may be read from what that finds."""
+        return (question.text,) if readable(plan) else ()
+
     def unify(self, situation: Situation) -> Reply[Unification]:
-        """Return the proposals of one request for a subgoal and a fact, and one for each undecided pair."""
+        """Return the proposals of one request for a subgoal and a fact, one for what several facts together tell
+        of the answer, and one for each undecided pair.
+        """
         pairs = list(_held_together(situation))
+        readings = list(read_from(situation))
 
         def build(trouble: str) -> list[Request]:
-            prompt = self._prompts["unify"]
+            unify, read = self._prompts["unify"], self._prompts["read"]
             requests = [
-                unify_request(prompt, situation.subgoals[number], fact, trouble, may_refuse=False)
+                unify_request(unify, situation.subgoals[number], fact, trouble, may_refuse=False)
                 for number, fact, _ in pairs
             ]
+            requests += [read_request(read, situation.question, reading, trouble) for reading in readings]
             return requests + [self._same_request(situation, *names, trouble) for names in situation.undecided]
 
         if not pairs and not situation.undecided:
             return Reply(Unification(), Usage())
-        return ask_whole(self._model, build, lambda replies: _read_unification(replies, pairs, situation))
+        return ask_whole(
+            self._model, build, lambda replies: _read_unification(replies, pairs, readings, situation, self._least)
+        )
 
     def _same_request(self, situation: Situation, left: str, right: str, trouble: str) -> Request:
         """Return the request for two wordings, with the facts that have either."""
@@ -123,9 +131,12 @@ def unify_request(prompt: Prompt, subgoal: Atom, fact: Fact, trouble: str = "", 
 
 
 def plan_choices(question: Question) -> dict[str, list[str]]:
-    """Return what the grammar of a plan depends on: whether something is asked for, and which names it may have."""
-    is_open = asks_for_something(question.text)  # which yes or no cannot answer
-    return {"open": ["x"] if is_open else [], "names": _names(question.text, asker_in(question), _ADDRESSED)}
+    """Return what the grammar of a plan depends on: whether its goal has a variable, and which names it may have."""
+    return {
+        "open": ["x"] if asks_for_something(question.text) else [],
+        "closed": ["yes or no"] if asks_yes_or_no(question.text) else [],
+        "names": _names(question.text, asker_in(question), _ADDRESSED),
+    }
 
 
 def refine_request(prompt: Prompt, inputs: Mapping[str, object]) -> Request:
@@ -157,64 +168,48 @@ def _held_together(situation: Situation) -> Iterator[tuple[int, Fact, float]]:
 
 
 def _read_unification(
-    replies: Sequence[Completion], pairs: Sequence[tuple[int, Fact, float]], situation: Situation
+    replies: Sequence[Completion],
+    pairs: Sequence[tuple[int, Fact, float]],
+    readings: Sequence[ReadFrom],
+    situation: Situation,
+    least: float,
 ) -> Unification:
     """Return the proposals that are certain enough, and of each subgoal without any why it has none."""
-    beside = {speaker for fact in situation.facts for speaker, _ in (*fact.before, *fact.after)}
-    people = beside | {fact.speaker for fact in situation.facts}
-    proposals: list[Proposal] = []
-    unsure: dict[int, str] = {}
-    for (number, fact, likelihood), reply in zip(pairs, replies, strict=False):
+    rest = iter(replies)
+    proposals = []
+    for (number, fact, likelihood), reply in zip(pairs, rest, strict=False):
         atom, names = lines.renamed(situation.subgoals[number])
-        bindings = lines.read_bindings(reply.text, atom.variables)
-        certainty = _certainty(likelihood, reply.certainty)
-        if bindings is None or _repeats(bindings, atom):
-            continue
-        doubt = _doubt(atom, fact, people)
-        if not doubt and reply.certainty is not None and certainty < LEAST_CERTAINTY:
-            doubt = "is too unlikely to prove it"
-        if doubt:
-            unsure.setdefault(number, f"{fact.number} comes near, but {doubt}")
-            continue
-        bindings = {name: bindings[called] for name, called in names.items() if called in bindings}
-        proposals.append(Proposal(number, (fact.number,), bindings, certainty=certainty))
-    verdicts = zip(situation.undecided, replies[len(pairs) :], strict=True)
+        found = lines.read_bindings(reply.text, atom.variables)
+        if found is not None:
+            bindings = {name: found[called] for name, called in names.items() if called in found}
+            sure = certainty(likelihood, reply.certainty)
+            proposals.append(Proposal(number, (fact.number,), bindings, certainty=sure))
+    for reading, said in zip(readings, rest, strict=False):
+        proposals += what_is_read(reading, said)
+    verdicts = zip(situation.undecided, rest, strict=True)
     same = [as_pair(*names) for names, reply in verdicts if lines.read_sameness(reply.text)]
-    held = tuple((number, fact.number) for number, fact, _ in pairs)
-    return Unification(tuple(proposals), unsure, frozenset(same), held)
+    likely, unsure = _likely(proposals, situation, least)
+    return Unification(likely, unsure, frozenset(same), tuple((number, fact.number) for number, fact, _ in pairs))
 
 
-def _doubt(atom: Atom, fact: Fact, people: Iterable[str]) -> str:
-    """Return why a fact does not tell of whom the statement names, or nothing.
-
-    Of two who talk, what one says of himself is likeliest to be taken for the other's. Of 59 right answers of held-out
-    conversations and of LoCoMo the rule costs one.
-    """
-    for constant in atom.constants:
-        name = content_words(constant.value)
-        namesakes = [person for person in people if name & content_words(person)]
-        if namesakes and fact.speaker not in namesakes and not name & content_words(fact.text):
-            return f"{constant.value} neither says nor is named in it"
-    return ""
-
-
-def _repeats(bindings: Mapping[str, Sequence[str]], atom: Atom) -> bool:
-    """Say whether a value stands twice in the grounded statement: no proof in the corpus is so, many wrong ones are."""
-    values = [normalise(value) for found in bindings.values() for value in found]
-    named = [normalise(constant.value) for constant in atom.constants]
-    return len({*values, *named}) < len(values) + len({*named})
-
-
-def _certainty(likelihood: float, told: float | None) -> float:
-    """Return how certain a grounding is, from how likely its fact is evidence and what the model says of it."""
-    odds = _log_odds(likelihood)
-    if told is not None:
-        odds += MODEL_WEIGHT * _log_odds(min(max(told, BOUND), 1 - BOUND))
-    return 1 / (1 + math.exp(-odds))
-
-
-def _log_odds(probability: float) -> float:
-    return math.log(probability / (1 - probability))
+def _likely(
+    proposals: Sequence[Proposal], situation: Situation, least: float
+) -> tuple[tuple[Proposal, ...], dict[int, str]]:
+    """Return the proposals that say something, of whom they should, and likely enough; and why others do not, once."""
+    people, facts = speakers(situation.facts), {fact.number: fact for fact in situation.facts}
+    likely, unsure = [], dict[int, str]()
+    for proposal in proposals:
+        atom = situation.subgoals[proposal.subgoal]
+        if says_nothing_new(proposal.bindings, atom):
+            continue
+        why = next(filter(None, (doubt(atom, facts[number], people) for number in proposal.facts)), "")
+        if not why and proposal.certainty is not None and proposal.certainty < least:
+            why = "is too unlikely to prove it"
+        if why:
+            unsure.setdefault(proposal.subgoal, f"{proposal.facts[0]} comes near, but {why}")
+        else:
+            likely.append(proposal)
+    return tuple(likely), unsure
 
 
 def _read_antecedents(texts: Sequence[str], numbers: Sequence[int]) -> tuple[Antecedent, ...]:

@@ -28,7 +28,7 @@ def write_plan(goal: str, subgoals: Sequence[str]) -> str:
 
 
 def read_plan(text: str, question: Question) -> Decomposition:
-    """Return the decomposition of a reply.
+    """Return the decomposition of a reply; the goal is its subgoal where those named lack something that is asked for.
 
     Raises:
         ReplyUnusable: it is not of the form, or no plan for the question.
@@ -39,6 +39,9 @@ def read_plan(text: str, question: Question) -> Decomposition:
         raise ReplyUnusable("it must be a goal line and numbered subgoals")
     subgoals = [match[1] for match in matches if match is not None]
     answer = [variable.name for variable in parse_reply_atom(goal).variables]
+    said = {variable.name for subgoal in subgoals for variable in parse_reply_atom(subgoal).variables}
+    if not said.issuperset(answer):
+        subgoals = [goal]
     return parse_plan(question, goal, subgoals, answer, {}, asks_for_current_state(question.text))
 
 

@@ -38,6 +38,10 @@ class JsonSteps:
 
         return self._ask(build, lambda reply: _read_plan(reply, question))
 
+    def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:  # noqa: ARG002
+        """Return nothing: the subgoals alone are looked for (GOAL-MEM Algorithm 1)."""
+        return ()
+
     def unify(self, situation: Situation) -> Reply[Unification]:
         """Return the proposals for all active subgoals over all facts, from one reply."""
         labels = {f"S{number + 1}": number for number in situation.subgoals}

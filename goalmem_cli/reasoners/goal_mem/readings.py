@@ -1,0 +1,101 @@
+"""What several facts together tell of the answer, read as from a passage; the engine finds which of them state it.
+
+A model of this size that is shown one fact writes what stands there; of eight it tells better which has the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.logic import Variable
+from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.questions import asks_for_time
+from goalmem_cli.logic.support import Support, support_of
+from goalmem_cli.ports import Completion, Request
+from goalmem_cli.prompts import Prompt
+from goalmem_cli.reasoners.asking import asker_in, fact_line
+from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Proposal, Situation
+from goalmem_cli.reasoners.goal_mem.weighing import PREFERENCE, certainty, doubt, speakers
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Fact
+
+SHOWN, CITED = 8, 4
+"""How many of the question's likeliest facts are read together, and how many an answer may rest on."""
+ANSWER = "answer: "
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFrom:
+    """A subgoal that lacks nothing but the answer, and the facts to read it from, with how likely each is evidence.
+
+    The likeliest are first, but those that cannot be about whom the subgoal names are last.
+    """
+
+    subgoal: int
+    variable: Variable
+    facts: tuple[tuple[Fact, float], ...]
+
+
+def readable(plan: Decomposition) -> bool:
+    """Say whether the answer can be read: one thing, and no time, which the engine resolves fact by fact."""
+    wanted = {v.type for atom in plan.subgoals for v in atom.variables if v.name in plan.answer_variables}
+    return len(plan.answer_variables) == 1 and not any(map(asks_for_time, wanted))
+
+
+def read_from(situation: Situation) -> Iterator[ReadFrom]:
+    """Yield the active subgoals that lack nothing but the answer, with what they or the question itself led to."""
+    facts, people = {fact.number: fact for fact in situation.facts}, speakers(situation.facts)
+    for number, atom in situation.subgoals.items() if situation.found and readable(situation.plan) else ():
+        if tuple(variable.name for variable in atom.variables) == situation.plan.answer_variables:
+            likely = dict(situation.found)
+            for name, likelihood in situation.leads[number].items():
+                likely[name] = max(likelihood, likely.get(name, 0.0))
+            order = sorted(likely, key=lambda name: -likely[name])[:SHOWN]
+            if not situation.leads[number].keys() & set(order):
+                continue  # every one of them was held against it already
+            leads = [(facts[name], likely[name]) for name in order]
+            leads.sort(key=lambda lead: bool(doubt(atom, lead[0], people)))
+            yield ReadFrom(number, atom.variables[0], tuple(leads))
+
+
+def read_request(prompt: Prompt, question: Question, reading: ReadFrom, trouble: str) -> Request:
+    """Return the request for an answer, the best fact last: a model of this size goes by what stands next to it."""
+    shown = sorted(reading.facts, key=lambda lead: lead[1])
+    inputs = {
+        "question": question.text,
+        "asker": asker_in(question),
+        "facts": [fact_line(fact) for fact, _ in shown],
+        "problem": trouble,
+    }
+    return prompt.request(inputs, {"facts": [], "replies": ["alone"]})
+
+
+def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
+    """Return the proposal of a reading, if facts state its answer.
+
+    How sure the model is, is told by the (geometric) mean of the probabilities that it gave the tokens.
+    """
+    answer = said.text.removeprefix(ANSWER).strip()
+    values = tuple(answer.split(", ")) if reading.variable.is_starred else (answer,)
+    stating = _stating(answer, reading.facts)
+    if not stating:
+        return []
+    told = None if said.likelihood is None else said.likelihood ** (1 / said.completion_tokens)
+    sure = certainty(min(likelihood for _, likelihood in stating), told)
+    numbers = tuple(fact.number for fact, _ in stating)
+    return [Proposal(reading.subgoal, numbers, {reading.variable.name: values}, certainty=sure, preference=PREFERENCE)]
+
+
+def _stating(answer: str, leads: Sequence[tuple[Fact, float]]) -> list[tuple[Fact, float]]:
+    """Return the first fact that states the answer, else the first few that together say all of its words."""
+    for lead in leads:
+        if support_of(answer, [lead[0]]) is Support.STATED:
+            return [lead]
+    missing, chosen = content_stems(answer), []
+    for lead in leads:
+        told = content_stems(f"{lead[0].speaker} {lead[0].text}")
+        if missing & told:
+            chosen.append(lead)
+            missing -= told
+    return chosen if chosen and not missing and len(chosen) <= CITED else []

@@ -1,0 +1,86 @@
+"""What a small model's proposal has to be beside right in form: likely, about whom the statement names, and news."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from goalmem_cli.logic import Atom, Constant, Variable
+from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.logic.normal import content_stems, content_words, normalise
+from goalmem_cli.logic.questions import speaks_of_asker
+from goalmem_cli.trace import Fact
+
+MODEL_WEIGHT, BOUND = 0.5, 0.05
+"""What the model's own odds that facts prove a subgoal weigh beside the engine's, and how near to 0 or 1 a model is
+believed."""
+_LEAST = 1e-9
+PREFERENCE = 1.5
+"""How much a reading of several facts is put before what single facts are said to prove, in logarithms of odds."""
+
+
+def certainty(likelihood: float, told: float | None) -> float:
+    """Return how certain a grounding is, from how likely its fact is evidence and what the model says of it."""
+    odds = log_odds(likelihood)
+    if told is not None:
+        odds += MODEL_WEIGHT * log_odds(min(max(told, BOUND), 1 - BOUND))
+    return 1 / (1 + math.exp(-odds))
+
+
+def log_odds(probability: float) -> float:
+    """Return the logarithm of the odds of a probability; certainty is as sure as a number can be."""
+    kept = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(kept / (1 - kept))
+
+
+def speakers(facts: Iterable[Fact]) -> frozenset[str]:
+    """Return who speaks in the facts and around them."""
+    said = [(fact.speaker, *(speaker for speaker, _ in (*fact.before, *fact.after))) for fact in facts]
+    return frozenset(speaker for entry in said for speaker in entry)
+
+
+def doubt(atom: Atom, fact: Fact, people: Iterable[str]) -> str:
+    """Return why a fact does not tell of whom or what the statement names, or nothing.
+
+    Of two who talk, what one says of himself is likeliest to be taken for the other's: of 59 right answers of held-out
+    conversations and of LoCoMo that rule costs one. That half of a name's words are said in the fact or beside it, or
+    are its speaker's, is so of 863 of the 905 names in the corpus's proofs; that what a statement begins with is not
+    told of by another's "I", of 554 of 571.
+    """
+    told = content_stems(f"{fact.speaker} {fact.text}")
+    near = told | content_stems(" ".join(f"{who} {said}" for who, said in (*fact.before, *fact.after)))
+    for constant in atom.constants:
+        name = content_words(constant.value)
+        namesakes = [person for person in people if name & content_words(person)]
+        if namesakes and fact.speaker not in namesakes and not name & content_words(fact.text):
+            return f"{constant.value} neither says nor is named in it"
+        wanted = content_stems(constant.value) if _is_name(constant.value) else frozenset()
+        if 2 * len(wanted & near) < len(wanted):
+            return f"nobody names {constant.value} there"
+        if wanted and not wanted & told and constant is atom.parts[0] and speaks_of_asker(fact.text):
+            return f"the speaker tells of himself or herself, not of {constant.value}"
+    return ""
+
+
+def _is_name(phrase: str) -> bool:
+    return any(word[:1].isupper() for word in phrase.split()) and not dates_in(phrase)
+
+
+def says_nothing_new(bindings: Mapping[str, Sequence[str]], atom: Atom) -> bool:
+    """Say whether a value stands in the grounded statement twice, or is made of the statement's own words.
+
+    No proof in the corpus has the first, 5 of 1,482 bindings there have the second, and many wrong ones have.
+    """
+    values = [normalise(value) for found in bindings.values() for value in found]
+    named = [normalise(constant.value) for constant in atom.constants]
+    if len({*values, *named}) < len(values) + len({*named}):
+        return True
+    written = content_stems(" ".join(map(_wording, atom.parts)))
+    return any(content_stems(value) and content_stems(value) <= written for value in values)
+
+
+def _wording(part: str | Variable | Constant) -> str:
+    """Return the words of a part of a statement; a type that names a choice is none of them."""
+    if isinstance(part, Variable):
+        return "" if " or " in part.type else part.type
+    return part.value if isinstance(part, Constant) else part

@@ -1,0 +1,60 @@
+"""When a fact cannot be about what a statement names, and when a value is no news."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.logic import parse_atom
+from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, says_nothing_new
+from goalmem_cli.trace import Fact
+
+
+def fact(text: str, speaker: str = "Imogen", before: tuple[tuple[str, str], ...] = ()) -> Fact:
+    """Return a fact of one turn."""
+    return Fact("F1", "u", ("D1:1",), "work", speaker, None, text, before=before)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_doubted"),
+    [
+        (fact("It went out as eight euros each."), True),
+        (fact("Nora got it for eight euros."), False),
+        (fact("Eight euros."), True),
+        (fact("Eight euros.", "Nora"), False),
+        (fact("Eight euros.", before=(("Ben", "What did Nora pay?"),)), False),
+        (fact("I paid eight euros.", before=(("Ben", "What did Nora pay?"),)), True),
+    ],
+)
+def test_a_name_that_nobody_says_is_doubted(said: Fact, is_doubted: bool) -> None:
+    """Somebody has to name her: in the turn, beside it, or by speaking; another's "I" is not she."""
+    assert bool(doubt(parse_atom("(Nora) paid (x:price)"), said, {said.speaker})) is is_doubted
+
+
+def test_dates_and_common_words_are_no_names() -> None:
+    """A day that stands in the statement may be meant by "yesterday", and a sister be called Anna."""
+    told = fact("Anna and I went swimming yesterday.")
+
+    assert not doubt(parse_atom("(my sister) went swimming on (7 July 2023)"), told, {"Imogen"})
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "is_no_news"),
+    [
+        ("(Carla) has (x:pet)", "pet", True),
+        ("(Carla) has (x:pet)", "a guinea pig", False),
+        ("(x:topic) was discussed in the (counselling) workshop", "the counselling workshop", True),
+        ("(y:date) is (x:before or after) Christmas", "before", False),
+        ("(Carla) met (x:person)", "Carla", True),
+    ],
+)
+def test_a_value_of_the_statements_own_words_says_nothing(statement: str, value: str, is_no_news: bool) -> None:
+    """It only repeats what was asked; a type that names a choice may be answered with one of its words."""
+    assert says_nothing_new({"x": (value,)}, parse_atom(statement)) is is_no_news
+
+
+def test_certainty_grows_with_both_odds_and_is_bounded() -> None:
+    """The engine's likelihood counts fully, the model's half; the surest likelihood is still a number."""
+    assert certainty(0.5, None) == pytest.approx(0.5)
+    assert certainty(0.5, 0.9) == pytest.approx(0.75)
+    assert certainty(0.6, 0.9) > certainty(0.5, 0.9)
+    assert certainty(1.0, 1.0) <= 1.0
