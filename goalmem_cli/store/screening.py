@@ -8,6 +8,8 @@ before their vectors are read. Bounds are a little too high rather than too low,
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +21,7 @@ from goalmem_cli.ports import Vectors
 
 _SAMPLE = 20_000
 _BATCH = 4096
+_GATHERED = 256
 _SLACK = 2e-5
 _ROUNDING = 1e-3
 _TRIED = 4  # so many times the rows wanted are multiplied, to learn which product a row has to reach
@@ -26,6 +29,8 @@ _CANDIDATE_COST = 16  # how many rows are screened and multiplied in place in th
 _LINE = 16  # numbers in a line of a processor's cache: rows that begin at one are multiplied in half the time
 _RUNS = 8  # how many runs of places there are for each of the best
 _SMALLEST = np.nextafter(np.float32(0), np.float32(1))
+_SPARE: list[Vectors] = []  # arrays to be lent again
+_SPARES = 4  # two for each of the searches that are at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +58,12 @@ class Heads:
         shape = (min(rows, held), width)
         return cls(np.array(axes), np.memmap(path, np.float32, "r", axes.nbytes, shape))
 
-    def bounds(self, vector: Vectors, rows: int) -> Vectors:
-        """Return for each of a matrix's rows what its product with the vector is at most; without a head, anything."""
-        bounds = np.empty(rows, dtype=np.float32)
-        bounds[len(self.rows) :] = np.inf
+    def bounds(self, vector: Vectors, out: Vectors) -> None:
+        """Put in `out` what each of a matrix's rows makes with the vector at most; a row without a head, anything."""
         row = vector[np.newaxis]
         (head,) = _with_rest(row, products(self.axes.T, vector)[np.newaxis])
-        products(self.rows, head, out=bounds[: len(self.rows)])
-        return bounds
+        products(self.rows, head, out=out[: len(self.rows)])
+        out[len(self.rows) :] = np.inf
 
     def fit(self, matrix: Vectors) -> bool:
         """Return whether these are the heads of the matrix's rows, but for rounding; reads all of them."""
@@ -139,6 +142,18 @@ def products(matrix: Vectors, vector: Vectors, out: Vectors | None = None) -> Ve
     return found
 
 
+def products_at(matrix: Vectors, rows: NDArray[np.intp], vector: Vectors) -> Vectors:
+    """Return the product of each of these rows of the matrix with the vector; few of them are copied at a time."""
+    found = np.empty(len(rows), dtype=np.float32)
+    with _lent(_GATHERED * matrix.shape[1]) as room:
+        copied = room.reshape(_GATHERED, -1)
+        for start in range(0, len(rows), _GATHERED):
+            part = rows[start : start + _GATHERED]
+            np.take(matrix, part, axis=0, out=copied[: len(part)], mode="clip")  # any other mode copies twice
+            products(copied[: len(part)], vector, out=found[start : start + len(part)])
+    return found
+
+
 def _with_rest(rows: Vectors, coordinates: Vectors) -> Vectors:
     """Return the heads of rows that have these coordinates."""
     whole = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
@@ -150,32 +165,74 @@ def candidates(
     heads: Heads, matrix: Vectors, vector: Vectors, allowed: NDArray[np.bool_], depth: int
 ) -> NDArray[np.intp] | None:
     """Return rows, in order, among which the best of the allowed ones are; None where that would be too many."""
-    bounds = heads.bounds(vector, len(matrix))
-    tried = products(matrix[best_of(bounds, allowed, _TRIED * depth)], vector)
-    nearest = best_of(tried, np.ones(len(tried), dtype=bool), depth)
-    if not 0 < depth == len(nearest):
-        return None
-    rows = np.flatnonzero(allowed & (bounds >= tried[nearest[-1]]))
+    with _lent(len(matrix)) as bounds:
+        heads.bounds(vector, bounds)
+        ranked = _Ranked(bounds, allowed, _TRIED * depth)
+        tried = products_at(matrix, ranked.best(), vector)
+        nearest = best_of(tried, np.ones(len(tried), dtype=bool), depth)
+        if not 0 < depth == len(nearest):
+            return None
+        rows = ranked.reaching(tried[nearest[-1]])
     return rows if len(rows) * _CANDIDATE_COST < len(matrix) else None
 
 
 def best_of(scores: Vectors, allowed: NDArray[np.bool_], depth: int) -> NDArray[np.intp]:
     """Return the places of the highest scores above zero, highest first, and of equal ones the earlier first."""
-    passing = np.where(allowed & (scores > 0), scores, np.float32(0))  # a damaged row's score is no number
-    places = np.flatnonzero(passing >= max(_least_of_best(passing, depth), _SMALLEST))
-    if 0 < depth < len(places):
-        least = np.partition(scores[places], -depth)[-depth]
-        places = places[scores[places] >= least]
-    return places[np.argsort(-scores[places], kind="stable")][:depth]
+    return _Ranked(scores.copy(), allowed, depth).best()
 
 
-def _least_of_best(scores: Vectors, depth: int) -> np.float32:
-    """Return a score that at least `depth` places reach, or zero: as many runs of places have one that does.
+class _Ranked:
+    """Scores in runs of places, of which the highest is known: `depth` places are found without sorting all others.
 
-    It leaves few places to be sorted, and is found twenty times as fast as the least of the best itself.
+    What is not allowed, not above zero or, in a damaged row, no number becomes zero in `scores`.
     """
-    width = len(scores) // (_RUNS * depth) if depth > 0 else 0
-    if width < 2:
-        return np.float32(0)
-    bests = scores[: width * _RUNS * depth].reshape(-1, width).max(axis=1)
-    return np.float32(np.partition(bests, -depth)[-depth])
+
+    def __init__(self, scores: Vectors, allowed: NDArray[np.bool_], depth: int) -> None:
+        for start in range(0, len(scores), _BATCH):
+            part = scores[start : start + _BATCH]
+            np.copyto(part, 0, where=~(allowed[start : start + _BATCH] & (part > 0)))
+        self._scores = scores
+        self._depth = depth
+        self._width = max(len(scores) // (_RUNS * max(depth, 1)), 1)
+        self._ends = len(scores) // self._width * self._width
+        self._highest = scores[: self._ends].reshape(-1, self._width).max(axis=1)
+
+    def best(self) -> NDArray[np.intp]:
+        """Return the places of the highest scores, highest first, and of equal ones the earlier first."""
+        places = self.reaching(max(self._passed(), _SMALLEST))
+        if 0 < self._depth < len(places):
+            found = self._scores[places]
+            places = places[found >= np.partition(found, -self._depth)[-self._depth]]
+        return places[np.argsort(-self._scores[places], kind="stable")][: self._depth]
+
+    def reaching(self, least: np.float32) -> NDArray[np.intp]:
+        """Return the places that have this score at least, which is above zero, in order."""
+        runs = np.flatnonzero(self._highest >= least)
+        within, at = np.nonzero(self._scores[: self._ends].reshape(-1, self._width)[runs] >= least)
+        last = np.flatnonzero(self._scores[self._ends :] >= least) + self._ends
+        return np.concatenate([runs[within] * self._width + at, last])
+
+    def _passed(self) -> np.float32:
+        """Return a score that at least `depth` places reach, or zero: as many runs of places have one that does."""
+        if not 0 < self._depth <= len(self._highest):
+            return np.float32(0)
+        return np.float32(np.partition(self._highest, -self._depth)[-self._depth])
+
+
+@contextmanager
+def _lent(length: int) -> Iterator[Vectors]:
+    """Lend an array of that length, its content undefined, that the next search gets again.
+
+    A new one of a million numbers costs more than what is done with it: each of its pages is met for the first time.
+    """
+    try:
+        array = _SPARE.pop()
+    except IndexError:
+        array = np.empty(length, dtype=np.float32)
+    if len(array) < length:
+        array = np.empty(length, dtype=np.float32)
+    try:
+        yield array[:length]
+    finally:
+        if len(_SPARE) < _SPARES:
+            _SPARE.append(array)

@@ -22,7 +22,7 @@ from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.ports import Vectors
 from goalmem_cli.store.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
 from goalmem_cli.store.files import Written, reporting, unwatched
-from goalmem_cli.store.screening import Heads, best_of, candidates, products, write_heads
+from goalmem_cli.store.screening import Heads, best_of, candidates, products, products_at, write_heads
 from goalmem_cli.store.values import Scored
 
 SCHEMA = 3
@@ -97,9 +97,7 @@ class VectorSnapshot:
             places = best_of(scores, allowed, depth)
             best = zip(places, scores[places], strict=True)
         else:
-            scores = np.empty(len(rows), dtype=np.float32)
-            for start in range(0, len(rows), _BATCH):
-                scores[start : start + _BATCH] = products(matrix[rows[start : start + _BATCH]], vector)
+            scores = products_at(matrix, rows, vector)
             places = best_of(scores, np.ones(len(rows), dtype=bool), depth)
             best = zip(rows[places], scores[places], strict=True)
         return [Scored(self.ids[row].decode(errors="replace"), float(score)) for row, score in best]
