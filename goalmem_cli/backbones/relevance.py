@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +29,8 @@ turn or its speaker's name, rare ones counting more; which share of the query's 
 turns; whether the query names the speaker; whether the turn ends in a question; the logarithm of its length; whether
 the query asks for a time and the turn names one; likewise for a number."""
 BIAS = -5.404
+PERSONAL = ("names", "speaker")
+"""The features by which a turn of or about whom the query names is likelier than another's of the same content."""
 
 FUSED = "fused"
 """What the rank before reranking is called among a hit's ranks."""
@@ -51,11 +53,15 @@ def rerank(query: str, hits: Sequence[Hit]) -> list[Hit]:
     return [replace(hits[place], score=likely[place], ranks={**hits[place].ranks, FUSED: place + 1}) for place in order]
 
 
-def likelihoods(query: str, hits: Sequence[Hit]) -> list[float]:
-    """Return how likely each hit, given best first or reranked, is evidence for the query: from 0 to 1."""
+def likelihoods(query: str, hits: Sequence[Hit], without: Collection[str] = ()) -> list[float]:
+    """Return how likely each hit, given best first or reranked, is evidence for the query: from 0 to 1.
+
+    Features named in `without` count for nothing.
+    """
     if not hits:
         return []
-    odds = features(query, hits) @ np.array(list(WEIGHTS.values())) + BIAS
+    weights = [0.0 if name in without else weight for name, weight in WEIGHTS.items()]
+    odds = features(query, hits) @ np.array(weights) + BIAS
     return [float(value) for value in 1 / (1 + np.exp(-odds))]
 
 
@@ -82,9 +88,14 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             math.fsum(rarity[word] for word in wanted & words) / (math.fsum(rarity.values()) or 1),
             (len(names) - len(missing)) / (len(names) or 1),
             bool(names & content_stems(hit.unit.speaker)),
-            text.rstrip().endswith("?"),
+            ends_in_question(text),
             math.log(1 + len(text)),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)
+
+
+def ends_in_question(text: str) -> bool:
+    """Say whether a turn asks something last: it waits for what others tell."""
+    return text.rstrip().endswith("?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.logic import parse_atom
-from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, says_nothing_new
+from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, says_nothing_new, told_by_another
 from goalmem_cli.trace import Fact
 
 
@@ -58,3 +58,21 @@ def test_certainty_grows_with_both_odds_and_is_bounded() -> None:
     assert certainty(0.5, 0.9) == pytest.approx(0.75)
     assert certainty(0.6, 0.9) > certainty(0.5, 0.9)
     assert certainty(1.0, 1.0) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "is_another"),
+    [
+        ("Which lamp did Nora buy?", {"Nora": 0.2, "Ben": 0.6}, True),
+        ("Which lamp did Nora buy?", {"Ben": 0.6}, True),
+        ("Which lamp did Nora buy?", {"Nora": 0.5, "Ben": 0.6}, False),
+        ("Which lamp did Nora buy?", {"Nora": 0.6, "Ben": 0.2}, False),
+        ("Which lamp did Nora buy?", {}, False),
+        ("Which lamp did Nora buy for Ben?", {"Nora": 0.2, "Ben": 0.6}, False),
+        ("Which lamp did the cat break?", {"Nora": 0.2, "Ben": 0.6}, False),
+    ],
+)
+def test_what_another_says_is_nearer_by_a_margin(question: str, told: dict[str, float], is_another: bool) -> None:
+    """Only where the question names one of those who talk."""
+    found = told_by_another(question, told, {"Nora", "Ben", "Ana Lund"})
+    assert found == (("Nora", "Ben") if is_another else None)

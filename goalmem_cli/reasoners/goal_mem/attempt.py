@@ -78,6 +78,7 @@ class AttemptRun:
         self._queries: list[list[str]] = [[atom.phrase] for atom in plan.subgoals]
         self._queried: set[str] = {atom.phrase for atom in plan.subgoals}
         self._found: dict[str, Mapping[str, float]] = {}
+        self._told: Mapping[str, float] = {}
         self._held: set[tuple[str, str]] = set()
 
     def run(self) -> Outcome:
@@ -123,6 +124,7 @@ class AttemptRun:
         found = self._book.retrieve(queries, self._pool, is_first=depth == 0, is_deep=is_exploring)
         self._queried |= set(queries)
         self._found |= found.by_query
+        self._told = found.by_speaker.get(self._question.text, self._told)
         self._pool += found.new
         step = Step(depth, tuple(queries), tuple(fact.number for fact in found.new), skipped=found.skipped)
         active = self._active()
@@ -241,6 +243,7 @@ class AttemptRun:
             self._undecided,
             {number: self._leads(number) for number in numbers},
             self._found.get(self._question.text, {}),
+            self._told,
         )
 
     def _leads(self, number: int) -> dict[str, float]:

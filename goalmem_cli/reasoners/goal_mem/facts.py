@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from goalmem_cli.backbones.relevance import likelihoods
+from goalmem_cli.backbones.relevance import PERSONAL, ends_in_question, likelihoods
 from goalmem_cli.ports import Backbone
 from goalmem_cli.reasoners.facts import NumberedFacts, hit_cost, round_robin, token_cost
 from goalmem_cli.reasoners.goal_mem.plans import Limits
-from goalmem_cli.records import Question
+from goalmem_cli.records import Hit, Question
 from goalmem_cli.trace import Fact
 
 _LEAST_LOOK = 10
@@ -19,12 +19,14 @@ _LEAST_LOOK = 10
 class Retrieved:
     """What one round of retrieval brought: the facts new to the attempt, and which facts each query led to.
 
-    The facts of a query have how likely each is evidence for it, from 0 to 1. `skipped` counts the hits that were too
-    long for the tokens left.
+    The facts of a query have how likely each is evidence for it, from 0 to 1. `by_speaker` has, for each query, how
+    likely the best turn of each speaker is, shown or not, of those that tell and do not ask, by what it says alone,
+    whoever the query names. `skipped` counts the hits that were too long for the tokens left.
     """
 
     new: tuple[Fact, ...]
     by_query: Mapping[str, Mapping[str, float]]
+    by_speaker: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     skipped: int = 0
 
 
@@ -75,7 +77,8 @@ class FactBook:
             }
             for query, hits in zip(queries, lists, strict=True)
         }
-        return Retrieved(tuple(new.values()), by_query, len(skipped))
+        by_speaker = {query: _by_speaker(query, hits) for query, hits in zip(queries, lists, strict=True)}
+        return Retrieved(tuple(new.values()), by_query, by_speaker, len(skipped))
 
     def is_spent(self, pool: Sequence[Fact]) -> bool:
         """Say whether the attempt may show the model no further fact."""
@@ -88,3 +91,11 @@ class FactBook:
         if is_first:
             return max(1, units // 2), tokens // 2
         return (max(1, units // 2) if units > 0 else 0), tokens
+
+
+def _by_speaker(query: str, hits: Sequence[Hit]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for hit, likelihood in zip(hits, likelihoods(query, hits, without=PERSONAL), strict=True):
+        if not ends_in_question(hit.unit.text):
+            best[hit.unit.speaker] = max(likelihood, best.get(hit.unit.speaker, 0.0))
+    return best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.questions import asks_for_something, asks_yes_or_no
@@ -21,7 +22,16 @@ from goalmem_cli.reasoners.goal_mem.plans import (
     Unification,
     as_pair,
 )
-from goalmem_cli.reasoners.goal_mem.readings import ReadFrom, read_from, read_request, readable, what_is_read
+from goalmem_cli.reasoners.goal_mem.readings import (
+    UNTOLD,
+    ReadFrom,
+    is_untold,
+    read_from,
+    read_requests,
+    readable,
+    told_of_another,
+    what_is_read,
+)
 from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, says_nothing_new, speakers
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact
@@ -60,8 +70,9 @@ class LineSteps:
         """Return the proposals of one request for a subgoal and a fact, one for what several facts together tell
         of the answer, and one for each undecided pair.
         """
-        pairs = list(_held_together(situation))
-        readings = list(read_from(situation))
+        refused = told_of_another(situation)
+        pairs = [pair for pair in _held_together(situation) if pair[0] not in refused]
+        readings = [reading for reading in read_from(situation) if reading.subgoal not in refused]
 
         def build(trouble: str) -> list[Request]:
             unify, read = self._prompts["unify"], self._prompts["read"]
@@ -69,14 +80,18 @@ class LineSteps:
                 unify_request(unify, situation.subgoals[number], fact, trouble, may_refuse=False)
                 for number, fact, _ in pairs
             ]
-            requests += [read_request(read, situation.question, reading, trouble) for reading in readings]
+            for reading in readings:
+                requests += read_requests(read, situation.question, reading, trouble)
             return requests + [self._same_request(situation, *names, trouble) for names in situation.undecided]
 
         if not pairs and not situation.undecided:
-            return Reply(Unification(), Usage())
-        return ask_whole(
-            self._model, build, lambda replies: _read_unification(replies, pairs, readings, situation, self._least)
-        )
+            return Reply(Unification(unresolved=refused), Usage())
+
+        def read(replies: Sequence[Completion]) -> Unification:
+            said = _read_unification(replies, pairs, readings, situation, self._least)
+            return replace(said, unresolved={**said.unresolved, **refused})
+
+        return ask_whole(self._model, build, read)
 
     def _same_request(self, situation: Situation, left: str, right: str, trouble: str) -> Request:
         """Return the request for two wordings, with the facts that have either."""
@@ -184,12 +199,15 @@ def _read_unification(
             bindings = {name: found[called] for name, called in names.items() if called in found}
             sure = certainty(likelihood, reply.certainty)
             proposals.append(Proposal(number, (fact.number,), bindings, certainty=sure))
-    for reading, said in zip(readings, rest, strict=False):
+    told = [(reading, next(rest), next(rest)) for reading in readings]
+    untold = dict.fromkeys((reading.subgoal for reading, said, _ in told if is_untold(said)), UNTOLD)
+    for reading, _, said in told:
         proposals += what_is_read(reading, said)
     verdicts = zip(situation.undecided, rest, strict=True)
     same = [as_pair(*names) for names, reply in verdicts if lines.read_sameness(reply.text)]
-    likely, unsure = _likely(proposals, situation, least)
-    return Unification(likely, unsure, frozenset(same), tuple((number, fact.number) for number, fact, _ in pairs))
+    likely, unsure = _likely([each for each in proposals if each.subgoal not in untold], situation, least)
+    held = tuple((number, fact.number) for number, fact, _ in pairs)
+    return Unification(likely, unsure | untold, frozenset(same), held)
 
 
 def _likely(

@@ -138,7 +138,8 @@ class Situation:
     `subgoals` are the active ones by number, the substitution applied; `undecided` are pairs of constants that the
     checks could not settle. `leads` are the facts that each active subgoal's queries led to, with how likely each is
     evidence for it (0 to 1), the likeliest first, without those that it was held against already as it reads now.
-    `found` are those that the question's own words led to, where they were looked for.
+    `found` are those that the question's own words led to, where they were looked for, and `told` how likely the best
+    turn of each speaker is evidence for the question by what it says alone.
     """
 
     question: Question
@@ -149,6 +150,7 @@ class Situation:
     undecided: tuple[tuple[str, str], ...] = ()
     leads: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     found: Mapping[str, float] = field(default_factory=dict)
+    told: Mapping[str, float] = field(default_factory=dict)
 
 
 class Steps(Protocol):
