@@ -64,8 +64,7 @@ def _verdict(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example
     unique = list({fact.unit: fact for fact in facts}.values())
     if unique and reply in VERDICTS:
         inputs = {"question": scene.question.text, "facts": _lines(unique), "settled": settled, "problem": ""}
-        kind = "verdict no" if reply.endswith("no") else "verdict"  # three in four are: drawn alike, no is no habit
-        yield Example(kind, scene.case.id, book["verdict"].request(inputs), reply)
+        yield Example("verdict", scene.case.id, book["verdict"].request(inputs), reply)
 
 
 def _reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
