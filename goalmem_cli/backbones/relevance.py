@@ -88,14 +88,9 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             math.fsum(rarity[word] for word in wanted & words) / (math.fsum(rarity.values()) or 1),
             (len(names) - len(missing)) / (len(names) or 1),
             bool(names & content_stems(hit.unit.speaker)),
-            ends_in_question(text),
+            text.rstrip().endswith("?"),
             math.log(1 + len(text)),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)
-
-
-def ends_in_question(text: str) -> bool:
-    """Say whether a turn asks something last: it waits for what others tell."""
-    return text.rstrip().endswith("?")

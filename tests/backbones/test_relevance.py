@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.backbones.relevance import FUSED, WEIGHTS, features, rerank
+from goalmem_cli.backbones.relevance import FUSED, PERSONAL, WEIGHTS, features, likelihoods, rerank
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.records import Hit, Query, Turn, Unit
 from goalmem_cli.store import Store
@@ -55,6 +56,16 @@ def test_words_that_few_hits_have_count_more() -> None:
 def test_feature_tells_hits_apart(name: str, query: str, yes: Hit, no: Hit) -> None:
     """Each has its feature where it should."""
     assert column(name, query, yes, no) == [1.0, 0.0]
+
+
+def test_who_says_it_counts_for_nothing_where_only_the_content_is_asked_for() -> None:
+    """Two who say the same are as likely then, and the one whom the query names is likelier otherwise."""
+    hits = [replace(hit("Ben lives in Leeds.", speaker), ranks={FUSED: 1}) for speaker in ("Ben", "Ana")]
+    ben, ana = likelihoods("Where does Ben live?", hits)
+    by_content = likelihoods("Where does Ben live?", hits, without=PERSONAL)
+
+    assert ben > ana
+    assert by_content[0] == by_content[1]
 
 
 def test_times_count_only_where_one_is_asked_for() -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
-from goalmem_cli.ports import Completion, GrammarShape, Request
+from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.readings import SHOWN
 from goalmem_cli.records import Question, Turn
@@ -30,7 +28,7 @@ def read(answer: str, likelihood: float = 0.5) -> Completion:
 
 
 def run(
-    reading: Completion | Callable[[Request], Completion],
+    reading: Completion,
     plan: str = PLAN,
     question: str = QUESTION,
     turns: list[Turn] = PETS,
@@ -42,19 +40,12 @@ def run(
     def reply(request: Request) -> str | Completion:
         if request.step == "unify":
             return Completion(held(request), 1, 0, 1, certainty=0.9, likelihood=0.9)
-        if request.step == "read":
-            return reading(request) if callable(reading) else reading
-        said = {"decompose": plan, "refine": refine}
+        said: dict[str, str | Completion] = {"decompose": plan, "read": reading, "refine": refine}
         return said.get(request.step, "as found")
 
     model = ScriptedModel(reply)
     engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits(max_breadth=1, max_depth=1), strict=True)
     return engine.answer(Question(question, MOMENT)), model.seen
-
-
-def may_refuse(request: Request) -> bool:
-    """Say whether the request's reply may be that the answer is unknown."""
-    return isinstance(request.shape, GrammarShape) and "unknown" in request.shape.grammar.splitlines()[0]
 
 
 def texts(trace: Trace) -> set[str]:
@@ -104,23 +95,6 @@ def test_another_persons_fact_proves_no_reading() -> None:
     assert "Ben neither says nor is named in it" in trace.attempts[0].steps[0].unresolved[0].why
 
 
-@pytest.mark.parametrize(("probability", "found"), [(0.95, {}), (0.6, {"x": ("a parrot",)})])
-def test_what_the_model_is_sure_of_not_being_told_is_not_proved(
-    probability: float, found: dict[str, tuple[str, ...]]
-) -> None:
-    """One that is allowed to refuse may; unless it is sure, what it reads when it may not is taken."""
-
-    def reading(request: Request) -> Completion:
-        return read("unknown", probability) if may_refuse(request) else read("a parrot")
-
-    trace, _ = run(reading, held=lambda request: "y = tortoise" if "tortoise" in request.tail else "none")
-
-    assert trace.substitution == found
-    if not found:
-        assert trace.status is Status.UNKNOWN
-        assert "do not tell it" in trace.attempts[0].steps[0].unresolved[0].why
-
-
 def test_a_doubtful_reading_is_none() -> None:
     """Where the model gave its words little probability and the fact is unlikely, nothing is proved."""
     turns = chat("Ben: Yes.", "Ben: Hm, eels.")
@@ -133,11 +107,9 @@ def test_what_the_question_finds_is_read_the_likeliest_last() -> None:
     """The question is asked as it stands, over its own hits, at most so many."""
     turns = chat(*(f"Ben: I keep pet number {number}." for number in range(20)), "Ana: Ben, what pets do you keep?")
     _, seen = run(read("pet number 3"), turns=turns)
-    request, forced = (request for request in seen if request.step == "read")
+    (request,) = (request for request in seen if request.step == "read")
     shown = request.growing.strip().splitlines()
 
-    assert (may_refuse(request), may_refuse(forced)) == (True, False)
-    assert (request.growing, request.tail) == (forced.growing, forced.tail)
     assert QUESTION in request.tail
     assert len(shown) == SHOWN
     assert "what pets do you keep?" not in shown[0]
@@ -179,7 +151,7 @@ def test_only_the_answer_is_read_and_only_when_nothing_else_is_open() -> None:
     steps = [request.step for request in seen]
 
     assert trace.substitution == {"y": ("Carla",), "x": ("a parrot",)}
-    assert steps.count("read") == 2
+    assert steps.count("read") == 1
     assert steps.index("read") > steps.index("refine")
 
 

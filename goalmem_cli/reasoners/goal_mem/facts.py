@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from goalmem_cli.backbones.relevance import PERSONAL, ends_in_question, likelihoods
+from goalmem_cli.backbones.relevance import PERSONAL, likelihoods
 from goalmem_cli.ports import Backbone
 from goalmem_cli.reasoners.facts import NumberedFacts, hit_cost, round_robin, token_cost
 from goalmem_cli.reasoners.goal_mem.plans import Limits
@@ -20,8 +20,8 @@ class Retrieved:
     """What one round of retrieval brought: the facts new to the attempt, and which facts each query led to.
 
     The facts of a query have how likely each is evidence for it, from 0 to 1. `by_speaker` has, for each query, how
-    likely the best turn of each speaker is, shown or not, of those that tell and do not ask, by what it says alone,
-    whoever the query names. `skipped` counts the hits that were too long for the tokens left.
+    likely the best turn of each speaker is, shown or not, of those that ask nothing; that the query names its speaker
+    makes none likelier there. `skipped` counts the hits that were too long for the tokens left.
     """
 
     new: tuple[Fact, ...]
@@ -96,6 +96,6 @@ class FactBook:
 def _by_speaker(query: str, hits: Sequence[Hit]) -> dict[str, float]:
     best: dict[str, float] = {}
     for hit, likelihood in zip(hits, likelihoods(query, hits, without=PERSONAL), strict=True):
-        if not ends_in_question(hit.unit.text):
+        if "?" not in hit.unit.text:
             best[hit.unit.speaker] = max(likelihood, best.get(hit.unit.speaker, 0.0))
     return best

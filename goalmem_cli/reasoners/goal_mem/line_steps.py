@@ -23,11 +23,9 @@ from goalmem_cli.reasoners.goal_mem.plans import (
     as_pair,
 )
 from goalmem_cli.reasoners.goal_mem.readings import (
-    UNTOLD,
     ReadFrom,
-    is_untold,
     read_from,
-    read_requests,
+    read_request,
     readable,
     told_of_another,
     what_is_read,
@@ -80,18 +78,17 @@ class LineSteps:
                 unify_request(unify, situation.subgoals[number], fact, trouble, may_refuse=False)
                 for number, fact, _ in pairs
             ]
-            for reading in readings:
-                requests += read_requests(read, situation.question, reading, trouble)
+            requests += [read_request(read, situation.question, reading, trouble) for reading in readings]
             return requests + [self._same_request(situation, *names, trouble) for names in situation.undecided]
 
         if not pairs and not situation.undecided:
             return Reply(Unification(unresolved=refused), Usage())
 
-        def read(replies: Sequence[Completion]) -> Unification:
+        def read_all(replies: Sequence[Completion]) -> Unification:
             said = _read_unification(replies, pairs, readings, situation, self._least)
             return replace(said, unresolved={**said.unresolved, **refused})
 
-        return ask_whole(self._model, build, read)
+        return ask_whole(self._model, build, read_all)
 
     def _same_request(self, situation: Situation, left: str, right: str, trouble: str) -> Request:
         """Return the request for two wordings, with the facts that have either."""
@@ -199,15 +196,12 @@ def _read_unification(
             bindings = {name: found[called] for name, called in names.items() if called in found}
             sure = certainty(likelihood, reply.certainty)
             proposals.append(Proposal(number, (fact.number,), bindings, certainty=sure))
-    told = [(reading, next(rest), next(rest)) for reading in readings]
-    untold = dict.fromkeys((reading.subgoal for reading, said, _ in told if is_untold(said)), UNTOLD)
-    for reading, _, said in told:
+    for reading, said in zip(readings, rest, strict=False):
         proposals += what_is_read(reading, said)
     verdicts = zip(situation.undecided, rest, strict=True)
     same = [as_pair(*names) for names, reply in verdicts if lines.read_sameness(reply.text)]
-    likely, unsure = _likely([each for each in proposals if each.subgoal not in untold], situation, least)
-    held = tuple((number, fact.number) for number, fact, _ in pairs)
-    return Unification(likely, unsure | untold, frozenset(same), held)
+    likely, unsure = _likely(proposals, situation, least)
+    return Unification(likely, unsure, frozenset(same), tuple((number, fact.number) for number, fact, _ in pairs))
 
 
 def _likely(

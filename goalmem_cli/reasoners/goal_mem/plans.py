@@ -139,7 +139,7 @@ class Situation:
     checks could not settle. `leads` are the facts that each active subgoal's queries led to, with how likely each is
     evidence for it (0 to 1), the likeliest first, without those that it was held against already as it reads now.
     `found` are those that the question's own words led to, where they were looked for, and `told` how likely the best
-    turn of each speaker is evidence for the question by what it says alone.
+    turn of each speaker is evidence for the question, whomever that names.
     """
 
     question: Question

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.logic import Variable
-from goalmem_cli.logic.normal import content_stems, content_words
+from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.questions import asks_for_time
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Completion, Request
@@ -22,9 +22,7 @@ from goalmem_cli.trace import Fact
 
 SHOWN, CITED = 8, 4
 """How many of the question's likeliest facts are read together, and how many an answer may rest on."""
-ANSWER, UNKNOWN = "answer: ", "unknown"
-UNTOLD, UNTOLD_FROM = "read together, the likeliest facts do not tell it", 0.8
-"""Why a subgoal is not proved that the model reads an unknown answer of, and how probable that has to be to it."""
+ANSWER = "answer: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +44,16 @@ def readable(plan: Decomposition) -> bool:
 
 
 def told_of_another(situation: Situation) -> dict[int, str]:
-    """Return the active subgoals that ask of one person what another tells, by the question's own words, and why.
-
-    They are those of the plan that lack nothing but the answer and name that person.
+    """Return the active subgoals of the plan that have the answer, where the question asks of one person what another
+    tells, and why that is thought.
     """
     found = told_by_another(situation.question.text, situation.told, speakers(situation.facts))
     if found is None or not readable(situation.plan):
         return {}
-    (named, other), wanted = found, situation.plan.answer_variables
-    return {
-        number: f"what {other} says is nearer to the question than what {named} does"
-        for number, atom in enumerate(situation.plan.subgoals)
-        if number in situation.subgoals
-        and tuple(variable.name for variable in atom.variables) == wanted
-        and any(content_words(named) & content_words(constant.value) for constant in atom.constants)
-    }
+    why = f"what {found[1]} says is nearer to the question than what {found[0]} does"
+    wanted = set(situation.plan.answer_variables)
+    having = [wanted & {variable.name for variable in atom.variables} for atom in situation.plan.subgoals]
+    return {number: why for number in situation.subgoals if number < len(having) and having[number]}
 
 
 def read_from(situation: Situation) -> Iterator[ReadFrom]:
@@ -79,11 +72,8 @@ def read_from(situation: Situation) -> Iterator[ReadFrom]:
             yield ReadFrom(number, atom.variables[0], tuple(leads))
 
 
-def read_requests(prompt: Prompt, question: Question, reading: ReadFrom, trouble: str) -> list[Request]:
-    """Return the requests for an answer that may be unknown, and for one that may not: what it would be, if told.
-
-    They differ in nothing else. The best fact is last: a model of this size goes by what stands next to the question.
-    """
+def read_request(prompt: Prompt, question: Question, reading: ReadFrom, trouble: str) -> Request:
+    """Return the request for an answer, the best fact last: a model of this size goes by what stands next to it."""
     shown = sorted(reading.facts, key=lambda lead: lead[1])
     inputs = {
         "question": question.text,
@@ -91,13 +81,7 @@ def read_requests(prompt: Prompt, question: Question, reading: ReadFrom, trouble
         "facts": [fact_line(fact) for fact, _ in shown],
         "problem": trouble,
     }
-    return [prompt.request(inputs, {"facts": [], "replies": replies}) for replies in (["alone", UNKNOWN], ["alone"])]
-
-
-def is_untold(said: Completion) -> bool:
-    """Say whether the model is sure, of a reading that may be unknown, that it is."""
-    is_unknown = said.text.removeprefix(ANSWER).strip() == UNKNOWN
-    return is_unknown and said.likelihood is not None and said.likelihood >= UNTOLD_FROM
+    return prompt.request(inputs, {"facts": [], "replies": ["alone"]})
 
 
 def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
