@@ -65,14 +65,14 @@ def test_certainty_grows_with_both_odds_and_is_bounded() -> None:
     [
         ("Which lamp did Nora buy?", {"Nora": 0.2, "Ben": 0.6}, True),
         ("Which lamp did Nora buy?", {"Ben": 0.6}, True),
-        ("Which lamp did Nora buy?", {"Ben": 0.5, "Nora": 0.5}, False),
+        ("Which lamp did Nora buy?", {"Nora": 0.5, "Ben": 0.6}, False),
         ("Which lamp did Nora buy?", {"Nora": 0.6, "Ben": 0.2}, False),
         ("Which lamp did Nora buy?", {}, False),
         ("Which lamp did Nora buy for Ben?", {"Nora": 0.2, "Ben": 0.6}, False),
         ("Which lamp did the cat break?", {"Nora": 0.2, "Ben": 0.6}, False),
     ],
 )
-def test_what_another_says_may_be_nearer(question: str, told: dict[str, float], is_another: bool) -> None:
+def test_what_another_says_is_nearer_by_a_margin(question: str, told: dict[str, float], is_another: bool) -> None:
     """Only where the question names one of those who talk."""
     found = told_by_another(question, told, {"Nora", "Ben", "Ana Lund"})
     assert found == (("Nora", "Ben") if is_another else None)

@@ -14,6 +14,9 @@ from goalmem_cli.trace import Fact
 MODEL_WEIGHT, BOUND = 0.5, 0.05
 """What the model's own odds that facts prove a subgoal weigh beside the engine's, and how near to 0 or 1 a model is
 believed."""
+NEARER = 0.5
+"""How much likelier another's best turn is evidence for a question than the named person's, for the question to be
+about the other: a difference of the logarithms of odds."""
 _LEAST = 1e-9
 PREFERENCE = 1.5
 """How much a reading of several facts is put before what single facts are said to prove, in logarithms of odds."""
@@ -66,15 +69,16 @@ def told_by_another(question: str, told: Mapping[str, float], people: Iterable[s
     """Return the one person who talks and whom a question names, and who tells of it rather than that person, if so.
 
     `told` is how likely the best turn of each speaker is evidence, whomever the question names. Of the corpus's
-    questions that name one speaker and have an answer, 7% are nearer to what another says; of the same questions with
-    somebody else's name in them, 51%.
+    questions that name one speaker and have an answer, 4% are nearer to what another says; of the same questions with
+    somebody else's name in them, 43%.
     """
     asked = content_words(question)
     named = [person for person in people if asked & content_words(person)]
     if len(named) != 1 or not told:
         return None
-    nearest = max(told, key=lambda speaker: (told[speaker], speaker in named))
-    return None if nearest in named else (named[0], nearest)
+    other = max((speaker for speaker in told if speaker not in named), key=lambda speaker: told[speaker], default="")
+    nearer = log_odds(told.get(other, 0.0)) - log_odds(told.get(named[0], 0.0))
+    return (named[0], other) if nearer >= NEARER else None
 
 
 def _is_name(phrase: str) -> bool:
