@@ -122,7 +122,7 @@ def test_what_another_did_is_not_asked_of_the_one_named() -> None:
     trace, seen = run(read("two tortoises"), plan, question.format("Which lazy pets does Ben keep"), turns)
 
     assert trace.status is Status.UNKNOWN
-    assert trace.attempts[0].steps[0].unresolved[0].why.startswith("what Ana says is nearer")
+    assert trace.attempts[0].steps[0].unresolved[0].why.endswith("is said by Ana, not by Ben")
     assert not {"read", "unify"} & {request.step for request in seen}
     answered, _ = run(
         read("two tortoises"), plan.replace("Ben", "Ana"), question.format("Which pets does Ana keep"), turns

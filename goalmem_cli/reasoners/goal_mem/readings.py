@@ -50,7 +50,7 @@ def told_of_another(situation: Situation) -> dict[int, str]:
     found = told_by_another(situation.question.text, situation.told, speakers(situation.facts))
     if found is None or not readable(situation.plan):
         return {}
-    why = f"what {found[1]} says is nearer to the question than what {found[0]} does"
+    why = f"what comes nearest to the question is said by {found[1]}, not by {found[0]}"
     wanted = set(situation.plan.answer_variables)
     having = [wanted & {variable.name for variable in atom.variables} for atom in situation.plan.subgoals]
     return {number: why for number in situation.subgoals if number < len(having) and having[number]}
