@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
@@ -128,6 +129,16 @@ def test_what_another_did_is_not_asked_of_the_one_named() -> None:
         read("two tortoises"), plan.replace("Ben", "Ana"), question.format("Which pets does Ana keep"), turns
     )
     assert answered.substitution == {"x": ("two tortoises",)}
+
+
+def test_what_nobody_says_takes_nothing_from_the_one_named() -> None:
+    """What a backbone derived has no speaker: it is nobody else's."""
+    turns = [replace(turn, speaker="") for turn in chat("X: Ben keeps two lazy tortoises, his pets, on the balcony.")]
+    plan = "(Ben) keeps (x:pets) on the balcony\n1. (Ben) keeps (x:pets) on the balcony"
+    turns += chat("Ben: Nice weather on that balcony.")
+    _, seen = run(read("two lazy tortoises"), plan, "Which lazy pets does Ben keep on the balcony?", turns)
+
+    assert "read" in {request.step for request in seen}
 
 
 def test_only_the_answer_is_read_and_only_when_nothing_else_is_open() -> None:

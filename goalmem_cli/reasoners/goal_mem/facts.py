@@ -96,6 +96,6 @@ class FactBook:
 def _by_speaker(query: str, hits: Sequence[Hit]) -> dict[str, float]:
     best: dict[str, float] = {}
     for hit, likelihood in zip(hits, likelihoods(query, hits, without=PERSONAL), strict=True):
-        if "?" not in hit.unit.text:
+        if hit.unit.speaker and "?" not in hit.unit.text:
             best[hit.unit.speaker] = max(likelihood, best.get(hit.unit.speaker, 0.0))
     return best
