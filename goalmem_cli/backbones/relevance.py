@@ -1,4 +1,4 @@
-"""Reranking: how likely a retrieved turn is evidence for a query, by eight features and the weights learnt for them.
+"""Reranking: how likely a retrieved turn is evidence for a query, by nine features and the weights learnt for them.
 
 A logistic regression, fitted on goalmem's own corpus (`python -m goalmem_cli.tuning rank CORPUS`), where rankings by
 likeness alone keep putting questions, greetings and short remarks first.
@@ -21,14 +21,15 @@ from goalmem_cli.logic.questions import asks_for_time
 from goalmem_cli.records import Hit
 
 WEIGHTS: Mapping[str, float] = {
-    "rank": -0.932, "words": 4.515, "names": 0.231, "speaker": 0.603, "question": -1.158, "length": 0.764,
-    "time": 0.353, "number": 0.608,
+    "rank": -0.920, "words": 4.726, "names": 0.164, "speaker": 0.651, "question": -1.113, "length": 0.734,
+    "time": 0.375, "number": 0.599, "asked": 7.527,
 }  # fmt: skip
 """By feature, in the order of `features`: the logarithm of the rank it had; which share of the query's words are in the
 turn or its speaker's name, rare ones counting more; which share of the query's names are there or in the neighbouring
 turns; whether the query names the speaker; whether the turn ends in a question; the logarithm of its length; whether
-the query asks for a time and the turn names one; likewise for a number."""
-BIAS = -5.404
+the query asks for a time and the turn names one; likewise for a number; which share of the query's words are not in the
+turn but in a question of the turn before, which it answers."""
+BIAS = -5.383
 PERSONAL = ("names", "speaker")
 """The features by which a turn of or about whom the query names is likelier than another's of the same content."""
 
@@ -43,6 +44,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"\b[A-Z]\w+")
+_QUESTION = re.compile(r"[^.!?]*\?")
 _DIGIT = re.compile(r"\d")
 
 
@@ -66,7 +68,7 @@ def likelihoods(query: str, hits: Sequence[Hit], without: Collection[str] = ()) 
 
 
 def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
-    """Return the (hits, 8) matrix of features; how rare a word is, is told from the hits themselves.
+    """Return the (hits, 9) matrix of features; how rare a word is, is told from the hits themselves.
 
     Sums are exact, as the order of a set's words, and with it a last bit, is another one in each process.
     """
@@ -77,6 +79,10 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
     asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))
     rows = []
+
+    def share(said: Collection[str]) -> float:
+        return math.fsum(rarity[word] for word in said if word in wanted) / (math.fsum(rarity.values()) or 1)
+
     for place, (hit, words) in enumerate(zip(hits, told, strict=True), 1):
         text = hit.unit.text
         missing = names - words
@@ -85,12 +91,19 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
                 missing -= content_stems(said) | content_stems(speaker)
         rows.append((
             math.log(hit.ranks.get(FUSED, place)),
-            math.fsum(rarity[word] for word in wanted & words) / (math.fsum(rarity.values()) or 1),
+            share(words),
             (len(names) - len(missing)) / (len(names) or 1),
             bool(names & content_stems(hit.unit.speaker)),
             text.rstrip().endswith("?"),
             math.log(1 + len(text)),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),
+            share(_asked_before(hit) - words),
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)
+
+
+def _asked_before(hit: Hit) -> frozenset[str]:
+    """Return the stems of what the turn before the hit's asks."""
+    asked = " ".join(_QUESTION.findall(hit.before[-1][1])) if hit.before else ""
+    return content_stems(asked) if asked else frozenset()

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from goalmem_cli.logic.verbs import BASES
+
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
@@ -53,7 +55,8 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def stem(word: str) -> str:
-    """Return the word without a regular English plural or verb ending, to compare words across forms."""
+    """Return the word without an English plural or verb ending, to compare words across forms."""
+    word = BASES.get(word, word)
     if word[-1:] not in _LAST_OF_ENDINGS:
         return word
     for ending, kept in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
