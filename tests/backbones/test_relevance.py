@@ -76,6 +76,18 @@ def test_times_count_only_where_one_is_asked_for() -> None:
     assert column("time", "When did Ana run?", told, plain) == [1.0, 0.0]
 
 
+def test_what_is_asked_before_a_turn_counts_where_the_turn_does_not_say_it() -> None:
+    """ "Leeds" after "Where does Ben live?" is what the query is for; what is asked elsewhere is not."""
+    query = "Which town does Ben live in?"
+    told = hit("In Leeds.", "Ana", ("Ana", "In which town does Ben live?"), ("Ben", "Tea, please. Guess!"))
+    answer = hit("In Leeds.", "Ana", ("Ben", "Tea, please. In which town does Ben live? Guess!"))
+    repeating = hit("Which town does Ben live in? Leeds.", "Ana", ("Ben", "In which town does Ben live?"))
+
+    assert column("asked", query, told, answer, repeating)[1] > 0
+    assert column("asked", query, told, answer, repeating)[::2] == [0.0, 0.0]
+    assert rerank("Where does Ben live?", [hit("I live here."), answer])[0].unit.text == "In Leeds."
+
+
 def test_an_answer_comes_before_the_question_that_was_asked() -> None:
     """Likeness puts a question about the thing first; who asks wants the turn that tells it."""
     hits = [
