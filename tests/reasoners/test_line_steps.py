@@ -120,6 +120,21 @@ def test_unlikely_groundings_are_not_taken() -> None:
     assert unresolved.why.endswith("comes near, but is too unlikely to prove it")
 
 
+def test_who_is_only_addressed_grounds_nothing() -> None:
+    """Of the names that a turn is said to bind, those are left that it tells of."""
+    turns = chat("Ben: What a trip!", "Ana: Thanks, Ben! I went to Leeds with Kim.")
+    said = {("went to Leeds", "Kim"): "y = Ben, Kim"}
+
+    def asked(variable: str) -> Trace:
+        plan = f"(Ana) went to Leeds with ({variable})\n1. (Ana) went to Leeds with ({variable})"
+        return run(replies(said, plan, answer="Kim"), "Who went to Leeds with Ana?", turns=turns, depth=0)[0]
+
+    (grounded,) = asked("x:person*").attempts[0].steps[0].grounded
+    assert grounded.bindings == {"x": ("Kim",)}
+    said[("went to Leeds", "Kim")] = "y = Ben"
+    assert asked("x:person").attempts[0].steps[0].unresolved[0].why.endswith("comes near, but only addresses Ben")
+
+
 def test_what_one_says_of_himself_is_not_taken_for_the_others() -> None:
     """Both talk, and only the one named, or a turn that names him, can tell of him."""
     turns = chat(

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.logic import parse_atom
-from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, says_nothing_new, told_by_another
+from goalmem_cli.reasoners.goal_mem.weighing import (
+    certainty,
+    doubt,
+    is_addressed,
+    says_nothing_new,
+    told_by_another,
+)
 from goalmem_cli.trace import Fact
 
 
@@ -50,6 +56,29 @@ def test_dates_and_common_words_are_no_names() -> None:
 def test_a_value_of_the_statements_own_words_says_nothing(statement: str, value: str, is_no_news: bool) -> None:
     """It only repeats what was asked; a type that names a choice may be answered with one of its words."""
     assert says_nothing_new({"x": (value,)}, parse_atom(statement)) is is_no_news
+
+
+@pytest.mark.parametrize(
+    ("said", "is_so"),
+    [
+        (fact("Thanks, Sam! It was a great trip."), True),
+        (fact("Hey Sam, how are you? My son fell, Sam."), True),
+        (fact("That is tough, Sam."), True),
+        (fact("Sam (he came along) liked it."), False),
+        (fact("Hey Sam, did you know that Sam's car is here?"), False),
+        (fact("I went with Sam."), False),
+        (fact("I went there.", "Sam"), False),
+        (fact("We went there.", before=(("Sam", "Where?"),)), False),
+    ],
+)
+def test_a_name_that_only_addresses_tells_nothing(said: Fact, is_so: bool) -> None:
+    """Nobody has told anything of the one spoken to; whoever speaks, or is spoken of, may be meant."""
+    assert is_addressed("Sam", [said], {"Sam Ito", "Imogen"}) is is_so
+
+
+def test_only_those_who_talk_are_addressed() -> None:
+    """Another's name between commas may be one of a list."""
+    assert not is_addressed("Rob", [fact("Kim, Rob, and Lee came.")], {"Sam Ito", "Imogen"})
 
 
 def test_certainty_grows_with_both_odds_and_is_bounded() -> None:

@@ -30,7 +30,7 @@ from goalmem_cli.reasoners.goal_mem.readings import (
     told_of_another,
     what_is_read,
 )
-from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, says_nothing_new, speakers
+from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, is_addressed, says_nothing_new, speakers
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact
 
@@ -214,13 +214,18 @@ def _likely(
         atom = situation.subgoals[proposal.subgoal]
         if says_nothing_new(proposal.bindings, atom):
             continue
-        why = next(filter(None, (doubt(atom, facts[number], people) for number in proposal.facts)), "")
+        cited = [facts[number] for number in proposal.facts]
+        why = next(filter(None, (doubt(atom, fact, people) for fact in cited)), "")
+        addressed = {v for vs in proposal.bindings.values() for v in vs if is_addressed(v, cited, people)}
+        told = {name: tuple(v for v in vs if v not in addressed) for name, vs in proposal.bindings.items()}
+        if not why and not all(told.values()):
+            why = f"only addresses {', '.join(sorted(addressed))}"
         if not why and proposal.certainty is not None and proposal.certainty < least:
             why = "is too unlikely to prove it"
         if why:
             unsure.setdefault(proposal.subgoal, f"{proposal.facts[0]} comes near, but {why}")
         else:
-            likely.append(proposal)
+            likely.append(replace(proposal, bindings=told))
     return tuple(likely), unsure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from goalmem_cli.logic import Atom, Constant, Variable
@@ -18,6 +19,11 @@ NEARER = 0.5
 """How much likelier another's best turn is evidence for a question than the named person's, for the question to be
 about the other: a difference of the logarithms of odds."""
 _LEAST = 1e-9
+_GREETED = (
+    "hey|hi|hello|thanks|thank you|wow|oh|yeah|yes|yep|no|sorry|well|congrats|congratulations|bye|okay|ok|sure|dear"
+    "|good|morning|night|and|so|but|you"
+)
+"""What a name follows by which somebody is addressed, beside a mark or nothing."""
 PREFERENCE = 1.5
 """How much a reading of several facts is put before what single facts are said to prove, in logarithms of odds."""
 
@@ -79,6 +85,22 @@ def told_by_another(question: str, told: Mapping[str, float], people: Iterable[s
     other = max((speaker for speaker in told if speaker not in named), key=lambda speaker: told[speaker], default="")
     nearer = log_odds(told.get(other, 0.0)) - log_odds(told.get(named[0], 0.0))
     return (named[0], other) if nearer >= NEARER else None
+
+
+def is_addressed(value: str, facts: Iterable[Fact], people: Iterable[str]) -> bool:
+    """Say whether the value is the name of one who talks, and stands in the facts only to address that person.
+
+    "Thanks, Sam!" tells nothing of Sam. None of the names bound in the corpus's proofs stands like that.
+    """
+    name = content_words(value)
+    if not any(name <= content_words(person) for person in people):
+        return False
+    called = re.escape(value)
+    told = [fact for fact in facts if name <= content_words(f"{fact.speaker} {fact.text}")]
+    address = re.compile(rf"(?:^|[,.!?;:—–-]\s*|\b(?:{_GREETED})\s+){called}(?=\s*(?:[,.!?;:—–]|$))", re.IGNORECASE)
+    return bool(told) and all(
+        not name & content_words(fact.speaker) and not name & content_words(address.sub("", fact.text)) for fact in told
+    )
 
 
 def _is_name(phrase: str) -> bool:
