@@ -7,7 +7,8 @@ import re
 from goalmem_cli.logic.normal import words
 
 _CURRENT = frozenset({"now", "currently", "current", "nowadays", "presently", "still", "latest", "today"})
-_QUESTION_WORDS = frozenset("what which who whom whose when where why how name list".split())
+_INTERROGATIVES = frozenset("what which who whom whose when where why how".split())
+_QUESTION_WORDS = _INTERROGATIVES | {"name", "list"}
 _PREPOSITIONS = frozenset("in on at by of for with from to about since until under into".split())
 _AUXILIARIES = frozenset("did does do is are was were has have had can could will would should might may if".split())
 _OPENERS = _QUESTION_WORDS | _PREPOSITIONS | _AUXILIARIES
@@ -22,6 +23,10 @@ _QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇�
 _ENDS_STATEMENT = re.compile(r"""[.!。！…]["'”’»)\]}*_]*$""")
 _TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
+_SEVERAL = re.compile(
+    r"\b(?:and|both|each|two|three|four|five|how (?:long|many (?:minute|hour|day|night|week|month|year)s))\b",
+    re.IGNORECASE,
+)
 _CURRENT_PHRASES = ("these days", "at the moment", "so far", "at present", "as of now", "most recent")
 
 
@@ -48,6 +53,15 @@ def asks_for_something(question: str) -> bool:
     while opening and opening[0] in _PREPOSITIONS:
         opening = opening[1:]
     return bool(opening) and opening[0] in _QUESTION_WORDS
+
+
+def may_ask_for_several(question: str) -> bool:
+    """Say whether the question may ask for more than one thing: with two question words, a number of things, or a time
+    that lies between two others.
+
+    Of the corpus's 35 goals with two variables or more, 5 are of other questions.
+    """
+    return sum(word in _INTERROGATIVES for word in words(question)) > 1 or bool(_SEVERAL.search(question))
 
 
 def asks_yes_or_no(question: str) -> bool:

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.logic.questions import asks_for_time, asks_yes_or_no, is_question, speaks_of_asker
+from goalmem_cli.logic.questions import (
+    asks_for_time,
+    asks_yes_or_no,
+    is_question,
+    may_ask_for_several,
+    speaks_of_asker,
+)
 
 QUESTIONS = (
     "Where do I live?", "where do I live", "did Alice order tea", "is there a cafe nearby", "Will Anna come",
@@ -88,3 +94,20 @@ def test_a_point_in_time_is_asked_for_by_word(text: str, is_so: bool) -> None:
 def test_what_yes_or_no_answers(question: str, is_so: bool) -> None:
     """An auxiliary opens it, behind a condition or another sentence too; of two things one would be the answer."""
     assert asks_yes_or_no(question) is is_so
+
+
+@pytest.mark.parametrize(
+    ("question", "is_so"),
+    [
+        ("Where does he live, and how far is it?", True),
+        ("Which two of the venues did we see?", True),
+        ("How many days was it out?", True),
+        ("Who told whom?", True),
+        ("What did Anna name her cat?", False),
+        ("How many cats does she have?", False),
+        ("When did they marry on 2 May?", False),
+    ],
+)
+def test_what_may_ask_for_several_things(question: str, is_so: bool) -> None:
+    """Only its plan may have two answers; a number of days lies between two."""
+    assert may_ask_for_several(question) is is_so

@@ -7,12 +7,15 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 
+import pytest
+
 from goalmem_cli.asking import read_fields
 from goalmem_cli.logic import parse_atom
 from goalmem_cli.models.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import lines
+from goalmem_cli.reasoners.goal_mem.line_steps import plan_choices
 from goalmem_cli.records import Question
 from goalmem_cli.tuning.answering import TOKENS
 from goalmem_cli.tuning.batches import MIX, tokenise
@@ -196,6 +199,28 @@ def test_plans_name_nobody_whom_the_question_does_not_name(plain: list[Example],
     assert not vocabulary.allows(example.request, "(Prina) has (x:thing)\n1. (Prina) has (x:thing)")
     assert not vocabulary.allows(example.request, "(Priya) has (x:thing)\n1. Bertram has (x:thing)")
     assert not vocabulary.allows(example.request, "(Priya) has (x:thing)\n1. (Priya) got (x:thing) on (31 May 1999)")
+
+
+@pytest.mark.parametrize(
+    ("question", "allowed", "refused"),
+    [
+        ("What did Priya buy?", "(Priya) bought (x:thing)", "(Priya) bought (x:thing) for (y:person)"),
+        ("Who bought what?", "(x:person) bought (y:thing)", "somebody bought something"),
+        ("Would Priya buy a bag?", "(Priya) would buy (the bag)", "(Priya) would buy (x:thing)"),
+        ("Would Priya buy a bag?", "(Priya) would buy (a bag)", "(Priya) would buy (x,bag)"),
+        ("Would Priya buy a bag?", "(Priya) would go to (the village)", "(Priya) would go to (v/village)"),
+    ],
+)
+def test_goal_has_the_variables_that_are_asked_for(
+    book: PromptBook, vocabulary: PromptTokens, question: str, allowed: str, refused: str
+) -> None:
+    """A second one is no part of an answer to one thing, and what yes or no answers has none, in no disguise."""
+    asked = Question(question, MOMENT)
+    inputs = {"question": question, "asker": "", "failed": [], "problem": ""}
+    request = book["decompose"].request(inputs, plan_choices(asked))
+
+    assert vocabulary.allows(request, f"{allowed}\n1. {allowed}")
+    assert not vocabulary.allows(request, f"{refused}\n1. {allowed}")
 
 
 def test_seed_decides_the_examples(
