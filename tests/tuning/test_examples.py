@@ -209,12 +209,17 @@ def test_plans_name_nobody_whom_the_question_does_not_name(plain: list[Example],
         ("Would Priya buy a bag?", "(Priya) would buy (the bag)", "(Priya) would buy (x:thing)"),
         ("Would Priya buy a bag?", "(Priya) would buy (a bag)", "(Priya) would buy (x,bag)"),
         ("Would Priya buy a bag?", "(Priya) would go to (the village)", "(Priya) would go to (v/village)"),
+        ("Would Priya buy a bag at 7:30?", "(Priya) would buy (a bag) at 7:30", "(Priyanka) would buy (a bag)"),
+        ("Who sells Priya tea?", "(x:person) sells tea on the way to (Priya)", "(x:person) sells (Tea) to (Priya)"),
+        ("who sells priya tea?", "(x:person) sells tea to (Priya)", "(x:person) sells tea to (Pri)"),
     ],
 )
-def test_goal_has_the_variables_that_are_asked_for(
+def test_goal_has_the_variables_and_the_names_that_are_asked_for(
     book: PromptBook, vocabulary: PromptTokens, question: str, allowed: str, refused: str
 ) -> None:
-    """A second one is no part of an answer to one thing, and what yes or no answers has none, in no disguise."""
+    """A second variable is no part of an answer to one thing, and what yes or no answers has none, in no disguise; a
+    name is as long as it is, and has its capital where the question has any.
+    """
     asked = Question(question, MOMENT)
     inputs = {"question": question, "asker": "", "failed": [], "problem": ""}
     request = book["decompose"].request(inputs, plan_choices(asked))

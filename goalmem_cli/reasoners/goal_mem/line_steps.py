@@ -163,10 +163,12 @@ def refine_request(prompt: Prompt, inputs: Mapping[str, object]) -> Request:
 def _names(*texts: str) -> list[str]:
     """Return what a statement about the texts may write with a capital or a digit: a small model makes names up.
 
-    Any of their words may be a name that was typed without its capital.
+    Any of their words may be a name that was typed without its capital, where the first text has none.
     """
     words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
-    forms = (form for word in words for form in (word, word.removesuffix("s"), word[:1].upper() + word[1:]))
+    is_cased = any(len(word) > 1 and word[0].isupper() for word in _WORD.findall(texts[0])[1:])
+    as_typed = [form for word in words for form in (word, word.removesuffix("s"))]
+    forms = as_typed if is_cased else [*as_typed, *(word[:1].upper() + word[1:] for word in words)]
     return [form for form in dict.fromkeys(forms) if _CAPITAL.search(form)]
 
 
