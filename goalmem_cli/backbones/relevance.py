@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_stems, stem
-from goalmem_cli.logic.questions import asks_for_time
+from goalmem_cli.logic.questions import asks_for_time, stems_asked_for
 from goalmem_cli.records import Hit
 
 WEIGHTS: Mapping[str, float] = {
-    "rank": -0.920, "words": 4.726, "names": 0.164, "speaker": 0.651, "question": -1.113, "length": 0.734,
-    "time": 0.375, "number": 0.599, "asked": 7.527,
+    "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
+    "time": 0.390, "number": 0.671, "asked": 7.903,
 }  # fmt: skip
 """By feature, in the order of `features`: the logarithm of the rank it had; which share of the query's words are in the
 turn or its speaker's name, rare ones counting more; which share of the query's names are there or in the neighbouring
 turns; whether the query names the speaker; whether the turn ends in a question; the logarithm of its length; whether
 the query asks for a time and the turn names one; likewise for a number; which share of the query's words are not in the
 turn but in a question of the turn before, which it answers."""
-BIAS = -5.383
+BIAS = -5.741
 PERSONAL = ("names", "speaker")
 """The features by which a turn of or about whom the query names is likelier than another's of the same content."""
 
@@ -72,7 +72,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
 
     Sums are exact, as the order of a set's words, and with it a last bit, is another one in each process.
     """
-    wanted = content_stems(query)
+    wanted = stems_asked_for(query)
     names = {stem(name.lower()) for name in _NAME.findall(query)} & wanted
     told = [content_stems(hit.unit.text) | content_stems(hit.unit.speaker) for hit in hits]
     seen = Counter(word for words in told for word in words)

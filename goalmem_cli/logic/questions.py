@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from goalmem_cli.logic.normal import words
+from goalmem_cli.logic.normal import content_stems, stem, words
 
 _CURRENT = frozenset({"now", "currently", "current", "nowadays", "presently", "still", "latest", "today"})
 _INTERROGATIVES = frozenset("what which who whom whose when where why how".split())
 _QUESTION_WORDS = _INTERROGATIVES | {"name", "list"}
 _PREPOSITIONS = frozenset("in on at by of for with from to about since until under into".split())
 _AUXILIARIES = frozenset("did does do is are was were has have had can could will would should might may if".split())
+_ASKING = frozenset(map(stem, _INTERROGATIVES | _AUXILIARIES))
 _OPENERS = _QUESTION_WORDS | _PREPOSITIONS | _AUXILIARIES
 _SUBJECTS = frozenset(
     "i you he she it we they this that these those there my your his her its our their the anyone anybody anything "
@@ -53,6 +54,14 @@ def asks_for_something(question: str) -> bool:
     while opening and opening[0] in _PREPOSITIONS:
         opening = opening[1:]
     return bool(opening) and opening[0] in _QUESTION_WORDS
+
+
+def stems_asked_for(text: str) -> frozenset[str]:
+    """Return the stems of a question's or a statement's words that carry meaning, without those that only ask; all of
+    them where nothing else is left.
+    """
+    found = content_stems(text)
+    return found - _ASKING or found
 
 
 def may_ask_for_several(question: str) -> bool:
