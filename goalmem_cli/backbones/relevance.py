@@ -44,7 +44,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"\b[A-Z]\w+")
-_QUESTION = re.compile(r"[^.!?]*\?")
+_SENTENCE_END = re.compile(r"(?<=[.!?])")
 _DIGIT = re.compile(r"\d")
 
 
@@ -105,5 +105,6 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
 
 def _asked_before(hit: Hit) -> frozenset[str]:
     """Return the stems of what the turn before the hit's asks."""
-    asked = " ".join(_QUESTION.findall(hit.before[-1][1])) if hit.before else ""
+    sentences = _SENTENCE_END.split(hit.before[-1][1]) if hit.before else []
+    asked = "".join(sentence for sentence in sentences if sentence.endswith("?"))
     return content_stems(asked) if asked else frozenset()
