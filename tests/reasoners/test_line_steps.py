@@ -120,6 +120,19 @@ def test_unlikely_groundings_are_not_taken() -> None:
     assert unresolved.why.endswith("comes near, but is too unlikely to prove it")
 
 
+def test_what_a_fact_says_itself_is_not_left_to_the_model() -> None:
+    """A turn that says all of the question proves it; one that does not has its verdict from the model."""
+    turns = chat("Ana: I adopted a cat meanwhile.")
+
+    def answer(question: str, plan: str) -> tuple[str | None, list[str]]:
+        trace, model = run(replies({("cat", "cat"): "yes"}, plan, verdict="likely no"), question, turns=turns, depth=0)
+        return trace.answer, [request.step for request in model.seen]
+
+    plan = "(Ana) has a cat\n1. (Ana) has a cat"
+    assert answer("Does Ana have a cat?", plan) == ("yes", ["decompose", "unify"])
+    assert answer("Does Ana have a black cat?", plan) == ("likely no", ["decompose", "unify", "verdict"])
+
+
 def test_who_is_only_addressed_grounds_nothing() -> None:
     """Of the names that a turn is said to bind, those are left that it tells of."""
     turns = chat("Ben: What a trip!", "Ana: Thanks, Ben! I went to Leeds with Kim.")
@@ -214,7 +227,7 @@ def test_undecided_pair_gets_a_request_of_its_own() -> None:
     turns = chat("Priya: The little one, my sister Anjali, moved to Leeds.", "--", f"Priya: {TURNS[1].text}")
     pairs: dict[tuple[str, str], str | Completion] = {
         ("(my little one) has", "cello"): "y = cello", (SISTER, "Leeds"): sure("y = my little one", 0.9),
-        (PUPILS, "cello"): sure("y = Anjali; z = cello", 0.6),
+        (PUPILS, "cello"): sure("y = Anjali; z = cello", 0.9),
     }  # fmt: skip
     model = replies(pairs, refine="semantic | (y:person) lives in (Leeds) | Leeds", same="same")
     trace, asked = run(model, turns=turns)

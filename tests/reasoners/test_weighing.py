@@ -10,6 +10,7 @@ from goalmem_cli.reasoners.goal_mem.weighing import (
     doubt,
     is_addressed,
     says_nothing_new,
+    says_yes,
     told_by_another,
 )
 from goalmem_cli.trace import Fact
@@ -79,6 +80,24 @@ def test_a_name_that_only_addresses_tells_nothing(said: Fact, is_so: bool) -> No
 def test_only_those_who_talk_are_addressed() -> None:
     """Another's name between commas may be one of a list."""
     assert not is_addressed("Rob", [fact("Kim, Rob, and Lee came.")], {"Sam Ito", "Imogen"})
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "is_so"),
+    [
+        ("Does Nora have a cat?", fact("I adopted a cat meanwhile.", "Nora"), True),
+        ("Did Nora break a cup?", fact("Nora broke the blue cup."), True),
+        ("Does Nora have a cat?", fact("I don't have a cat.", "Nora"), False),
+        ("Does Nora have a cat?", fact("Nora, is that a cat?"), False),
+        ("Does Nora have a black cat?", fact("I adopted a cat.", "Nora"), False),
+        ("Would Nora have a cat?", fact("I adopted a cat.", "Nora"), False),
+        ("Does Nora have a cat?", fact("I might adopt a cat.", "Nora"), False),
+        ("Didn't Nora adopt a cat?", fact("I adopted a cat.", "Nora"), False),
+    ],
+)
+def test_yes_is_what_a_fact_says_itself(question: str, said: Fact, is_so: bool) -> None:
+    """All of the question's words have to be told, and nothing denied, asked or supposed."""
+    assert says_yes(question, said) is is_so
 
 
 def test_certainty_grows_with_both_odds_and_is_bounded() -> None:

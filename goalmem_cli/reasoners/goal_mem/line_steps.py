@@ -30,7 +30,14 @@ from goalmem_cli.reasoners.goal_mem.readings import (
     told_of_another,
     what_is_read,
 )
-from goalmem_cli.reasoners.goal_mem.weighing import certainty, doubt, is_addressed, says_nothing_new, speakers
+from goalmem_cli.reasoners.goal_mem.weighing import (
+    certainty,
+    doubt,
+    is_addressed,
+    says_nothing_new,
+    says_yes,
+    speakers,
+)
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact
 
@@ -123,7 +130,12 @@ class LineSteps:
         return ask(self._model, build, lambda texts: lines.read_line(texts[0]))
 
     def verdict(self, question: Question, facts: Sequence[Fact], goal: Atom, settled: Sequence[str]) -> Reply[str]:  # noqa: ARG002
-        """Return yes, no, likely yes, likely no or unknown; the goal is left out of this size's prompt."""
+        """Return yes, no, likely yes, likely no or unknown; the goal is left out of this size's prompt.
+
+        No model is asked where a fact says all that the question does: this size says no to nearly everything.
+        """
+        if any(says_yes(question.text, fact) for fact in facts):
+            return Reply("yes", Usage())
 
         def build(trouble: str) -> list[Request]:
             inputs = {"question": question.text, "facts": list(map(fact_line, facts)), "settled": list(settled)}
