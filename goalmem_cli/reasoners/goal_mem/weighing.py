@@ -92,8 +92,8 @@ def told_by_another(question: str, told: Mapping[str, float], people: Iterable[s
 def says_yes(question: str, fact: Fact) -> bool:
     """Say whether a fact says all that a question for yes or no does, itself asking and denying nothing.
 
-    What would be, or could, is not told by that. Of the 41 such questions in the corpus and in LoCoMo one has a turn like
-    that among its first four, and its answer is yes.
+    What would be, or could, is not told by that. Of the 41 such questions in the corpus and in LoCoMo one has a turn
+    like that among its first four, and its answer is yes.
     """
     told = words(fact.text)
     is_plain = "?" not in fact.text and not _SUPPOSING & {*words(question), *told}
