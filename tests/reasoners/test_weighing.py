@@ -87,6 +87,8 @@ def test_only_those_who_talk_are_addressed() -> None:
     [
         ("Does Nora have a cat?", fact("I adopted a cat meanwhile.", "Nora"), True),
         ("Did Nora break a cup?", fact("Nora broke the blue cup."), True),
+        ("Did Nora meet Ben's mother?", fact("On Monday I met Ben and his mother.", "Nora"), True),
+        ("Did Nora meet Ben's mother?", fact("On Monday Ben met my mother.", "Nora"), False),
         ("Does Nora have a cat?", fact("I don't have a cat.", "Nora"), False),
         ("Does Nora have a cat?", fact("Nora, is that a cat?"), False),
         ("Does Nora have a black cat?", fact("I adopted a cat.", "Nora"), False),

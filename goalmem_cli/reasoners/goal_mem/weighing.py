@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from goalmem_cli.logic import Atom, Constant, Variable
 from goalmem_cli.logic.dates import dates_in
-from goalmem_cli.logic.normal import content_stems, content_words, normalise, words
+from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
 from goalmem_cli.logic.questions import speaks_of_asker, stems_asked_for
 from goalmem_cli.trace import Fact
 
@@ -90,15 +90,18 @@ def told_by_another(question: str, told: Mapping[str, float], people: Iterable[s
 
 
 def says_yes(question: str, fact: Fact) -> bool:
-    """Say whether a fact says all that a question for yes or no does, itself asking and denying nothing.
+    """Say whether a fact says all that a question for yes or no does, in its order, itself asking and denying nothing.
 
-    What would be, or could, is not told by that. Of the 41 such questions in the corpus and in LoCoMo one has a turn
-    like that among its first four, and its answer is yes.
+    "Ben met my mother" does not tell whether she who says so met his. What would be, or could, is not told by that. Of
+    the 41 such questions in the corpus and in LoCoMo one has a turn like that among its first four, and it is a yes.
     """
     told = words(fact.text)
     is_plain = "?" not in fact.text and not _SUPPOSING & {*words(question), *told}
     denies = any(word in _DENIALS or word.endswith("n't") for word in (*words(question), *told))
-    return is_plain and not denies and stems_asked_for(question) <= content_stems(f"{fact.speaker} {fact.text}")
+    asked = stems_asked_for(question) - content_stems(fact.speaker)
+    wanted, said = [stem(word) for word in words(question)], map(stem, told)
+    says_all = bool(asked) and all(word in said for word in wanted if word in asked)  # each behind the last
+    return is_plain and not denies and says_all
 
 
 def is_addressed(value: str, facts: Iterable[Fact], people: Iterable[str]) -> bool:
