@@ -14,8 +14,8 @@ from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.embedders import load_embedder
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.embedding.embedders import load_embedder
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import (
     Backbone,
     Embedder,

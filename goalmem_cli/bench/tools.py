@@ -20,7 +20,7 @@ from goalmem_cli.bench.timing import Progress, median_ms, timed, unwatched
 from goalmem_cli.errors import ModelError
 from goalmem_cli.logic.days import Period
 from goalmem_cli.records import Part, Query
-from goalmem_cli.store.episodes import FACT, GIST, Bound, Operator, Ordering, Times
+from goalmem_cli.store.looking.episodes import FACT, GIST, Bound, Operator, Ordering, Times
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Derivation
 

@@ -8,17 +8,21 @@ from pathlib import Path
 
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import Conversation, Derived, Edge, Hit, Query, Turn, Unit
-from goalmem_cli.store import answers, consistency, deriving, ledger, summaries, tables, unit_rows
-from goalmem_cli.store.adding import Adding
-from goalmem_cli.store.database import Connection
-from goalmem_cli.store.exporting import CONTENT_TABLES, documents, write_lines
+from goalmem_cli.store.changes import answers, deriving
+from goalmem_cli.store.changes.adding import Adding
+from goalmem_cli.store.changes.exporting import CONTENT_TABLES, documents, write_lines
+from goalmem_cli.store.changes.forgetting import Forgetting, catch_up
+from goalmem_cli.store.changes.identity import storable
+from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.changes.reembedding import Reembedding
+from goalmem_cli.store.changes.removal import remove_store
+from goalmem_cli.store.database import ledger, tables, unit_rows
+from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import Written, unwatched
-from goalmem_cli.store.forgetting import Forgetting, catch_up
-from goalmem_cli.store.identity import storable
-from goalmem_cli.store.parts import Parts
-from goalmem_cli.store.reader import Filters, Names, Reader, check_embedder
-from goalmem_cli.store.reembedding import Reembedding
-from goalmem_cli.store.removal import remove_store
+from goalmem_cli.store.indexes import consistency
+from goalmem_cli.store.looking import summaries
+from goalmem_cli.store.looking.reader import Filters, Names, Reader, check_embedder
+from goalmem_cli.store.looking.verification import verify
 from goalmem_cli.store.units import FLAT
 from goalmem_cli.store.values import (
     Added,
@@ -30,7 +34,6 @@ from goalmem_cli.store.values import (
     Selection,
     Stats,
 )
-from goalmem_cli.store.verification import verify
 
 
 class Store:
@@ -145,11 +148,7 @@ class Store:
     def preview_all(
         self, conversations: Iterable[Conversation], *, report: Callable[[Added], None] = lambda _: None
     ) -> list[Added]:
-        """Report what `add_all` would do with each conversation by itself, without doing it.
-
-        Raises:
-            As `add_all`.
-        """
+        """Report what `add_all` would do with each conversation by itself, without doing it; raises as it does."""
         done: list[Added] = []
         adding = Adding(self._parts)
         for conversation in conversations:
@@ -243,8 +242,7 @@ class Store:
     def reading(self) -> Iterator[Reader]:
         """Open the store once for several rankings and look-ups; writers wait until the block ends.
 
-        The indexes are brought to the database's generation first, where they are not: an interrupted write, or a
-        folder that was deleted.
+        After an interrupted write or a deleted folder the indexes are brought to the database's generation first.
 
         Raises:
             StoreError: there is no store, or it cannot be used.

@@ -15,8 +15,8 @@ from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.ports import Embedder
 from goalmem_cli.reasoners.facts import NumberedFacts, round_robin
 from goalmem_cli.records import Hit, Query, Question, Turn
+from goalmem_cli.store.looking.reader import Reader
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.reader import Reader
 from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Fact
 from goalmem_cli.tuning.renaming import Kind, Renamed

@@ -25,7 +25,7 @@ from goalmem_cli.backbones.stitch.intent import (
 from goalmem_cli.backbones.stitch.intent import SUMMARY as SUMMARIES
 from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Turn

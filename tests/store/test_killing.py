@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from goalmem_cli.models.embedders import load_embedder
+from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Conversation, Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.traces import TraceFolder

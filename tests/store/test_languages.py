@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.models.embedders import load_embedder
+from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Query
-from goalmem_cli.store.folding import fold, runs, spaced
+from goalmem_cli.store.indexes.folding import fold, runs, spaced
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Ranking
 from tests.store.samples import chat, open_store

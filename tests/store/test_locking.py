@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 HOLD = """
 import sys
 from pathlib import Path
-from goalmem_cli.store.database import Database
+from goalmem_cli.store.database.access import Database
 database = Database(Path(sys.argv[1]), print, 5.0)
 with database.writing() if sys.argv[2] == "write" else database.reading():
     print("holding", flush=True)

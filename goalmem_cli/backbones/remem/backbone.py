@@ -26,7 +26,7 @@ from goalmem_cli.backbones.structured.indexing import (
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.ports import Indexed, JsonShape, Outlook, PartDone, Request
 from goalmem_cli.records import Hit, Part, Query, Turn, Unit, Usage
-from goalmem_cli.store.episodes import FACT, GIST, PHRASE, SYNONYMY
+from goalmem_cli.store.looking.episodes import FACT, GIST, PHRASE, SYNONYMY
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Derivation
 

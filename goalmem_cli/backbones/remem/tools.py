@@ -16,11 +16,11 @@ from goalmem_cli.backbones.remem.graph import key_of
 from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.store.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
+from goalmem_cli.store.looking.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
 from goalmem_cli.store.values import Ranking
 
 if TYPE_CHECKING:
-    from goalmem_cli.store.reader import Reader
+    from goalmem_cli.store.looking.reader import Reader
 
 TOP = Settings().top
 _DEPTH = 200

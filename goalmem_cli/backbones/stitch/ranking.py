@@ -18,7 +18,7 @@ from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Intent, Labels, inventory_counts
 from goalmem_cli.backbones.stitch.settings import Way
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.store.reader import Reader
+from goalmem_cli.store.looking.reader import Reader
 from goalmem_cli.store.values import Ranking
 
 Choose: TypeAlias = Callable[[Query, Labels], Labels]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from goalmem_cli.backbones.flat import DEPTH, RECIPES
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.store.reader import Reader
+from goalmem_cli.store.looking.reader import Reader
 from goalmem_cli.store.values import Ranking
 
 OWN = "own"
