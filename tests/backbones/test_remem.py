@@ -26,7 +26,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Selection
+from goalmem_cli.stored import Selection
 from tests.backbones.remem_samples import SAID, TEXTS, turns
 from tests.fakes import ScriptedModel
 from tests.store.samples import open_store

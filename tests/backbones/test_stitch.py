@@ -30,7 +30,7 @@ from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Turn
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Selection
+from goalmem_cli.stored import Selection
 from tests.backbones.stitch_samples import (
     COMPACT,
     FULL,

@@ -29,7 +29,7 @@ from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.units import Entry
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 from tests.conftest import CHECKOUT
 from tests.store.samples import CAFE, chat, open_store
 
@@ -378,7 +378,7 @@ from pathlib import Path
 import tempfile
 import numpy.linalg
 from goalmem_cli.errors import StoreError
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 from tests.store.samples import open_store
 from tests.store.test_indexes import everything
 store = open_store(Path(sys.argv[1]))

@@ -15,7 +15,7 @@ import pytest
 from goalmem_cli.errors import StoreLocked
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Ranking, Selection
+from goalmem_cli.stored import Ranking, Selection
 from tests.fakes import HashEmbedder
 from tests.store.samples import CAFE, chat, open_store
 
@@ -45,7 +45,7 @@ import sys
 import time
 from pathlib import Path
 from goalmem_cli.records import Query
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 from tests.store.samples import open_store
 store = open_store(Path(sys.argv[1]))
 print("reading", flush=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from goalmem_cli.backbones.flat import RECIPES, Recipe, retrieve_each
 from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.evaluation.cases import DEPTHS, Case
+from goalmem_cli.memory import SupportsRanking
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 
 HYBRID, RERANKED = "hybrid (all four lists)", "reranked (hybrid, in the order of relevance)"
 RANKINGS: Mapping[str, Recipe] = {
@@ -78,7 +78,7 @@ def evidence_recall(retrieve: RetrieveEach, cases: Sequence[Case], depths: Seque
     return RecallTable(tuple(depths), rows, len(counted), evidence, len(cases) - len(counted))
 
 
-def retrieval_table(store: Store, cases: Sequence[Case], depths: Sequence[int] = DEPTHS) -> RecallTable:
+def retrieval_table(store: SupportsRanking, cases: Sequence[Case], depths: Sequence[int] = DEPTHS) -> RecallTable:
     """Return the recall of every ranking of `RANKINGS` over a store that holds the cases' conversations.
 
     Raises:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count
 
 from goalmem_cli.asking import in_one_line
+from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.evaluation.cases import Case, Dataset
 from goalmem_cli.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
@@ -17,7 +18,6 @@ from goalmem_cli.evaluation.runs.run import Answered, Placed, Retrieved
 from goalmem_cli.evaluation.runs.together import Each, one_by_one
 from goalmem_cli.ports import Backbone, Reasoner
 from goalmem_cli.records import Conversation, Hit, Query, Question
-from goalmem_cli.store.memory import Store
 from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Status, Trace
 
@@ -44,7 +44,9 @@ class Row:
 class Memory:
     """The conversations of a dataset in a store, and what of it each case may see."""
 
-    def __init__(self, store: Store, dataset: Dataset, cases: Iterable[Case], *, by_domain: bool = False) -> None:
+    def __init__(
+        self, store: EpisodicMemory, dataset: Dataset, cases: Iterable[Case], *, by_domain: bool = False
+    ) -> None:
         """Take the store; with `by_domain` a case sees its domain, where it has one.
 
         Rankings weigh words by how rare they are in the whole store: what is the same run has to have the same `cases`.
@@ -113,7 +115,8 @@ class Memory:
         turns = self.store.turns([case.conversation])
         evidence = [turn for turn in turns if turn.label in case.evidence]
         wanted = [unit.id for unit in retrievable(units_from_turns(evidence))]
-        hits = self.store.hits(wanted)
+        with self.store.reading() as reader:
+            hits = reader.hits(wanted)
         return [hits[unit] for unit in wanted if unit in hits]
 
     def _note_time(self, conversation: str, said: datetime) -> None:

@@ -16,7 +16,7 @@ from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.looking.reader import check_embedder
 from goalmem_cli.store.units import Entry, entries_from_units
-from goalmem_cli.store.values import Added
+from goalmem_cli.stored import Added
 
 _BATCH_CONVERSATIONS = 1_000
 _BATCH_TURNS = 8_000

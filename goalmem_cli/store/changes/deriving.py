@@ -25,7 +25,7 @@ from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.looking.reader import check_embedder
 from goalmem_cli.store.units import entries_from_units
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.stored import Derivation
 
 _HINT = "index again"
 _EDGE_GONE = "what an edge leads to was forgotten or replaced meanwhile, so it was not kept"

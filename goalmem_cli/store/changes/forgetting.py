@@ -26,7 +26,7 @@ from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.spans import Span, entries_within, pages
 from goalmem_cli.store.looking.reader import check_embedder
 from goalmem_cli.store.units import Entry
-from goalmem_cli.store.values import Forgotten, Selection
+from goalmem_cli.stored import Forgotten, Selection
 
 _MAX_PLANS = 8
 _INSTANT = timedelta(microseconds=1)

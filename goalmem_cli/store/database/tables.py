@@ -235,6 +235,17 @@ def rewrite_sessions(connection: Connection, conversations: Sequence[str]) -> No
     )
 
 
+def last_turn(connection: Connection, conversation: str) -> Turn | None:
+    """Return the last turn of a conversation; None where it is not stored."""
+    _, ordinal = end_of_conversation(connection, conversation)
+    return next(iter(load_turns(connection, [conversation], ordinal, ordinal).values()), None)
+
+
+def count_hidden_without_time(connection: Connection, query: Query) -> int:
+    """Return how many turns only the query's time filter hides because nobody knows when they were said."""
+    return 0 if query.since is None and query.until is None else count_turns_without_time(connection, query)
+
+
 def count_turns_without_time(connection: Connection, query: Query) -> int:
     """Return how many turns the query's conversations and speakers let through that have no time."""
     conditions, parameters = conditions_of(Query(query.text, query.conversations, query.speakers))

@@ -22,7 +22,7 @@ from goalmem_cli.records import Query, encodable
 from goalmem_cli.store.files import HINT_REFUSED, Written, content_of, reporting, unwatched
 from goalmem_cli.store.indexes import folding
 from goalmem_cli.store.indexes.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
-from goalmem_cli.store.values import Scored
+from goalmem_cli.stored import Scored
 
 SCHEMA = 3
 

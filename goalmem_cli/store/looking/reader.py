@@ -22,8 +22,7 @@ from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
 from goalmem_cli.store.looking import summaries
-from goalmem_cli.store.units import FLAT
-from goalmem_cli.store.values import Ranking, Scored
+from goalmem_cli.stored import FLAT, Ranking, Scored
 
 if TYPE_CHECKING:
     from goalmem_cli.store.looking.episodes import Episodes

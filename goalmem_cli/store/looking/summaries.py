@@ -10,8 +10,8 @@ from goalmem_cli.records import Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import reporting
-from goalmem_cli.store.units import FLAT, NEIGHBOURS, part_of, retrievable
-from goalmem_cli.store.values import ConversationSummary, Speaker, Stats
+from goalmem_cli.store.units import NEIGHBOURS, part_of, retrievable
+from goalmem_cli.stored import FLAT, ConversationSummary, Speaker, Stats
 
 
 def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:

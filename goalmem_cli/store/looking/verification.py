@@ -13,7 +13,8 @@ from goalmem_cli.store.indexes.derived import DerivedIndex
 from goalmem_cli.store.indexes.spans import Span, entries_within, pages_of_turns_and_units
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
-from goalmem_cli.store.units import FLAT, units_from_turns
+from goalmem_cli.store.units import units_from_turns
+from goalmem_cli.stored import FLAT
 
 _ROWS = "memory.duckdb"
 _ORPHANS = {

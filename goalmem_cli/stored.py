@@ -1,4 +1,4 @@
-"""What the store reports and asks for, as frozen values."""
+"""What a memory is asked for and reports, as frozen values: the seams of `ports.py` speak of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from goalmem_cli.records import Edge, Part, Unit, Usage
+
+FLAT = "flat"
+"""The backbone of turns and of passages of long turns: what a ranking ranks unless it is told otherwise."""
 
 
 class Ranking(StrEnum):
