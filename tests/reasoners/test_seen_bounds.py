@@ -133,7 +133,8 @@ def check_seen(trace: Trace, is_strict: bool) -> None:
     for attempt in trace.attempts:
         for step in attempt.steps:
             shown |= set(step.new_facts)
-            assert all(set(entry.facts) <= shown for entry in (*step.grounded, *step.contradicted, *step.denied))
+            cited = [entry.facts for entry in step.grounded] + [entry.facts for entry in step.denied]
+            assert all(set(facts) <= shown for facts in cited)
     assert shown == set(trace.facts)
     if trace.status is not Status.ANSWERED:
         assert trace.answer is None
