@@ -13,7 +13,8 @@ from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Query, Unit
-from goalmem_cli.store import Ranking, Store
+from goalmem_cli.store import Store
+from goalmem_cli.stored import Ranking
 from goalmem_cli.wiring import Factories, LoadedModel, open_store
 from tests.cli.conftest import Goalmem, scripted, seeing
 from tests.fakes import Reply, ScriptedModel
@@ -67,7 +68,7 @@ def test_json_has_the_issue_s_keys(momoco: Goalmem) -> None:
     """`--json` prints one document with the trace's keys, the facts under the transcript's own names."""
     outcome = momoco("ask", QUESTION, "--json", factories=proving())
     document = json.loads(outcome.out)
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert (document["status"], document["answer"], document["reasoner"]) == ("answered", "Kyoto Latte", "goal-mem")
     assert document["substitution"] == {"x": ["Kyoto Latte"]}
     cited = [document["facts"][number] for number in document["evidence"]]
