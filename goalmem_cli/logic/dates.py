@@ -110,6 +110,15 @@ def spoken_in(text: str, said: datetime | None) -> list[Expression]:
     return spoken(_scene(text, said))
 
 
+def times_named(question: str, asked: datetime | None) -> tuple[str, ...]:
+    """Return the times that a question names, each once, as a text of another time can be searched for them.
+
+    A date with its year stands as it is written; what is counted from the time of asking is written out.
+    """
+    plain = [question[found.start : found.end] for found in spoken_in(question, asked) if found.is_plain]
+    return tuple(dict.fromkeys([*plain, *map(_days, annotate(question, asked))]))
+
+
 def _scene(text: str, said: datetime | None) -> Scene:
     return Scene.of(text, said if said is not None and _FIRST_YEAR < said.year < _LAST_YEAR else None)
 
