@@ -5,11 +5,13 @@ from goalmem_cli.transcripts.files import Found, folders_without_transcripts, tr
 from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, format_of, read_bytes, read_file
 from goalmem_cli.transcripts.reader import Reader
 from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.whatsapp_dates import Order
 
 __all__ = [
     "FORMATS",
     "READERS",
     "Found",
+    "Order",
     "Reader",
     "Source",
     "conversations_in",
