@@ -23,7 +23,7 @@ OWN_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME")
 def _warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder that has the bundled model's weights, so that they are repacked once and not for each test."""
     from goalmem_cli.models.catalogue import resolve
-    from goalmem_cli.models.repacking import repacked
+    from goalmem_cli.models.weights.repacking import repacked
 
     home = tmp_path_factory.mktemp("cache")
     repacked(resolve("bundled").path, home / "goalmem")

@@ -9,8 +9,8 @@ import pytest
 from goalmem_cli.errors import InputError, UnclearDates
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts import Order, Source, conversations_in, detect, read_bytes
-from goalmem_cli.transcripts.drafts import whole_conversations
-from goalmem_cli.transcripts.locale_words import hour_in_half, month_of
+from goalmem_cli.transcripts.reading.drafts import whole_conversations
+from goalmem_cli.transcripts.reading.locale_words import hour_in_half, month_of
 
 
 def read(text: str, order: Order | None = None) -> Conversation:

@@ -1,0 +1,167 @@
+"""Reads WhatsApp's exported chats, of Android and iOS, in the date styles of every language with common digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from goalmem_cli.errors import UnclearDates
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
+from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
+from goalmem_cli.transcripts.readers.whatsapp_texts import is_about_encryption, kept_from_text
+from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, dating_of
+from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.messenger import (
+    Opening,
+    are_log_levels,
+    messages_from_openings,
+    openings_with_text,
+)
+from goalmem_cli.transcripts.reading.source import STANDARD_INPUT, Source
+from goalmem_cli.transcripts.reading.texts import clean, quoted
+from goalmem_cli.transcripts.reading.times import Stamp
+
+_FIRST_LINES = 10
+_FIRST_MESSAGES = 3
+_SHOWN = 60
+# A date, a time, an end of both, and a name with a colon.
+_NEARLY = re.compile(
+    r"\W{0,4}(?:[^\W\d]{1,12}\W{1,3})?\d{1,4}\D{1,8}\d{1,2}\D{1,4}\d{1,4}\D{1,20}\d{1,2}[:.h]\d\d"
+    r"[^\n]{0,20}?(?:\]|\)| [-–—|]|:) ?[^:\n]{1,100}:"
+)
+_CHAT_FILE = "_chat"
+_CHAT_NAME = re.compile(
+    r"(?:WhatsApp[ _-]?Chat(?:[ _](?:with|mit|met))?|Chat[ _](?:de[ _])?WhatsApp[ _](?:con|de)|"
+    r"Discussion[ _]WhatsApp[ _]avec|Conversa[ _](?:do|no)[ _]WhatsApp[ _]com|Чат[ _]WhatsApp[ _]с(?:[ _]контактом)?)"
+    r"[ _](?:-[ _])?(?P<name>.*?\S)(?:[ _]?\(\d{1,3}\))?",
+    re.IGNORECASE,
+)
+
+
+class WhatsappReader:
+    """A file is one chat. Whether its dates begin with the day or the month is decided from all of them."""
+
+    name = "whatsapp"
+    suffixes = (".txt",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines begins as a message does, and no other program writes so."""
+        lines = [line for line in glimpse.head.split("\n") if line.strip()]
+        if not any(header_from_line(line) for line in lines[:_FIRST_LINES]):
+            return False
+        if "whatsapp" in Path(glimpse.file).name.lower() or Path(glimpse.file).stem == _CHAT_FILE:
+            return True
+        speakers = Speakers()
+        headers = list(speakers.heard_in(header for line in lines if (header := header_from_line(line))))
+        names = [name for header in headers if (name := speakers.speaker_and_text(header)[0])]
+        return bool(names) and not are_log_levels(names) and not _is_another_s(headers[0], glimpse.head)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            UnclearDates: its dates leave open whether the day or the month comes first.
+        InputError: no line begins as a message does, or the file cannot be read.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    speakers = Speakers()
+    form, dating = _form_and_dating(speakers.heard_in(headers_from_lines(source.lines())))
+    if form is None or dating is None:
+        reason = "no line begins with a date and a time as WhatsApp writes them"
+        raise source.error("", reason, "years are those of the Gregorian or the Buddhist calendar")
+    draft = Draft(*_names(source.file))
+    chat = _Chat(draft, speakers, form, _settled(source, dating))
+    openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
+    return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
+
+
+def _form_and_dating(headers: Iterator[Header]) -> tuple[Form | None, Dating | None]:
+    """Return the form of the first header, which all others have too, and the order of their dates."""
+    first = next(headers, None)
+    if first is None:
+        return None, None
+    return first.form, dating_of(header.written for header in chain([first], headers) if header.form is first.form)
+
+
+def _settled(source: Source, dating: Dating) -> Dating:
+    """Return the order that holds: what whoever gave the file says of it, unless the dates leave no doubt.
+
+    Raises:
+        UnclearDates: nobody says, and the dates leave it open.
+    """
+    if dating.certainty is not Certainty.SURE and source.order is not None:
+        return Dating(source.order, Certainty.SURE)
+    if dating.certainty is Certainty.OPEN:
+        raise UnclearDates(source.file, dating.example)
+    return dating
+
+
+class _Chat:
+    """Reads a file's messages in the form and the order of dates that were decided for it."""
+
+    def __init__(self, draft: Draft, speakers: Speakers, form: Form, dating: Dating) -> None:
+        self._draft = draft
+        self._speakers = speakers
+        self._form = form
+        self._dating = dating
+        self._near_miss = ""
+
+    def opening_of(self, line: str) -> Opening | None:
+        """Return the message that begins on the line, or None for a line that goes on with one."""
+        header = header_from_line(line)
+        if header is None or header.form is not self._form:
+            if _NEARLY.match(line):
+                self._count_near_miss(line)
+            return None
+        moment = header.written.moment(self._dating.order)
+        if moment is None:
+            self._count_near_miss(line)
+            return None
+        if self._dating.certainty is Certainty.USUAL and header.written.could_be_either:
+            self._draft.count(f"times that could be read in two ways, read as {self._dating.order.value}")
+        speaker, text = self._speakers.speaker_and_text(header)
+        return Opening(speaker, Stamp(moment), text)
+
+    def _count_near_miss(self, line: str) -> None:
+        self._near_miss = self._near_miss or quoted(line, _SHOWN)
+        self._draft.count(f"lines that look nearly like a message, not read as one (the first: {self._near_miss})")
+
+    def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
+        """Yield what people said; what WhatsApp says itself is counted."""
+        for number, opening in enumerate(openings):
+            if not opening.speaker or (number < _FIRST_MESSAGES and is_about_encryption(opening.text)):
+                self._draft.count("notices of WhatsApp left out")
+                continue
+            kept = kept_from_text(opening.text, is_ios=self._form is not Form.DASH)
+            if kept.is_cut:
+                self._draft.count("media, deleted messages and notices left out")
+            if kept.is_edited:
+                self._draft.count("marks of edited messages left out")
+            if kept.text or not kept.is_cut:
+                yield Opening(opening.speaker, opening.said, kept.text)
+
+
+def _is_another_s(header: Header, head: str) -> bool:
+    """Say whether dates such as ``[2023-12-31, 21:15]`` are Signal's, or a log's: WhatsApp's have invisible marks."""
+    written = header.written
+    is_iso = (
+        header.form is not Form.DASH and written.is_year_first and written.style.mark == "-" and not written.style.half
+    )
+    return is_iso and "\u200e" not in head
+
+
+def _names(file: str) -> tuple[str | None, str | None]:
+    """Return the chat's own id, where the file or its folder is named after the chat, and else its title."""
+    path = Path(file)
+    if file == STANDARD_INPUT:
+        return None, None
+    stem = path.parent.name if path.stem == _CHAT_FILE else path.stem
+    match = _CHAT_NAME.fullmatch(stem.strip())
+    return (clean(match["name"]), None) if match else (None, stem.strip() or None)
