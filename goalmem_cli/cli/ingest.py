@@ -135,14 +135,14 @@ class _Reading:
     def settled(self) -> list[Found]:
         """Ask in which order the dates of each file are whose dates leave it open, and return those files.
 
-        Where nobody is there to ask, the files are refused.
+        Where nobody is there to ask, the files are refused; so is standard input, which is used up.
         """
         from goalmem_cli.transcripts import Order
 
         unclear, self._unclear = self._unclear, []
         order = Order.DAY_FIRST
         for one, report, error in unclear:
-            if is_terminal():
+            if is_terminal() and str(one.path) != STANDARD_INPUT:
                 order = _asked(one.path, error.example, order)
                 self._orders[one.path] = order
                 self.reports.remove(report)
