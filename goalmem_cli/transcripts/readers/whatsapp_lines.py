@@ -87,7 +87,7 @@ def _written(text: str) -> Written | None:
     match = _STAMPS[0].fullmatch(text) or next((match for form in _STAMPS if (match := form.fullmatch(text))), None)
     if match is None:
         return None
-    half = _half(match, int(match["hour"]))
+    half = _half(match["before"], match["after"], int(match["hour"]))
     clock = None if half is None else _clock(match, half)
     if half is None or clock is None:
         return None
@@ -108,19 +108,20 @@ def _style(mark: str, half: str, is_padded: bool, has_seconds: bool) -> Style:
     return Style(mark, half, is_padded, has_seconds)
 
 
-def _half(found: re.Match[str], hour: int) -> str | None:
+@lru_cache(maxsize=4096)
+def _half(before: str, after: str, hour: int) -> str | None:
     """Return the word for the half of the day, empty where there is none; None where a word means something else."""
     half = ""
-    for place in ("before", "after"):
-        if found[place] in _BLANKS:
+    for beside, is_behind in ((before, False), (after, True)):
+        if beside in _BLANKS:
             continue
-        for part in _COMMAS.split(found[place]):
+        for part in _COMMAS.split(beside):
             word = part.strip(" .")
             if not word or word.casefold() in _FILLERS:
                 continue
             if not half and hour_in_half(hour, word) is not None:
                 half = word
-            elif place == "after" or len(word) > _LONGEST_FILLER:
+            elif is_behind or len(word) > _LONGEST_FILLER:
                 return None
     return half
 

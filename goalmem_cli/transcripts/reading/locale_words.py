@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 _NOON, _MIDNIGHT = 12 * 3600, 24 * 3600
@@ -23,6 +23,7 @@ Seconds = tuple[tuple[int, int], ...]
 """Stretches of a day, each from a second to before another."""
 
 
+@lru_cache(maxsize=4096)
 def hour_in_half(hour: int, word: str) -> int | None:
     """Return which hour of the day (0 to 23) an hour of 1 to 12 is with the word beside it (``μ.μ.``, ``晚上``).
 

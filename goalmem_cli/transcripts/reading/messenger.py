@@ -29,7 +29,7 @@ class Opening:
 def openings_with_text(
     source: Source, opening_of: Callable[[str], Opening | None], stray: Callable[[], None]
 ) -> Iterator[Opening]:
-    """Yield each message with all its lines; `stray` hears of every line that comes before the first message.
+    """Yield each message with all its lines as they are; `stray` hears of every line before the first message.
 
     Raises:
         InputError: the file cannot be read, or a message is longer than any is.
@@ -50,10 +50,10 @@ def openings_with_text(
                 raise source.error(f"line {number}", reason, "no message is that long")
         else:
             if begun is not None:
-                yield replace(begun, text="\n".join([begun.text, *more]).strip())
+                yield replace(begun, text="\n".join([begun.text, *more]))
             begun, more, length = opening, [], 0
     if begun is not None:
-        yield replace(begun, text="\n".join([begun.text, *more]).strip())
+        yield replace(begun, text="\n".join([begun.text, *more]))
 
 
 class TurnIds:
@@ -83,8 +83,8 @@ def messages_from_openings(draft: Draft, openings: Iterable[Opening]) -> Iterato
     """Yield a message for each that has a text, with an id of its own; the others are counted in the draft."""
     ids = TurnIds()
     for opening in openings:
-        if opening.text.strip():
-            yield Message(opening.speaker, opening.text, opening.said, ids.of(opening))
+        if text := opening.text.strip():
+            yield Message(opening.speaker, text, opening.said, ids.of(replace(opening, text=text)))
         else:
             draft.count("blank messages left out")
 
