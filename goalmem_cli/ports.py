@@ -189,6 +189,10 @@ class StructuredBackbone(Backbone, Protocol):
 class Observer(Protocol):
     """Sees a question's trace grow, so that it can be drawn while the model works."""
 
+    def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
+        """Memory was looked into, before a model is asked; `facts` are those of the question so far, by number."""
+        ...
+
     def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
         """A decomposition was accepted; attempts count from 1."""
         ...

@@ -53,6 +53,7 @@ def ask(
     model: options.Model = None,
     adapter: options.Adapter = None,
     backbone: options.Backbone = None,
+    planning: options.Planning = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
     max_steps: options.MaxSteps = None,
@@ -76,7 +77,8 @@ def ask(
     terms = Terms(conversation, asker, hidden_after(as_of), is_traced=trace, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
-        backbone=backbone, reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+        backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
+        max_steps=max_steps,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
         prompts=prompts,
     )  # fmt: skip

@@ -49,6 +49,7 @@ def chat(
     model: options.Model = None,
     adapter: options.Adapter = None,
     backbone: options.Backbone = None,
+    planning: options.Planning = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
     max_steps: options.MaxSteps = None,
@@ -67,7 +68,7 @@ def chat(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Answer questions from memory, line by line, and remember what is said.
+    """Answer questions line by line, and remember what is said.
 
     A line that asks something is answered; any other is remembered, in the conversation goalmem. /trace draws the last
     proof, /help lists the commands, /quit or the end of input leaves. Ctrl-C interrupts a question; at the prompt it
@@ -82,7 +83,8 @@ def chat(
     terms = Terms(conversation, asker, hidden_after(as_of), besides, is_traced=trace, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
-        backbone=backbone, reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+        backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
+        max_steps=max_steps,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
         prompts=prompts,
     )  # fmt: skip

@@ -61,7 +61,7 @@ Passes = Annotated[int, typer.Option("--passes", min=1, max=100, help="How often
 
 group = typer.Typer(
     cls=RunGroup,
-    help="Measure reasoners and backbones on a benchmark: `eval FILE`, `eval score RUN`, `eval merge OUT RUN...`.",
+    help="Measure reasoners and backbones on a benchmark.\n\n`eval FILE`, `eval score RUN`, `eval merge OUT RUN...`.",
     context_settings=CONTEXT,
 )
 
@@ -103,6 +103,7 @@ def run(
     judge: Judge = None,
     judge_prompt: JudgePrompt = "standard",
     passes: Passes = 1,
+    planning: options.Planning = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
     max_steps: options.MaxSteps = None,
@@ -119,8 +120,9 @@ def run(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Measure reasoners over backbones on the questions of a benchmark, in a store of its own that is gone afterwards.
+    """Measure reasoners over backbones on a benchmark's questions.
 
+    The store is one of its own, and is gone afterwards.
     Results are kept in the run's folder as they come: the same command goes on where it was interrupted.
     """
     form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)
@@ -135,7 +137,8 @@ def run(
     with _temporary() as folder:
         made = begin(
             context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
-            seed=seed, budget=k, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps, strict=strict,
+            seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+            strict=strict,
             certainty=certainty, context=context_length, threads=threads, parallel=parallel, prompts=prompts,
             embedder=embedder,
         )  # fmt: skip

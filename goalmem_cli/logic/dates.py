@@ -1,7 +1,8 @@
 """Dates as people write and say them: what they mean when the time of speaking is known, and how that is shown.
 
 The checks of bindings ask what a text can mean (`periods_in`, every reading); a fact that a model sees is annotated
-with what it most likely means (`annotate`, one reading each).
+with what it most likely means (`annotate`, one reading each). dateparser, the usual library, gives a moment where a
+period is meant ("last summer"), one reading of many, and nothing for spans, habits and what is said around a date.
 """
 
 from __future__ import annotations
@@ -107,6 +108,15 @@ def shifted(periods: list[Period], text: str) -> list[Period]:
 def spoken_in(text: str, said: datetime | None) -> list[Expression]:
     """Return the expressions of time in the text with all their readings, dates with a year among them."""
     return spoken(_scene(text, said))
+
+
+def times_named(question: str, asked: datetime | None) -> tuple[str, ...]:
+    """Return the times that a question names, each once, as a text of another time can be searched for them.
+
+    A date with its year stands as it is written; what is counted from the time of asking is written out.
+    """
+    plain = [question[found.start : found.end] for found in spoken_in(question, asked) if found.is_plain]
+    return tuple(dict.fromkeys([*plain, *map(_days, annotate(question, asked))]))
 
 
 def _scene(text: str, said: datetime | None) -> Scene:

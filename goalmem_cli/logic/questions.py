@@ -28,6 +28,7 @@ _SEVERAL = re.compile(
     r"\b(?:and|both|each|two|three|four|five|how (?:long|many (?:minute|hour|day|night|week|month|year)s))\b",
     re.IGNORECASE,
 )
+_ALL = frozenset("all every each everything everyone everybody list total altogether".split())
 _CURRENT_PHRASES = ("these days", "at the moment", "so far", "at present", "as of now", "most recent")
 
 
@@ -41,6 +42,12 @@ def asks_for_current_state(question: str) -> bool:
 def asks_for_time(text: str) -> bool:
     """Say whether a question, a statement or a type asks for a point in time, by its words."""
     return bool(_TIME.search(text))
+
+
+def asks_for_all(question: str) -> bool:
+    """Say whether a question asks for all that hold, or how many: one more that was not found would make it wrong."""
+    found = words(question)
+    return bool(_ALL & set(found)) or "how many" in " ".join(found)
 
 
 def speaks_of_asker(text: str) -> bool:

@@ -31,13 +31,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """A rule for the goal. Without answer variables the question is closed: yes or no."""
+    """A rule for the goal. Without answer variables the question is closed: yes or no.
+
+    `is_current` says that it asks how things stand now, `is_conclusion` that it asks what would or might be.
+    """
 
     goal: Atom
     subgoals: tuple[Atom, ...]
     answer_variables: tuple[str, ...]
     meanings: Mapping[str, str] = field(default_factory=dict)
     is_current: bool = False
+    is_conclusion: bool = False
 
     @property
     def key(self) -> frozenset[str]:
