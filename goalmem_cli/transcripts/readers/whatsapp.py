@@ -7,27 +7,26 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from goalmem_cli.errors import UnclearDates
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
 from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
 from goalmem_cli.transcripts.readers.whatsapp_texts import is_about_encryption, kept_from_text
-from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, dating_of
+from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import (
+    NearMisses,
     Opening,
     are_log_levels,
     messages_from_openings,
     openings_with_text,
 )
 from goalmem_cli.transcripts.reading.source import STANDARD_INPUT, Source
-from goalmem_cli.transcripts.reading.texts import clean, quoted
+from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.times import Stamp
 
 _FIRST_LINES = 10
 _FIRST_MESSAGES = 3
-_SHOWN = 60
 # A date, a time, an end of both, and a name with a colon.
 _NEARLY = re.compile(
     r"\W{0,4}(?:[^\W\d]{1,12}\W{1,3})?\d{1,4}\D{1,8}\d{1,2}\D{1,4}\d{1,4}\D{1,20}\d{1,2}[:.h]\d\d"
@@ -77,7 +76,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
         reason = "no line begins with a date and a time as WhatsApp writes them"
         raise source.error("", reason, "years are those of the Gregorian or the Buddhist calendar")
     draft = Draft(*_names(source.file))
-    chat = _Chat(draft, speakers, form, _settled(source, dating))
+    chat = _Chat(draft, speakers, form, settled(source, dating))
     openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
     return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
@@ -90,19 +89,6 @@ def _form_and_dating(headers: Iterator[Header]) -> tuple[Form | None, Dating | N
     return first.form, dating_of(header.written for header in chain([first], headers) if header.form is first.form)
 
 
-def _settled(source: Source, dating: Dating) -> Dating:
-    """Return the order that holds: what whoever gave the file says of it, unless the dates leave no doubt.
-
-    Raises:
-        UnclearDates: nobody says, and the dates leave it open.
-    """
-    if dating.certainty is not Certainty.SURE and source.order is not None:
-        return Dating(source.order, Certainty.SURE)
-    if dating.certainty is Certainty.OPEN:
-        raise UnclearDates(source.file, dating.example)
-    return dating
-
-
 class _Chat:
     """Reads a file's messages in the form and the order of dates that were decided for it."""
 
@@ -111,27 +97,22 @@ class _Chat:
         self._speakers = speakers
         self._form = form
         self._dating = dating
-        self._near_miss = ""
+        self._near_misses = NearMisses(draft, _NEARLY)
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the message that begins on the line, or None for a line that goes on with one."""
         header = header_from_line(line)
         if header is None or header.form is not self._form:
-            if _NEARLY.match(line):
-                self._count_near_miss(line)
+            self._near_misses.look_at(line)
             return None
         moment = header.written.moment(self._dating.order)
         if moment is None:
-            self._count_near_miss(line)
+            self._near_misses.count(line)
             return None
         if self._dating.certainty is Certainty.USUAL and header.written.could_be_either:
             self._draft.count(f"times that could be read in two ways, read as {self._dating.order.value}")
         speaker, text = self._speakers.speaker_and_text(header)
         return Opening(speaker, Stamp(moment), text)
-
-    def _count_near_miss(self, line: str) -> None:
-        self._near_miss = self._near_miss or quoted(line, _SHOWN)
-        self._draft.count(f"lines that look nearly like a message, not read as one (the first: {self._near_miss})")
 
     def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
         """Yield what people said; what WhatsApp says itself is counted."""

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from goalmem_cli.transcripts.readers.whatsapp_lines import MARKS, Header
+from goalmem_cli.transcripts.readers.whatsapp_lines import Header
+from goalmem_cli.transcripts.reading.written_times import MARKS
 
 _LONGEST_NAME = 100
 _NO_MARKS = dict.fromkeys(map(ord, MARKS))

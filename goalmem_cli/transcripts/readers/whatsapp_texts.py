@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from goalmem_cli.transcripts.readers.whatsapp_lines import MARKS
+from goalmem_cli.transcripts.reading.written_times import MARKS
 
 _MARK = "\u200e"
 _LONGEST_END = 400

@@ -6,6 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import Enum
+from typing import TYPE_CHECKING
+
+from goalmem_cli.errors import UnclearDates
+
+if TYPE_CHECKING:
+    from goalmem_cli.transcripts.reading.source import Source
 
 # WhatsApp began in 2009; Thailand counts 543 years more, and no other calendar is read.
 _YEARS = range(2009, 2100)
@@ -125,6 +131,19 @@ def dating_of(dates: Iterable[Written]) -> Dating | None:
         return Dating(_usual_or_first(in_sequence, habit).order, Certainty.ORDERLY, habit.example)
     best, is_open = _by_habit(in_sequence, habit)
     return Dating(best.order, Certainty.OPEN if is_open else Certainty.USUAL, habit.example)
+
+
+def settled(source: Source, dating: Dating) -> Dating:
+    """Return the order that holds: what whoever gave the file says of it, unless the dates leave no doubt.
+
+    Raises:
+        UnclearDates: nobody says, and the dates leave it open.
+    """
+    if dating.certainty is not Certainty.SURE and source.order is not None:
+        return Dating(source.order, Certainty.SURE)
+    if dating.certainty is Certainty.OPEN:
+        raise UnclearDates(source.file, dating.example)
+    return dating
 
 
 class _Evidence:

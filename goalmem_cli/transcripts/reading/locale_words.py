@@ -42,6 +42,11 @@ def month_of(word: str) -> int | None:
     return _words().month(_plain(word))
 
 
+def weekday_of(word: str) -> int | None:
+    """Return the weekday that the word means, from 0 for Monday; None where it is none in any language."""
+    return _words().weekday(_plain(word))
+
+
 def _plain(word: str) -> str:
     return _IGNORED.sub("", word.casefold())
 
@@ -57,6 +62,7 @@ class _Words:
     def __init__(self) -> None:
         self._halves: dict[str, Seconds] = {}
         self._months: dict[str, int] = {}
+        self._weekdays: dict[str, int] = {}
         self._left = _languages()
 
     def half(self, word: str) -> Seconds | None:
@@ -70,6 +76,12 @@ class _Words:
         while word not in self._months and self._load():
             pass
         return self._months.get(word)
+
+    def weekday(self, word: str) -> int | None:
+        """Return the number of the weekday that the word means."""
+        while word not in self._weekdays and self._load():
+            pass
+        return self._weekdays.get(word)
 
     def _load(self) -> bool:
         from babel import localedata
@@ -88,6 +100,8 @@ class _Words:
                 self._halves.setdefault(_plain(word), stretches)
         for month, word in _spelled(words.get("months", {})):
             self._months.setdefault(_plain(word), int(str(month)))
+        for day, word in _spelled(words.get("days", {})):
+            self._weekdays.setdefault(_plain(word), int(str(day)))
         return True
 
 
