@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from goalmem_cli.logic.normal import content_words, words
+from goalmem_cli.logic.questions import asks_who_one_is
 from goalmem_cli.logic.terms import Atom, Variable
 
 _ANIMALS = frozenset(
@@ -30,7 +31,6 @@ _KIN = frozenset(
     "flatmate roommate".split()
 )
 _WHOSE = re.compile(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
-_WHO_IS = re.compile(r"(?i:(?:and )?who(?: is|['’]s| was)) (?:[A-Z][\w.-]*\s*)+\?*")
 
 _BEARER = re.compile(r"(\w+) (?:is|was|are|were) (?:called|named)\b|\bname of (?:\S+ )*?(\w+) (?:is|was)\b")
 
@@ -53,7 +53,7 @@ def unfit(value: str, variable: Variable, atom: Atom, people: Iterable[str]) -> 
 
 def is_only_named(value: str, question: str, people: Iterable[str]) -> bool:
     """Say whether a question asks who somebody is, and the value is the name of one who talks, which does not tell."""
-    return bool(_WHO_IS.fullmatch(question.strip())) and _is_one_of(value, people)
+    return asks_who_one_is(question) and _is_one_of(value, people)
 
 
 def _is_one_of(value: str, people: Iterable[str]) -> bool:

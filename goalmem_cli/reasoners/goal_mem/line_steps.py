@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.people import is_only_named, unfit
-from goalmem_cli.logic.questions import asks_for_something, asks_yes_or_no, may_ask_for_several
+from goalmem_cli.logic.questions import asks_for_something, asks_yes_or_no, kinds_asked_for, may_ask_for_several
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
 from goalmem_cli.reasoners.asking import Reply, ask, ask_whole, asker_in, fact_line, said_line
@@ -156,12 +156,14 @@ def unify_request(prompt: Prompt, subgoal: Atom, fact: Fact, trouble: str = "", 
 
 
 def plan_choices(question: Question) -> dict[str, list[str]]:
-    """Return what the grammar of a plan depends on: whether its goal has a variable, or several, and which names it may
-    have.
+    """Return what the grammar of a plan depends on: whether its goal has a variable, of which kind, or several, and
+    which names it may have.
     """
+    is_several = may_ask_for_several(question.text)
     return {
+        "kinds": [] if is_several else list(kinds_asked_for(question.text)),
         "open": ["x"] if asks_for_something(question.text) else [],
-        "several": ["x and y"] if may_ask_for_several(question.text) else [],
+        "several": ["x and y"] if is_several else [],
         "closed": ["yes or no"] if asks_yes_or_no(question.text) else [],
         "names": _names(question.text, asker_in(question), _ADDRESSED),
     }
