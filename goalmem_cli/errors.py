@@ -119,3 +119,12 @@ class InputError(GoalmemError):
 
 class UnknownFormat(InputError):
     """A file is in none of the formats that goalmem reads."""
+
+
+class UnclearDates(InputError):
+    """A file's dates leave open whether the day or the month comes first; `example` is the first of them."""
+
+    def __init__(self, path: Path | str, example: str) -> None:
+        reason = f"nothing in it tells whether {example!r} begins with the day or with the month"
+        super().__init__(path, "", reason, "say which with --day-first or --month-first")
+        self.example = example

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,14 +14,14 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input_file
-from goalmem_cli.errors import InputError, UnknownFormat
+from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, is_terminal, standard_input_file
+from goalmem_cli.errors import InputError, UnclearDates, UnknownFormat, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Conversation
     from goalmem_cli.store import Store
     from goalmem_cli.stored import Added
-    from goalmem_cli.transcripts import Found, Source
+    from goalmem_cli.transcripts import Found, Order, Source
 
 SCHEMA_VERSION = 1
 _NAMED = 10
@@ -31,6 +32,10 @@ Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
+DayFirst = Annotated[
+    bool, typer.Option("--day-first", help="05/03/23 is 5 March, in chats whose dates leave it open [default: asked].")
+]
+MonthFirst = Annotated[bool, typer.Option("--month-first", help="05/03/23 is May 3, in chats that leave it open.")]
 
 
 @dataclass(slots=True)
@@ -61,6 +66,8 @@ def ingest(
     format: Format = None,  # noqa: A002 - it is the flag's name
     store: options.Store = None,
     embedder: options.Embedder = None,
+    day_first: DayFirst = False,
+    month_first: MonthFirst = False,
     dry_run: DryRun = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -69,21 +76,23 @@ def ingest(
     """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new."""
     from goalmem_cli.wiring import open_store
 
+    order = _order(day_first=day_first, month_first=month_first)
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
     files, errors = _found(paths)
     for error in errors:
         run.screen.error(error.message, error.hint)
     memory = open_store(run.settings, run.factories, run.screen.note)
-    with run.screen.bytes_done("reading") as reach:
-        reading = _Reading(run, format, reach)
-        try:
-            reading.pour(files, memory, is_dry=dry_run)
-        except KeyboardInterrupt:
-            run.screen.note("interrupted: what is stored stays, and the same command goes on from there")
-            raise
-        finally:
-            # What was stored before a failure of the store is worth saying.
-            reading.tell(is_dry=dry_run, is_said=not json)
+    reading = _Reading(run, format, order)
+    try:
+        reading.pour(files, memory, is_dry=dry_run)
+        # Asked when all else is stored, and the store is free again: an answer may take its time.
+        reading.pour(reading.settled(), memory, is_dry=dry_run)
+    except KeyboardInterrupt:
+        run.screen.note("interrupted: what is stored stays, and the same command goes on from there")
+        raise
+    finally:
+        # What was stored before a failure of the store is worth saying.
+        reading.tell(is_dry=dry_run, is_said=not json)
     errors += [*reading.errors, *_barren(run, files, reading)]
     if json:
         run.screen.document(_document(reading.reports, errors))
@@ -96,10 +105,12 @@ class _Reading:
     The store takes conversations in batches: which file a report belongs to is known by the order alone.
     """
 
-    def __init__(self, run: Invocation, form: str | None, reach: Callable[[str, int, int], None]) -> None:
+    def __init__(self, run: Invocation, form: str | None, order: Order | None) -> None:
         self._run = run
         self._form = form
-        self._reach = reach
+        self._order = order
+        self._orders: dict[Path, Order] = {}
+        self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
         self._under_way: deque[tuple[FileReport, bool]] = deque()
         self._refused: set[str] = set()
         self.passed_over: set[Path] = set()
@@ -108,17 +119,36 @@ class _Reading:
 
     def pour(self, files: Iterable[Found], memory: Store, *, is_dry: bool) -> None:
         """Store, or only preview, what the files hold."""
-        stream = self._conversations(list(files))
         take = memory.preview_all if is_dry else memory.add_all
-        is_done = False
-        while not is_done:
-            try:
-                take(stream, report=self._take)
-                is_done = True
-            except InputError as error:  # of a conversation that was read well and cannot be stored
-                report, _ = self._under_way.popleft()
-                place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
-                self._refuse(report, InputError(report.path, place, error.reason, error.hint))
+        with self._run.screen.bytes_done("reading") as reach:
+            stream = self._conversations(list(files), reach)
+            is_done = False
+            while not is_done:
+                try:
+                    take(stream, report=self._take)
+                    is_done = True
+                except InputError as error:  # of a conversation that was read well and cannot be stored
+                    report, _ = self._under_way.popleft()
+                    place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
+                    self._refuse(report, InputError(report.path, place, error.reason, error.hint))
+
+    def settled(self) -> list[Found]:
+        """Ask in which order the dates of each file are whose dates leave it open, and return those files.
+
+        Where nobody is there to ask, the files are refused; so is standard input, which is used up.
+        """
+        from goalmem_cli.transcripts import Order
+
+        unclear, self._unclear = self._unclear, []
+        order = Order.DAY_FIRST
+        for one, report, error in unclear:
+            if is_terminal() and str(one.path) != STANDARD_INPUT:
+                order = _asked(one.path, error.example, order)
+                self._orders[one.path] = order
+                self.reports.remove(report)
+            else:
+                self._refuse(report, error)
+        return [one for one, _, _ in unclear if one.path in self._orders]
 
     def tell(self, *, is_dry: bool, is_said: bool) -> None:
         """Say what each file held, and leave out those of which nothing was taken because of an error."""
@@ -131,7 +161,7 @@ class _Reading:
             if is_said:
                 self._run.screen.report(_line(report, is_dry=is_dry))
 
-    def _conversations(self, files: list[Found]) -> Iterator[Conversation]:
+    def _conversations(self, files: list[Found], reach: Callable[[str, int, int], None]) -> Iterator[Conversation]:
         """Yield what the files hold, each conversation under the report of its file."""
         from goalmem_cli.transcripts import conversations_in, summed
 
@@ -140,7 +170,8 @@ class _Reading:
             report = FileReport(str(one.path))
             self.reports.append(report)
             try:
-                with self._source(one, sum(sizes[:number]), sum(sizes)) as source:
+                with self._source(one, partial(reach, one.path.name), sum(sizes[:number]), sum(sizes)) as source:
+                    source.order = self._orders.get(one.path, self._order)
                     for conversation in conversations_in(source, self._form):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
@@ -153,15 +184,17 @@ class _Reading:
                     self._refused.add(report.path)
                     self.passed_over.add(one.path)
                     self._run.screen.note(f"{one.path}: passed over, in none of the accepted formats")
+            except UnclearDates as error:
+                self._unclear.append((one, report, error))
             except InputError as error:
                 self._refuse(report, error)
 
     @contextmanager
-    def _source(self, one: Found, before: int, total: int) -> Iterator[Source]:
+    def _source(self, one: Found, reach: Callable[[int, int], None], before: int, total: int) -> Iterator[Source]:
         from goalmem_cli.transcripts import Source
 
         def reached(read: int) -> None:
-            self._reach(one.path.name, before + read, total)
+            reach(before + read, total)
 
         reached(0)
         if str(one.path) != STANDARD_INPUT:
@@ -181,6 +214,31 @@ class _Reading:
         self._refused.add(report.path)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
+
+
+def _order(*, day_first: bool, month_first: bool) -> Order | None:
+    """Return the order that the flags say, None where none was given.
+
+    Raises:
+        UsageError: both were.
+    """
+    from goalmem_cli.transcripts import Order
+
+    if day_first and month_first:
+        raise UsageError("--day-first and --month-first exclude each other", "give one of them")
+    return Order.DAY_FIRST if day_first else Order.MONTH_FIRST if month_first else None
+
+
+def _asked(path: Path, example: str, otherwise: Order) -> Order:
+    """Return what somebody at the terminal says of a file's dates."""
+    from goalmem_cli.transcripts import Order
+
+    orders = {"d": Order.DAY_FIRST, "m": Order.MONTH_FIRST}
+    question = f"{path}: does {example} begin with the day or the month? (d/m)"
+    while True:
+        answer: str = typer.prompt(question, default=otherwise.value[0], err=True)
+        if order := orders.get(answer.strip().lower()[:1]):
+            return order
 
 
 def _found(paths: Iterable[Path]) -> tuple[list[Found], list[InputError]]:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.records import Question
@@ -24,7 +25,7 @@ UNSURE = 0.6
 _WORDS = ((0.25, "this is probably wrong"), (0.45, "this may well be wrong"), (UNSURE, "this may be right or wrong"))
 FITTED_TO = "9fec91c92656d3dbc515319b2a69b783647a67d1d96140281188ac89f1044088"
 """The adapter (SHA-256) whose answers the weights were fitted to; of any other's nothing is known."""
-WEIGHTS: Mapping[str, tuple[float, ...]] = {"goal-mem": (0.0, 1.0, 0.0, 0.0), "direct": (0.0, 1.0, 0.0, 0.0)}
+WEIGHTS: Mapping[str, tuple[float, ...]] = {"goal-mem": (0.0, 1.0, 0.0, 0.0, 0.0), "direct": (0.0, 1.0, 0.0, 0.0, 0.0)}
 """By reasoner: the bias, and the weights of `signs_of`."""
 
 
@@ -72,7 +73,7 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
     """Return what speaks for and against the trace's answer; None where the model tells no probabilities.
 
     The logarithm of the odds of what is least likely in it (a grounding, or the words read); whether several steps or
-    facts had to come together; and whether it is yes or no.
+    facts had to come together; whether it is yes or no; and whether it is a date, which the engine works out.
     """
     if trace.attempts:
         steps = [item for step in trace.attempts[-1].steps for item in step.grounded]
@@ -86,4 +87,5 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
     if not told:
         return None
     weakest = min(max(log_odds(min(told)), -FARTHEST), FARTHEST)
-    return weakest, float(count > 1), float((trace.answer or "").split(" ")[-1] in ("yes", "no"))
+    answer = trace.answer or ""
+    return weakest, float(count > 1), float(answer.split(" ")[-1] in ("yes", "no")), float(bool(dates_in(answer)))

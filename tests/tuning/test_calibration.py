@@ -15,7 +15,7 @@ def answers(count: int) -> list[Outcome]:
     chance = Random(3)  # noqa: S311 - these are no secrets
     odds = [chance.uniform(-3, 3) for _ in range(count)]
     return [
-        Outcome((each, 0.0, 0.0), chance.random() < 1 / (1 + np.exp(1 - each)), f"talk-{number % 20}")
+        Outcome((each, 0.0, 0.0, 0.0), chance.random() < 1 / (1 + np.exp(1 - each)), f"talk-{number % 20}")
         for number, each in enumerate(odds)
     ]
 

@@ -10,6 +10,7 @@ from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.roles import role_of
 from goalmem_cli.transcripts.reading.source import Source
 
 _ROOT = "00000000-0000-4000-8000-000000000000"
@@ -72,7 +73,7 @@ def _parent(message: Node) -> str | None:
 
 def _message(draft: Draft, message: Node) -> Message:
     sender = message.required("sender").filled_text()
-    role = "user" if sender == "human" else sender
+    role = role_of(sender) or sender
     return Message(
         speaker=role,
         text="\n\n".join(text for text in (_text(draft, message), *_attachments(draft, message)) if text),

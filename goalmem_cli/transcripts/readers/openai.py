@@ -10,6 +10,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.roles import role_of
 from goalmem_cli.transcripts.reading.source import Source
 
 
@@ -100,7 +101,8 @@ def message_of(draft: Draft, message: Node) -> Message:
     Raises:
         InputError: the message does not have the layout; the place is the path to the value.
     """
-    role = message.required("role").filled_text()
+    name = message.required("role").filled_text()
+    role = role_of(name) or name
     return Message(
         speaker=message.child("name").optional_text() or role,
         text=_content(draft, message),
@@ -130,5 +132,9 @@ def _content(draft: Draft, message: Node) -> str:
 def _part(part: Node) -> str | None:
     if isinstance(part.value, str):
         return part.text()
-    text = part.child("text")
-    return None if text.value is None else text.text()
+    for key in ("text", "value"):
+        text = part.child(key)
+        text = text.child("value") if text.has("value") else text
+        if text.value is not None:
+            return text.text()
+    return None

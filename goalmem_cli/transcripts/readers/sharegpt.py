@@ -10,24 +10,11 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
+from goalmem_cli.transcripts.reading.roles import role_of
 from goalmem_cli.transcripts.reading.source import Source
 
 _KEYS = ("conversations", "conversation")
 _LINES = (".jsonl", ".ndjson")
-_ROLES = {
-    "human": "user",
-    "user": "user",
-    "gpt": "assistant",
-    "assistant": "assistant",
-    "chatgpt": "assistant",
-    "bing": "assistant",
-    "bard": "assistant",
-    "model": "assistant",
-    "system": "system",
-    "tool": "tool",
-    "observation": "tool",
-    "function_response": "tool",
-}
 _CALLS = ("function_call", "tool_call")
 
 
@@ -96,5 +83,5 @@ def _messages(draft: Draft, nodes: Iterable[Node]) -> Iterator[Message]:
         if sender.lower() in _CALLS:
             draft.count("calls of tools left out")
             continue
-        role = _ROLES.get(sender.lower())
+        role = role_of(sender)
         yield Message(speaker=role or sender, text=node.required("value").optional_text(), role=role)

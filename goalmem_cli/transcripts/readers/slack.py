@@ -10,6 +10,7 @@ from pathlib import Path
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.slack_texts import is_preview, text_of_attachment, text_of_blocks
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
@@ -121,12 +122,23 @@ def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int
     match = _TIME.fullmatch(time.text())
     if match is None:
         raise time.error("is not a time as Slack writes it", "such as 1704057307.000200")
-    text = _plain(directory, node.child("text").optional_text())
+    text = _plain(directory, _written(draft, node))
     if not text and (node.has("files") or node.has("attachments") or node.has("blocks")):
         draft.count("messages without text left out")
         return None
     said = stamp_from_epoch(int(match[1]))
     return (int(match[1]), match[2]), Message(_speaker(directory, node), text, said, time.text())
+
+
+def _written(draft: Draft, node: Node) -> str:
+    """Return the message's text, or that of its blocks, which say the same, and what its attachments say."""
+    texts = [node.child("text").optional_text() or text_of_blocks(node.child("blocks"))]
+    for attachment in node.child("attachments").elements() if node.child("attachments").value is not None else []:
+        if texts[0] and is_preview(attachment):
+            draft.count("previews of links left out")
+        else:
+            texts.append(text_of_attachment(attachment))
+    return "\n".join(text for text in texts if text)
 
 
 def _speaker(directory: _Directory, node: Node) -> str:

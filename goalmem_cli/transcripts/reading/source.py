@@ -16,6 +16,8 @@ from goalmem_cli.transcripts.reading.texts import clean
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from goalmem_cli.transcripts.reading.day_orders import Order
+
 STANDARD_INPUT = "-"
 HEAD_CHARACTERS = 2**16
 LONGEST_LINE = 2**26
@@ -37,12 +39,14 @@ class Source:
 
     `file` is what error messages call it. Text has neither byte order mark nor carriage returns, since a line is a
     line in every format and JSON strings cannot hold raw ones. `folder` is set for a folder, which has no text of its
-    own. `reached` hears how many bytes were read so far.
+    own. `reached` hears how many bytes were read so far. `order` is what whoever gave the file says of its dates, for
+    those that leave it open whether the day or the month comes first.
     """
 
     def __init__(self, file: str, open_: Open, reached: Reached = _unheard, folder: Path | None = None) -> None:
         self.file = file
         self.folder = folder
+        self.order: Order | None = None
         self._open = open_
         self._reached = reached
 
