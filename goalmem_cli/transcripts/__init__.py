@@ -4,7 +4,7 @@ from goalmem_cli.transcripts.files import Found, folders_without_transcripts, tr
 from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, format_of, read_bytes, read_file
 from goalmem_cli.transcripts.reading.drafts import summed
 from goalmem_cli.transcripts.reading.reader import Reader
-from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.source import Source, refuse
 
 __all__ = [
     "FORMATS",
@@ -18,6 +18,7 @@ __all__ = [
     "format_of",
     "read_bytes",
     "read_file",
+    "refuse",
     "summed",
     "transcript_files",
 ]
