@@ -66,8 +66,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How far off certainties are: the expected calibration error over bins of equal size, the bins, and the curve."""
+    """How far off the certainties of the answers to so many questions are: the expected calibration error over bins of
+    equal size, the bins, and the curve.
+    """
 
+    asked: int
     error: float
     bins: tuple[Bin, ...]
     curve: tuple[Point, ...]
@@ -127,7 +130,8 @@ def _checked(asked: Sequence[Outcome], told: NDArray[np.float64]) -> Checked:
     right = np.array([each.is_right for each in asked if each.signs is not None])
     certainties = iter(told)
     sure = [next(certainties) if each.signs is not None else float(each.is_answered) for each in asked]
-    return Checked(calibration_error(told, right), tuple(_bins(told, right)), tuple(_curve(asked, np.array(sure))))
+    error, curve = calibration_error(told, right), tuple(_curve(asked, np.array(sure)))
+    return Checked(len(asked), error, tuple(_bins(told, right)), curve)
 
 
 def _bins(told: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Bin]:

@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     sure.add_argument("reasoner", help="whose answers")
     sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval run --certainty 1`")
     sure.add_argument("--check", type=Path, nargs="+", default=[], help="runs to check the fit on, of other questions")
+    sure.add_argument("--card", type=Path, help="the folder of the adapter, whose card is to have it")
     sure.set_defaults(run=_calibrate)
     note = commands.add_parser("record", help="put figures of an evaluation into the model card")
     note.add_argument("folder", type=Path, help="the folder that train wrote")
@@ -243,19 +244,27 @@ def _rank(options: argparse.Namespace) -> None:
 
 
 def _calibrate(options: argparse.Namespace) -> None:
-    from goalmem_cli.tuning import calibration
+    from goalmem_cli.tuning import calibration, card
 
-    fitted = [each for run in options.runs for each in calibration.outcomes(run, options.reasoner)]
+    fitted, unseen = (
+        [each for run in runs for each in calibration.outcomes(run, options.reasoner)]
+        for runs in (options.runs, options.check)
+    )
     weights, crossed = calibration.fit(fitted)
+    checked = calibration.check(unseen, weights) if unseen else None
     _say(f"weights {', '.join(f'{weight:.3f}' for weight in weights)}")
-    _tell_checked(f"each of {len(fitted)} questions left out of its own fit", crossed)
-    if options.check:
-        unseen = [each for run in options.check for each in calibration.outcomes(run, options.reasoner)]
-        _tell_checked(f"{len(unseen)} other questions", calibration.check(unseen, weights))
+    _tell_checked("each conversation left out of its own fit", crossed)
+    if checked is not None:
+        _tell_checked("other questions", checked)
+    if options.card is not None:
+        made = {
+            "weights": weights, "fitted": asdict(crossed), "checked": asdict(checked) if checked is not None else {},
+        }  # fmt: skip
+        card.add_certainty(options.card, options.reasoner, made)
 
 
 def _tell_checked(name: str, checked: Checked) -> None:
-    _say(f"{name}: expected calibration error {checked.error:.3f}")
+    _say(f"{checked.asked} questions, {name}: expected calibration error {checked.error:.3f}")
     for each in checked.bins:
         _say(f"  {each.count} answers, {each.certainty:.0%} certain in the mean, {each.right:.0%} right")
     for point in checked.curve:
