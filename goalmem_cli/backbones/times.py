@@ -10,14 +10,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
 from goalmem_cli.logic.annotations import annotations_of
-from goalmem_cli.logic.days import Period
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory import OpenMemory
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.stored import Ranking
+
+if TYPE_CHECKING:
+    from goalmem_cli.logic.days import Period
 
 TIMES = "times"
 """What this ranking is called among a hit's ranks."""
@@ -29,6 +32,14 @@ COMMON = 0.3
 _AROUND = timedelta(days=14)  # who tells of a day tells it mostly within two weeks
 _ROUGH = 7  # days by which what a unit tells of may be rougher than twice the time asked for
 _MOST_TIMES = 3
+MAY_NAME_TIME = re.compile(
+    r"\d|day|night|week|month|year|decade|hour|minute|min|hr|wk|yr|morning|noon|evening|tonite|tm(?:r|w)|tomor|now|ago|"
+    r"back|before|earlier|later|prior|hence|row|running|straight|last|past|previous|this|next|coming|first|second|third|"
+    r"[a-z]{2}th\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter|"
+    r"mon|tue|wed|thu|fri|sat|sun|christmas|xmas|easter|eve|thanksgiving|halloween|valentine|nye|mas\b|twenty|thirty",
+    re.IGNORECASE,
+)
+"""Found in every text that names a time, and in some others: only then are the patterns of times loaded."""
 _YEAR = re.compile(r"\b(?:1[89]|20|21)\d\d\b")
 
 
@@ -96,6 +107,8 @@ class NamedTimes:
 
 def named_times(query: Query) -> list[Period]:
     """Return the first times that a query's words name, read at the time of asking; open ends reach the calendar's."""
+    if not MAY_NAME_TIME.search(query.text):
+        return []
     from goalmem_cli.logic.dates import named_in  # only here, as most queries name no time
 
     return named_in(query.text, query.asked)[:_MOST_TIMES]
@@ -133,6 +146,8 @@ def _told_of(unit: Unit) -> Iterator[Period]:
 
     Of what has an open end it is the end that there is.
     """
+    from goalmem_cli.logic.days import Period
+
     ends = [end.date() for end in (unit.event_from, unit.event_to) if end is not None]
     if ends:
         yield Period(min(ends), max(ends))

@@ -11,9 +11,20 @@ import pytest
 
 from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone, retrieve_each
 from goalmem_cli.backbones.structured.beside import hits_beside_turns
-from goalmem_cli.backbones.times import COMMON, TIMES, WEIGHT, NamedTimes, around, informativeness, is_of, named_times
+from goalmem_cli.backbones.times import (
+    COMMON,
+    MAY_NAME_TIME,
+    TIMES,
+    WEIGHT,
+    NamedTimes,
+    around,
+    informativeness,
+    is_of,
+    named_times,
+)
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.logic.days import Period
+from goalmem_cli.logic.relative import VOCABULARY
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from tests.fakes import ListMemory
@@ -75,6 +86,14 @@ def test_which_times_a_query_names(text: str) -> None:
     """Open ends reach the ends of the calendar; how things stand today, and habits, name no time."""
     periods = named_times(Query(text, asked=ASKED))
     assert [(str(period.first), str(period.last)) for period in periods] == NAMED[text]
+
+
+def test_no_word_of_time_is_overlooked() -> None:
+    """The patterns are loaded for every word that makes an expression of time, but those of holidays called a day."""
+    overlooked = {word for word in VOCABULARY if not MAY_NAME_TIME.search(word)}
+    called_a_day = "black good boxing saint stephen patrick fools new independence mother father memorial labou"
+    assert overlooked <= set(called_a_day.split())
+    assert not MAY_NAME_TIME.search("Kyoto Latte")
 
 
 def test_without_a_time_of_asking() -> None:
