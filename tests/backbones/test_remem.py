@@ -28,6 +28,7 @@ from goalmem_cli.store.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELA
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Selection
 from tests.backbones.remem_samples import SAID, TEXTS, turns
+from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import open_store
 
@@ -223,7 +224,7 @@ def test_bit_by_bit_gives_what_all_at_once_gives(tmp_path: Path) -> None:
     assert contents(bits) == contents(whole)
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(cuts=st.sets(st.integers(1, len(TEXTS) - 1)))
 def test_in_whatever_bits_it_is_told(tmp_path_factory: pytest.TempPathFactory, cuts: set[int]) -> None:
     """Indexing after every few turns ends in what indexing once gives: units, edges and ledger."""

@@ -45,6 +45,7 @@ from tests.backbones.stitch_samples import (
     understands,
     written,
 )
+from tests.conftest import examples
 from tests.fakes import ScriptedModel
 
 both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
@@ -274,7 +275,7 @@ def test_the_outlook_counts_windows_and_their_own_turns(tmp_path: Path) -> None:
 
 
 @given(cuts=st.lists(st.integers(1, 8), min_size=1, max_size=2, unique=True), at_once=st.integers(1, 5))
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_incremental_equals_from_scratch(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int], at_once: int
 ) -> None:

@@ -181,7 +181,7 @@ def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> No
 def test_control_c_while_the_model_writes(tmp_path: Path) -> None:
     """A real interruption of the real command: exit 130, whole lines only, and the same command finishes the run."""
     words = [sys.executable, "-m", "goalmem_cli", "eval", MOMOCO, "--reasoner", "direct", "--limit", "7",
-             "-k", "4", "--parallel", "3", "--quiet", "--json", "--out", str(tmp_path / "run")]  # fmt: skip
+             "-k", "1", "--parallel", "3", "--quiet", "--json", "--out", str(tmp_path / "run")]  # fmt: skip
     results = tmp_path / "run" / "answered.jsonl"
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as command:
         while command.poll() is None and not (results.exists() and results.read_bytes().count(b"\n") >= 1):

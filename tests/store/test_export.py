@@ -22,6 +22,7 @@ from goalmem_cli.store.memory import Store
 from goalmem_cli.store.values import Ranking, Scored, Selection
 from goalmem_cli.transcripts.formats import conversations_in, detect, read_file
 from goalmem_cli.transcripts.source import Source
+from tests.conftest import examples
 from tests.store.contents import contents
 from tests.store.killing import OLD, gist
 from tests.store.samples import CAFE, START, chat, open_store
@@ -270,7 +271,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
 
 
 @given(st.lists(conversations(), min_size=1, max_size=3), st.sampled_from([None, "user", ""]))
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_any_store_comes_back_from_its_export(said: list[Conversation], forgotten: str | None) -> None:
     """Whatever was said and forgotten, a new store that reads the export holds the same, and reads it again as known."""
     with TemporaryDirectory() as folder:
