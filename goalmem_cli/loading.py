@@ -15,8 +15,8 @@ from goalmem_cli.config import Settings
 from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, UsageError
 
 if TYPE_CHECKING:
-    from goalmem_cli.models.llama import LlamaModel
-    from goalmem_cli.models.lora import Adapter
+    from goalmem_cli.models.in_process.llama import LlamaModel
+    from goalmem_cli.models.weights.lora import Adapter
     from goalmem_cli.ports import Embedder, LanguageModel, Vectors
     from goalmem_cli.prompts import Profile
 
@@ -78,7 +78,7 @@ def load_embedder(name: str) -> Embedder:
     Raises:
         ModelError: nothing is there, or it cannot be loaded.
     """
-    from goalmem_cli.models import embedders
+    from goalmem_cli.models.embedding import embedders
 
     return embedders.load_embedder(name)
 
@@ -94,8 +94,8 @@ def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: N
 
     if is_address(settings.model):
         return _served_model(settings, announce)
-    from goalmem_cli.models.gguf import file_digest
-    from goalmem_cli.models.lora import chosen_adapter
+    from goalmem_cli.models.weights.gguf import file_digest
+    from goalmem_cli.models.weights.lora import chosen_adapter
 
     spec = resolve(settings.model)
     adapter = chosen_adapter(settings.adapter, spec.adapter, spec.path, announce)
@@ -115,7 +115,7 @@ def _repacked_model(
     shipped: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
 ) -> tuple[Path, LlamaModel | None]:
     """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do."""
-    from goalmem_cli.models.repacking import discard
+    from goalmem_cli.models.weights.repacking import discard
 
     path = weights_that_run(settings.model, shipped, announce)
     if path == shipped:
@@ -132,8 +132,8 @@ def _repacked_model(
 def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None]) -> Path:
     """Return the file that is loaded for the model of that name: of the bundled one, its weights repacked."""
     from goalmem_cli.models.catalogue import BUNDLED
-    from goalmem_cli.models.repacking import repacked
     from goalmem_cli.models.state_cache import model_cache
+    from goalmem_cli.models.weights.repacking import repacked
 
     return repacked(shipped, model_cache(), announce) if name == BUNDLED else shipped
 
@@ -141,7 +141,7 @@ def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None]) 
 def _llama_model(
     path: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
 ) -> LlamaModel:
-    from goalmem_cli.models.llama import LlamaModel
+    from goalmem_cli.models.in_process.llama import LlamaModel
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
 
     limit = settings.model_cache * MEGABYTE
@@ -153,8 +153,8 @@ def _llama_model(
 
 
 def _served_model(settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
-    from goalmem_cli.models.lora import NONE
-    from goalmem_cli.models.server import KEY_VARIABLE, ServerModel
+    from goalmem_cli.models.servers.server import KEY_VARIABLE, ServerModel
+    from goalmem_cli.models.weights.lora import NONE
 
     if settings.adapter not in (None, NONE):
         raise UsageError("an adapter cannot be applied to a server's model", "have the server apply it; --adapter none")

@@ -17,6 +17,7 @@ from goalmem_cli.loading import DeferredEmbedder, DeferredModel, LoadedModel, lo
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.catalogue import Entry
+    from goalmem_cli.backbones.remem.memory import EpisodicMemory
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
     from goalmem_cli.prompts import Profile, PromptBook
     from goalmem_cli.records import Hit, Question
@@ -124,7 +125,9 @@ def backbone_names(factories: Factories) -> tuple[str, ...]:
     return (*RECIPES, *factories.backbones())
 
 
-def open_backbone(settings: Settings, store: Store, factories: Factories, model: Callable[[], LoadedModel]) -> Backbone:
+def open_backbone(
+    settings: Settings, store: EpisodicMemory, factories: Factories, model: Callable[[], LoadedModel]
+) -> Backbone:
     """Return the backbone that the settings name, over the store; `model` is called only by one that asks a model.
 
     Raises:
@@ -139,7 +142,7 @@ def open_backbone(settings: Settings, store: Store, factories: Factories, model:
     return open_structured(settings, store, factories, model)
 
 
-def check_backbone(settings: Settings, store: Store, factories: Factories) -> None:
+def check_backbone(settings: Settings, store: EpisodicMemory, factories: Factories) -> None:
     """Refuse a backbone that there is not, or that nothing was indexed for though there are turns.
 
     Raises:
@@ -156,7 +159,7 @@ def check_backbone(settings: Settings, store: Store, factories: Factories) -> No
 
 
 def open_structured(
-    settings: Settings, store: Store, factories: Factories, model: Callable[[], LoadedModel]
+    settings: Settings, store: EpisodicMemory, factories: Factories, model: Callable[[], LoadedModel]
 ) -> StructuredBackbone:
     """Return the backbone that the settings name, indexed or not, over the store.
 
@@ -206,7 +209,7 @@ def open_prompts(directory: Path | None, profile: Profile, steps: Collection[str
 
 def build_reasoner(
     settings: Settings,
-    store: Store,
+    store: EpisodicMemory,
     loaded: LoadedModel,
     observer: Observer | None = None,
     gold: Callable[[Question], Sequence[Hit]] | None = None,
@@ -252,7 +255,7 @@ def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, obser
 
 def _forward(
     settings: Settings,
-    store: Store,
+    store: EpisodicMemory,
     backbone: Backbone,
     loaded: LoadedModel,
     observer: Observer,

@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder that has the bundled model's weights, repacked once for all workers and not for each test."""
     from goalmem_cli.models.catalogue import resolve
-    from goalmem_cli.models.repacking import repacked
+    from goalmem_cli.models.weights.repacking import repacked
 
     own = tmp_path_factory.getbasetemp()
     home = (own.parent if IS_WORKER else own) / "cache"

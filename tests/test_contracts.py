@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,9 +14,11 @@ import pytest
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.errors import StoreError
+from goalmem_cli.memory import Memory
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.embedders import load_embedder
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.embedding.embedders import load_embedder
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import (
     Backbone,
     Embedder,
@@ -27,10 +30,11 @@ from goalmem_cli.ports import (
     StructuredBackbone,
 )
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Query
+from goalmem_cli.records import Conversation, Query
 from goalmem_cli.store import Store
+from goalmem_cli.stored import Added, Ranking, Selection
 from tests.backbones.stitch_samples import understands
-from tests.fakes import HashEmbedder, ListBackbone, ScriptedModel, SessionNotes
+from tests.fakes import HashEmbedder, ListBackbone, ListMemory, ScriptedModel, SessionNotes
 from tests.reasoners.scripting import chat
 
 TURNS = chat("Alice: I ordered a Kyoto Latte.", "Ben: My dog is called Biscuit.", "--", "Alice: Biscuit ate my latte.")
@@ -109,6 +113,105 @@ def test_structured_backbone(build: Callable[[Path], StructuredBackbone], tmp_pa
     assert {hit.unit.backbone for hit in hits} > {"flat"}
     assert backbone.retrieve(Query("Biscuit", until=datetime(2023, 4, 1)), 10) == []
     assert backbone.retrieve(Query("Biscuit", conversations=("other",)), 10) == []
+
+
+def store(folder: Path) -> Memory:
+    """Return the real memory: a store in a folder."""
+    return Store(folder / "store", HashEmbedder(), announce=lambda _: None)
+
+
+@pytest.mark.parametrize("build", [lambda folder: ListMemory(folder / "list"), store], ids=["fake", "real"])
+class TestMemory:
+    """What every memory does, whatever keeps it."""
+
+    def test_adding(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+        """A preview changes nothing and says what adding then does; known turns change nothing; both are reported."""
+        memory = build(tmp_path)
+        conversation = Conversation("pets", "turns", tuple(TURNS[:2]), own_id=TURNS[0].conversation)
+        previewed: list[Added] = []
+        reported: list[Added] = []
+
+        exists = [memory.exists]
+        assert memory.preview_all([conversation], report=previewed.append) == previewed
+        exists.append(memory.exists)
+        assert memory.add_all([conversation], report=reported.append) == reported == previewed
+        exists.append(memory.exists)
+        assert exists == [False, False, True]
+        assert (reported[0].turns, reported[0].new_turns) == (2, 2)
+        assert [added.new_turns for added in memory.add_turns(TURNS)] == [len(TURNS) - 2]
+        assert [added.new_turns for added in memory.add_turns(TURNS)] == [0]
+
+    def test_looking_and_listing(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+        """Turns come back as they were, in their order, and are counted; nothing is there before the first is added."""
+        memory = build(tmp_path)
+        with pytest.raises(StoreError):
+            memory.turns()
+        assert memory.last_turn(TURNS[0].conversation) is None
+        memory.add_turns(TURNS)
+
+        assert memory.turns() == list(TURNS)
+        assert memory.turns(["other"]) == []
+        assert memory.last_turn(TURNS[0].conversation) == TURNS[-1]
+        assert memory.are_stored([TURNS[0].id])
+        assert not memory.are_stored([TURNS[0].id, "nothing"])
+        (summary,) = memory.conversations()
+        assert (summary.name, summary.turns, summary.sessions) == (TURNS[0].conversation, 3, 2)
+        assert {speaker.name: speaker.turns for speaker in summary.speakers} == {"Alice": 2, "Ben": 1}
+        assert (summary.first_said, summary.last_said) == (TURNS[0].said, TURNS[-1].said)
+        stats = memory.stats()
+        assert (stats.conversations, stats.sessions, stats.turns, stats.units) == (1, 2, 3, {"turn": 3})
+
+    def test_ranking(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+        """Each ranking gives units best first within the filters, and each unit's hit has its neighbours."""
+        memory = build(tmp_path)
+        memory.add_turns(TURNS)
+        with memory.reading() as opened:
+            found = opened.rank(Query("a dog called Biscuit"), tuple(Ranking), 2)
+            hits = opened.hits([found[Ranking.BM25][0].unit, "nothing"])
+            bens = opened.rank(Query("Biscuit", speakers=("Ben",)), [Ranking.BM25], 10)
+            generation = opened.generation
+
+        assert set(found) == set(Ranking)
+        assert all(len(scored) <= 2 for scored in found.values())
+        assert all(scored == sorted(scored, key=lambda one: -one.score) for scored in found.values())
+        (hit,) = hits.values()
+        assert (hit.unit.text, hit.before) == ("My dog is called Biscuit.", (("Alice", "I ordered a Kyoto Latte."),))
+        assert [scored.unit for scored in bens[Ranking.BM25]] == [TURNS[1].id]
+        assert memory.count_without_time(Query("", until=datetime(2030, 1, 1))) == 0
+        memory.add_turns([replace(TURNS[0], ordinal=9, said=None)])
+        with memory.reading() as opened:
+            assert opened.generation > generation
+        assert memory.count_without_time(Query("", until=datetime(2030, 1, 1))) == 1
+
+    def test_forgetting(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+        """What forgetting would delete is what it deletes: turns, answers that rest on them, empty conversations."""
+        memory = build(tmp_path)
+        memory.add_turns(TURNS)
+        memory.add_answer("Biscuit", TURNS[0], [TURNS[1].id], {"question": "Who is the dog?"})
+        assert memory.stats().units["answer"] == 1
+        bens = Selection(speakers=("Ben",))
+        counts = memory.forgettable(bens)
+
+        assert (counts.conversations, counts.turns, counts.units) == ((), 1, {"answer": 1, "turn": 1})
+        assert memory.forget(bens) == counts
+        assert [turn.speaker for turn in memory.turns()] == ["Alice", "Alice"]
+        assert memory.stats().units == {"turn": 2}
+        assert memory.forget(Selection(conversations=(TURNS[0].conversation,))).conversations == (
+            TURNS[0].conversation,
+        )
+        assert memory.turns() == []
+        with pytest.raises(StoreError):
+            memory.add_answer("Biscuit", TURNS[0], [TURNS[1].id], {})
+
+    def test_exporting(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+        """The file has a line for each document, and every text is in it."""
+        memory = build(tmp_path)
+        memory.add_turns(TURNS)
+        file = tmp_path / "memory.jsonl"
+
+        assert memory.export_file(file) == len(list(memory.export())) == len(file.read_text("utf-8").splitlines())
+        assert all(turn.text in file.read_text("utf-8") for turn in TURNS)
+        assert all(table.is_file() for table in memory.export_tables(tmp_path / "tables"))
 
 
 def gguf() -> Embedder:

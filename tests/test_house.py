@@ -33,3 +33,31 @@ def test_files_and_functions_stay_small() -> None:
         if (count := len(path.read_text("utf-8").splitlines())) > 400
     }
     assert not long
+
+
+MOST_MODULES = 20
+ROOMS_OF_LIKE_THINGS = {
+    "cli": "one module a command",
+    "transcripts/readers": "one module a format",
+}
+
+
+def test_no_folder_has_more_than_twenty_modules() -> None:
+    """What has more gets rooms inside; only a room of like things may be longer."""
+    package = CHECKOUT / "goalmem_cli"
+    crowded = {
+        str(folder.relative_to(package))
+        for folder in [package, *(path for path in package.rglob("*") if path.is_dir())]
+        if len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) > MOST_MODULES
+    }
+    assert crowded <= set(ROOMS_OF_LIKE_THINGS)
+
+
+def test_each_folder_says_what_it_is_for() -> None:
+    """The first line of a package is a sentence."""
+    silent = [
+        path
+        for path in (CHECKOUT / "goalmem_cli").rglob("__init__.py")
+        if not re.match(r'"""[^"\n]+[.:]', path.read_text("utf-8"))
+    ]
+    assert not silent

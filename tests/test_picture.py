@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.models.embedders import load_embedder
+from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
 from goalmem_cli.render.nodes import BRIEF

@@ -13,7 +13,7 @@ from llama_cpp.llama_grammar import LlamaGrammar
 
 from goalmem_cli.errors import PromptError
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import GrammarShape, JsonShape
 from goalmem_cli.prompts import Profile, PromptBook, load_prompt
 

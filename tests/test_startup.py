@@ -18,8 +18,8 @@ WATCHED = {
     "pydantic", "regex", "rich", "safetensors", "scipy", "sentence_transformers", "ssl", "tantivy", "tenacity",
     "tokenizers", "torch", "tqdm", "transformers", "yaml",
     # parts of our own that most commands have no use for
-    "goalmem_cli.backbones", "goalmem_cli.bench.calls", "goalmem_cli.evaluation.runner", "goalmem_cli.logic.compounds",
-    "goalmem_cli.models.embedders", "goalmem_cli.models.llama", "goalmem_cli.models.server", "goalmem_cli.prompts",
+    "goalmem_cli.backbones", "goalmem_cli.bench.calls", "goalmem_cli.evaluation.runs.runner", "goalmem_cli.logic.compounds",
+    "goalmem_cli.models.embedding.embedders", "goalmem_cli.models.in_process.llama", "goalmem_cli.models.servers.server", "goalmem_cli.prompts",
     "goalmem_cli.reasoners", "goalmem_cli.render.live", "goalmem_cli.store.memory", "goalmem_cli.trace",
     "goalmem_cli.transcripts.formats",
 }  # fmt: skip
@@ -27,8 +27,8 @@ WATCHED = {
 FLAGS = {"pydantic", "importlib.metadata", "email"}
 SHOWN = FLAGS | {"rich"}
 STORE = SHOWN | {"numpy", "duckdb", "tantivy", "goalmem_cli.store.memory"}
-EMBEDDER = {"safetensors", "tokenizers", "goalmem_cli.models.embedders"}
-MODEL = {"llama_cpp", "diskcache", "multiprocessing", "jinja2", "goalmem_cli.models.llama"}
+EMBEDDER = {"safetensors", "tokenizers", "goalmem_cli.models.embedding.embedders"}
+MODEL = {"llama_cpp", "diskcache", "multiprocessing", "jinja2", "goalmem_cli.models.in_process.llama"}
 REASONER = {
     "yaml", "jinja2", "goalmem_cli.prompts", "goalmem_cli.reasoners", "goalmem_cli.backbones",
     "goalmem_cli.logic.compounds", "goalmem_cli.render.live", "goalmem_cli.trace",

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from goalmem_cli.backbones import remem, stitch
+from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.remem.settings import Settings as RememSettings
 from goalmem_cli.backbones.stitch.settings import Settings as StitchSettings
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.settings import NoSettings
+from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import StructuredBackbone
-from goalmem_cli.store.memory import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +26,18 @@ class Entry:
     `build` gets a record of the kind `settings`, all of whose fields have a default.
     """
 
-    build: Callable[[Store, LoadKit, Any], StructuredBackbone]
+    build: Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone]
     steps: tuple[str, ...] = ()
     settings: type[Any] = NoSettings
 
 
-def _remem(store: Store, kit: LoadKit, settings: RememSettings) -> StructuredBackbone:
+def _remem(store: EpisodicMemory, kit: LoadKit, settings: RememSettings) -> StructuredBackbone:
     from goalmem_cli.backbones.remem.backbone import Remem
 
     return Remem(store, kit, settings)
 
 
-def _stitch(store: Store, kit: LoadKit, settings: StitchSettings) -> StructuredBackbone:
+def _stitch(store: StructuredMemory, kit: LoadKit, settings: StitchSettings) -> StructuredBackbone:
     from goalmem_cli.backbones.stitch.backbone import Stitch
 
     return Stitch(store, kit, settings)

@@ -12,9 +12,9 @@ from dataclasses import replace
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.errors import UsageError
+from goalmem_cli.memory import Memory, SupportsRanking
 from goalmem_cli.records import Hit, Query, Turn
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 
 Recipe = Mapping[Ranking, float]
 """The rankings to fuse, each with its weight."""
@@ -41,7 +41,7 @@ DEPTH = 200
 class FlatBackbone:
     """Retrieves turns, or passages of long turns, by a recipe: ``reranked``, ``hybrid``, ``bm25`` or ``dense``."""
 
-    def __init__(self, store: Store, recipe: str = RERANKED) -> None:
+    def __init__(self, store: Memory, recipe: str = RERANKED) -> None:
         """Take the recipe of that name.
 
         Raises:
@@ -72,7 +72,7 @@ class FlatBackbone:
         return rerank(query.text, hits)[:k] if is_reranked else hits
 
 
-def retrieve_each(store: Store, recipes: Mapping[str, Recipe], query: Query, k: int) -> dict[str, list[Hit]]:
+def retrieve_each(store: SupportsRanking, recipes: Mapping[str, Recipe], query: Query, k: int) -> dict[str, list[Hit]]:
     """Return for each recipe its k best hits, ranking once whatever the recipes share.
 
     Raises:

@@ -10,8 +10,8 @@ from pathlib import Path
 from goalmem_cli.bench.talk import made_up_conversations
 from goalmem_cli.bench.timing import Progress, timed, unwatched
 from goalmem_cli.bench.writing import FREE, written
-from goalmem_cli.models.llama import PARALLEL, TOKENS_PER_BATCH, LlamaModel, usable_threads
-from goalmem_cli.models.repacking import repacked
+from goalmem_cli.models.in_process.llama import PARALLEL, TOKENS_PER_BATCH, LlamaModel, usable_threads
+from goalmem_cli.models.weights.repacking import repacked
 from goalmem_cli.ports import Request
 
 SHIPPED = "as shipped"

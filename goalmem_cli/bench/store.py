@@ -13,10 +13,10 @@ from goalmem_cli.backbones.flat import DEPTH, FlatBackbone
 from goalmem_cli.bench.talk import made_up_conversations, made_up_questions
 from goalmem_cli.bench.timing import Progress, median_ms, run_python, unwatched
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory import Memory
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 
 HITS = 60
 """How many units a search brings back: what an attempt of goal-mem shows the model at most."""
@@ -86,7 +86,7 @@ class SizeFigures:
 
 
 def measure_sizes(
-    store: Store,
+    store: Memory,
     embedder: Embedder,
     sizes: Sequence[int],
     *,
@@ -113,7 +113,7 @@ def measure_sizes(
         )
 
 
-def measure_ingest(store: Store, turns: int, *, seed: int = 0, report: Progress = unwatched) -> IngestSpeed:
+def measure_ingest(store: Memory, turns: int, *, seed: int = 0, report: Progress = unwatched) -> IngestSpeed:
     """Store made-up turns, 500 a conversation, and report how many have been stored so far.
 
     Raises:
@@ -145,7 +145,7 @@ def measure_embedder(embedder: Embedder, texts: int, *, seed: int = 0) -> float:
     return 1000 * len(said) / median_ms(lambda: embedder.embed(said), 3)
 
 
-def measure_retrieval(store: Store, *, rounds: int = 15) -> RetrievalSpeed:
+def measure_retrieval(store: Memory, *, rounds: int = 15) -> RetrievalSpeed:
     """Retrieve for made-up questions, each of a round another one, with all that a warm process has at hand.
 
     Raises:

@@ -11,6 +11,7 @@ from itertools import cycle, islice
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.backbone import Remem
 from goalmem_cli.backbones.remem.graph import Gist, Statement, fact_unit, gist_unit
+from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.remem.times import Event, Judged
 from goalmem_cli.backbones.remem.tools import Aggregation, Call, Tool
 from goalmem_cli.backbones.structured.indexing import sessions_of
@@ -20,9 +21,8 @@ from goalmem_cli.bench.timing import Progress, median_ms, timed, unwatched
 from goalmem_cli.errors import ModelError
 from goalmem_cli.logic.days import Period
 from goalmem_cli.records import Part, Query
-from goalmem_cli.store.episodes import FACT, GIST, Bound, Operator, Ordering, Times
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.store.looking.episodes import FACT, GIST, Bound, Operator, Ordering, Times
+from goalmem_cli.stored import Derivation
 
 FACTS_A_TURN = 2
 
@@ -56,7 +56,7 @@ class ToolFigures:
 
 
 def measure_tools(
-    store: Store, sizes: Sequence[int], *, rounds: int = 10, report: Progress = unwatched
+    store: EpisodicMemory, sizes: Sequence[int], *, rounds: int = 10, report: Progress = unwatched
 ) -> Iterator[ToolFigures]:
     """Grow an empty store to each of the sizes, in facts, and yield what was measured there.
 
@@ -79,7 +79,7 @@ def measure_tools(
         yield ToolFigures(kinds[FACT], kinds[GIST], edges, linking, again, tools)
 
 
-def calls_of(store: Store) -> dict[str, list[Call]]:
+def calls_of(store: EpisodicMemory) -> dict[str, list[Call]]:
     """Return the ways to call the tools, each about several of what the store's first conversation tells."""
     (first, *_) = store.conversations()
     facts, gists = (store.units_of(NAME, [kind], [first.name])[:20] for kind in (FACT, GIST))
@@ -105,7 +105,7 @@ def _median(memory: Remem, calls: Sequence[Call], rounds: int) -> float:
     return median_ms(lambda: memory.explore(Query(""), next(following)), rounds)
 
 
-def _remember(store: Store, turns: int, seed: int) -> Iterator[int]:
+def _remember(store: EpisodicMemory, turns: int, seed: int) -> Iterator[int]:
     """Store made-up turns with what is told in them, and yield how many facts each batch of them brought."""
     chance = random.Random(seed)  # noqa: S311 - these are no secrets
     conversations = made_up_conversations(turns, seed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from goalmem_cli.models.llama import LlamaModel
-from goalmem_cli.models.plain_calls import PlainModel
+from goalmem_cli.models.in_process.llama import LlamaModel
+from goalmem_cli.models.in_process.plain_calls import PlainModel
 from goalmem_cli.models.state_cache import StateCache
 
 STATES_LIMIT = 2**31  # bytes: more than any run of the benchmark keeps

@@ -19,7 +19,8 @@ from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import Query, Question, encodable
 
 if TYPE_CHECKING:
-    from goalmem_cli.store import ConversationSummary, Store
+    from goalmem_cli.store import Store
+    from goalmem_cli.stored import ConversationSummary
     from goalmem_cli.trace import Trace
     from goalmem_cli.wiring import LoadedModel
 

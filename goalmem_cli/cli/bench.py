@@ -15,8 +15,8 @@ from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
     from goalmem_cli.evaluation.cases import Dataset
-    from goalmem_cli.evaluation.recall import RecallTable
-    from goalmem_cli.evaluation.times import DatedCase, TimesTable
+    from goalmem_cli.evaluation.metrics.recall import RecallTable
+    from goalmem_cli.evaluation.metrics.times import DatedCase, TimesTable
 
 SCHEMA_VERSION = 1
 
@@ -49,8 +49,8 @@ def retrieval(
     quiet: options.Quiet = False,
 ) -> int:
     """Print, for every ranking, the share of the evidence among the first k. No model, and a store of its own."""
-    from goalmem_cli.evaluation.datasets import read_dataset
-    from goalmem_cli.evaluation.recall import retrieval_table
+    from goalmem_cli.evaluation.datasets.reading import read_dataset
+    from goalmem_cli.evaluation.metrics.recall import retrieval_table
     from goalmem_cli.transcripts import read_file
     from goalmem_cli.wiring import open_store
 
@@ -92,8 +92,8 @@ def times(
 
     Counted are the questions of category 2 whose answer holds a date; --verbose shows those whose evidence misses it.
     """
-    from goalmem_cli.evaluation.datasets import read_dataset
-    from goalmem_cli.evaluation.times import times_table
+    from goalmem_cli.evaluation.datasets.reading import read_dataset
+    from goalmem_cli.evaluation.metrics.times import times_table
     from goalmem_cli.transcripts import read_file
 
     run = begin(context, quiet=quiet, verbose=verbose)

@@ -16,7 +16,7 @@ from goalmem_cli.cli.invocation import Invocation, begin
 if TYPE_CHECKING:
     from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.bench.came.records import QuestionLabels
-    from goalmem_cli.evaluation.recall import RecallRow
+    from goalmem_cli.evaluation.metrics.recall import RecallRow
     from goalmem_cli.ports import Backbone
     from goalmem_cli.records import Hit, Query
     from goalmem_cli.store import Store
@@ -91,10 +91,10 @@ def _measured(run: Invocation, folder: Path, place: Path, errors: Errors) -> Mea
     """
     from goalmem_cli.bench.came.files import read_labels
     from goalmem_cli.bench.came.gold import derive_gold
-    from goalmem_cli.evaluation.datasets import read_dataset
-    from goalmem_cli.evaluation.recall import evidence_recall
+    from goalmem_cli.evaluation.datasets.reading import read_dataset
+    from goalmem_cli.evaluation.metrics.recall import evidence_recall
     from goalmem_cli.transcripts import read_file
-    from goalmem_cli.transcripts.came import TURNS
+    from goalmem_cli.transcripts.readers.came import TURNS
     from goalmem_cli.wiring import open_store
 
     gold = read_labels(folder)

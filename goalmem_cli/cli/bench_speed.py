@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from goalmem_cli.bench.ways import Weights
     from goalmem_cli.cli.speed_tables import Table
     from goalmem_cli.evaluation.cases import Dataset
-    from goalmem_cli.evaluation.runner import Memory
+    from goalmem_cli.evaluation.runs.runner import Memory
     from goalmem_cli.ports import LanguageModel, Reasoner
     from goalmem_cli.prompts import Profile
 
@@ -228,8 +228,8 @@ class SpeedBench:
         from goalmem_cli.bench.ways import Weights
         from goalmem_cli.loading import weights_that_run
         from goalmem_cli.models.catalogue import resolve
-        from goalmem_cli.models.gguf import read_header
-        from goalmem_cli.models.llama import default_context
+        from goalmem_cli.models.in_process.llama import default_context
+        from goalmem_cli.models.weights.gguf import read_header
 
         settings = self._run.settings
         shipped = resolve(settings.model).path
@@ -238,7 +238,7 @@ class SpeedBench:
 
     @cached_property
     def _dataset(self) -> Dataset:
-        from goalmem_cli.evaluation.datasets import read_dataset
+        from goalmem_cli.evaluation.datasets.reading import read_dataset
 
         if not self._files[0].exists() and self._files[0] == _SAMPLES:
             raise UsageError(
@@ -249,7 +249,7 @@ class SpeedBench:
     @cached_property
     def _memory(self) -> Memory:
         """The conversations of the files, in a store."""
-        from goalmem_cli.evaluation.runner import Memory
+        from goalmem_cli.evaluation.runs.runner import Memory
         from goalmem_cli.wiring import open_store
 
         store = open_store(self._run.settings, self._run.factories, self._screen.note)

@@ -181,7 +181,7 @@ def _downloads() -> Finding:
 
 
 def _embedder(run: Invocation) -> Finding:
-    from goalmem_cli.store.vectors import sound
+    from goalmem_cli.store.indexes.vectors import sound
     from goalmem_cli.wiring import chosen_embedder
 
     embedder = chosen_embedder(run.settings, run.factories, run.screen.note)

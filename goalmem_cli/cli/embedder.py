@@ -88,7 +88,7 @@ def distil(
     quiet: options.Quiet = False,
 ) -> int:
     """Make a static embedding table from a sentence-transformers model, for `--embedder DIR`."""
-    from goalmem_cli.models.distil import distil as make_table
+    from goalmem_cli.models.embedding.distil import distil as make_table
 
     run = begin(context, quiet=quiet)
     run.screen.note(f"distilling {name} into {out}")

@@ -182,9 +182,9 @@ def merge(
     quiet: options.Quiet = False,
 ) -> int:
     """Make one run of the shards that --shard measured on several machines."""
-    from goalmem_cli.evaluation.folder import read_run, write_run
-    from goalmem_cli.evaluation.hypotheses import write_hypotheses
-    from goalmem_cli.evaluation.merging import merge as merged
+    from goalmem_cli.evaluation.runs.folder import read_run, write_run
+    from goalmem_cli.evaluation.runs.hypotheses import write_hypotheses
+    from goalmem_cli.evaluation.runs.merging import merge as merged
 
     form = Form(json, csv, category_names)
     made = begin(context, quiet=quiet)

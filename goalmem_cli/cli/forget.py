@@ -14,7 +14,8 @@ from goalmem_cli.cli.times import earliest
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from goalmem_cli.store import Forgotten, Selection, Store
+    from goalmem_cli.store import Store
+    from goalmem_cli.stored import Forgotten, Selection
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
@@ -57,7 +58,7 @@ def forget(
     if not (conversation or before or speaker):
         raise UsageError("nothing says what to forget", "name a conversation, or give --before or --speaker")
     from goalmem_cli.render.text import counted
-    from goalmem_cli.store import Selection
+    from goalmem_cli.stored import Selection
     from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)

@@ -18,7 +18,8 @@ from goalmem_cli.errors import InputError, UnknownFormat
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Conversation
-    from goalmem_cli.store import Added, Store
+    from goalmem_cli.store import Store
+    from goalmem_cli.stored import Added
     from goalmem_cli.transcripts import Found, Source
 
 SCHEMA_VERSION = 1

@@ -43,9 +43,9 @@ def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
     """
     if jury is None:
         return
-    from goalmem_cli.evaluation import judge as judges
-    from goalmem_cli.evaluation.folder import RunFolder, read_run
-    from goalmem_cli.evaluation.run import Verdict
+    from goalmem_cli.evaluation.runs import judge as judges
+    from goalmem_cli.evaluation.runs.folder import RunFolder, read_run
+    from goalmem_cli.evaluation.runs.run import Verdict
     from goalmem_cli.wiring import open_prompts
 
     folder = RunFolder.going_on(path)

@@ -17,11 +17,11 @@ from goalmem_cli.errors import ContextOverflow, UsageError
 from goalmem_cli.records import content_hash
 
 if TYPE_CHECKING:
-    from goalmem_cli.evaluation.folder import RunFolder
     from goalmem_cli.evaluation.queries import QueryKind
-    from goalmem_cli.evaluation.run import Manifest, Placed
-    from goalmem_cli.evaluation.runner import Memory, Row
-    from goalmem_cli.evaluation.together import Each
+    from goalmem_cli.evaluation.runs.folder import RunFolder
+    from goalmem_cli.evaluation.runs.run import Manifest, Placed
+    from goalmem_cli.evaluation.runs.runner import Memory, Row
+    from goalmem_cli.evaluation.runs.together import Each
     from goalmem_cli.ports import Reasoner
     from goalmem_cli.wiring import LoadedModel
 
@@ -104,8 +104,8 @@ class Measuring:
             UsageError: a reasoner, backbone, category, kind of query or shard is none.
             InputError: the dataset cannot be read.
         """
-        from goalmem_cli.evaluation.datasets import read_dataset
-        from goalmem_cli.evaluation.sampling import shard
+        from goalmem_cli.evaluation.datasets.reading import read_dataset
+        from goalmem_cli.evaluation.runs.sampling import shard
         from goalmem_cli.wiring import backbone_names, call_ranges
 
         self._run = run
@@ -130,8 +130,8 @@ class Measuring:
         Raises:
             GoalmemError: what prevented it.
         """
-        from goalmem_cli.evaluation.folder import RunFolder, read_run
-        from goalmem_cli.evaluation.hypotheses import FORMAT, write_hypotheses
+        from goalmem_cli.evaluation.runs.folder import RunFolder, read_run
+        from goalmem_cli.evaluation.runs.hypotheses import FORMAT, write_hypotheses
 
         with self._model() as loaded:
             manifest = self._manifest(loaded)
@@ -148,8 +148,8 @@ class Measuring:
 
     def _fill(self, folder: RunFolder, loaded: LoadedModel | None) -> None:
         """Do what is left of the run's stages."""
-        from goalmem_cli.evaluation.run import Answered, Retrieved
-        from goalmem_cli.evaluation.runner import Row, unanswered, unretrieved
+        from goalmem_cli.evaluation.runs.run import Answered, Retrieved
+        from goalmem_cli.evaluation.runs.runner import Row, unanswered, unretrieved
 
         done = folder.keys(Answered)
         rows = [Row(reasoner, backbone) for reasoner in self._wanted.reasoners for backbone in self._wanted.backbones]
@@ -178,7 +178,7 @@ class Measuring:
 
     def _together(self, loaded: LoadedModel | None) -> tuple[Each, LoadedModel | None]:
         """Return how to go through questions, and the model that is asked on the way."""
-        from goalmem_cli.evaluation.together import Together, one_by_one
+        from goalmem_cli.evaluation.runs.together import Together, one_by_one
 
         if loaded is None:
             return one_by_one, None
@@ -198,7 +198,7 @@ class Measuring:
             loaded.close()
 
     def _memory(self) -> Memory:
-        from goalmem_cli.evaluation.runner import Memory
+        from goalmem_cli.evaluation.runs.runner import Memory
         from goalmem_cli.wiring import open_store
 
         store = open_store(self._run.settings, self._run.factories, self._run.screen.note)
@@ -219,7 +219,7 @@ class Measuring:
             indexed(run, structured, structured.outlook())
 
     def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None, each: Each) -> None:
-        from goalmem_cli.evaluation.runner import retrieve
+        from goalmem_cli.evaluation.runs.runner import retrieve
         from goalmem_cli.wiring import build_planner, open_backbone
 
         settings, factories = self._run.settings, self._run.factories
@@ -240,8 +240,8 @@ class Measuring:
         self, folder: RunFolder, memory: Memory, loaded: LoadedModel, each: Each, left: Mapping[Row, int]
     ) -> None:
         """Say what it is going to cost, by the calls that the run has made or by one for trial, then answer."""
-        from goalmem_cli.evaluation.estimate import estimated, seconds_per_call
-        from goalmem_cli.evaluation.runner import answer
+        from goalmem_cli.evaluation.runs.estimate import estimated, seconds_per_call
+        from goalmem_cli.evaluation.runs.runner import answer
         from goalmem_cli.wiring import build_reasoner
 
         settings = self._run.settings
@@ -276,7 +276,7 @@ class Measuring:
         Raises:
             UsageError: no question is left.
         """
-        from goalmem_cli.evaluation.sampling import Sample, choose
+        from goalmem_cli.evaluation.runs.sampling import Sample, choose
 
         wanted, known = self._wanted, {case.conversation: True for case in self._dataset.cases}
         placed = choose(
@@ -297,7 +297,7 @@ class Measuring:
         Raises:
             UsageError: there is no such category.
         """
-        from goalmem_cli.evaluation.summary import CategoryNames, named_categories
+        from goalmem_cli.evaluation.summaries.summary import CategoryNames, named_categories
 
         style = CategoryNames(self._wanted.category_names)
         shown_names = named_categories(self._dataset.categories, self._dataset.format, style)
@@ -306,7 +306,7 @@ class Measuring:
 
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return what is measured: everything that decides results."""
-        from goalmem_cli.evaluation.run import AT_ONCE, NO_REASONER, Manifest
+        from goalmem_cli.evaluation.runs.run import AT_ONCE, NO_REASONER, Manifest
         from goalmem_cli.wiring import GOAL_MEM, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted

@@ -97,8 +97,8 @@ def cache(
 
     Of evaluated prompts at most GOALMEM_MODEL_CACHE megabytes are kept (2048; 0 keeps none).
     """
-    from goalmem_cli.models import repacking
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
+    from goalmem_cli.models.weights import repacking
 
     run = begin(context, quiet=quiet)
     folder, limit = model_cache(), run.settings.model_cache * MEGABYTE

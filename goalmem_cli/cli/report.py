@@ -15,8 +15,8 @@ from goalmem_cli.cli.invocation import begin
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from goalmem_cli.evaluation.run import Run
-    from goalmem_cli.evaluation.summary import Summary
+    from goalmem_cli.evaluation.runs.run import Run
+    from goalmem_cli.evaluation.summaries.summary import Summary
     from goalmem_cli.render.console import Screen
 
 
@@ -79,17 +79,17 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
         InputError: a file of a run is damaged.
         StoreError: the page cannot be written.
     """
-    from goalmem_cli.evaluation.folder import read_run
-    from goalmem_cli.evaluation.summary import CategoryNames, summarise
+    from goalmem_cli.evaluation.runs.folder import read_run
+    from goalmem_cli.evaluation.summaries.summary import CategoryNames, summarise
 
     runs = [read_run(path) for path in paths]
     summaries = [summarise(run, form.baseline, CategoryNames(form.category_names)) for run in runs]
     if form.is_json:
-        from goalmem_cli.evaluation.summary_formats import document
+        from goalmem_cli.evaluation.summaries.summary_formats import document
 
         screen.document(document(summaries))
     elif form.is_csv:
-        from goalmem_cli.evaluation.summary_formats import rows_csv
+        from goalmem_cli.evaluation.summaries.summary_formats import rows_csv
 
         screen.answer(rows_csv(summaries).rstrip("\n"))
     elif form.html is None:

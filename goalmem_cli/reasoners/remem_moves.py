@@ -15,7 +15,7 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.dates import periods_in
 from goalmem_cli.logic.days import Period
 from goalmem_cli.reasoners.inquiry import Reading, one_of, reading_of
-from goalmem_cli.store.episodes import ANY_TIME, Bound, Operator, Ordering, Times
+from goalmem_cli.store.looking.episodes import ANY_TIME, Bound, Operator, Ordering, Times
 
 FINISH = "output_answer"
 _MOST = 1000

@@ -8,8 +8,8 @@ from typing import Any
 
 from goalmem_cli.documents import plain
 from goalmem_cli.evaluation.cases import DEPTHS, Case
-from goalmem_cli.evaluation.run import Answered, Retrieved, Run, Verdict
-from goalmem_cli.evaluation.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary
+from goalmem_cli.evaluation.runs.run import Answered, Retrieved, Run, Verdict
+from goalmem_cli.evaluation.summaries.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary
 from goalmem_cli.render.figures import in_words, label, names_of
 from goalmem_cli.render.text import when
 from goalmem_cli.trace import Fact, Trace

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.evaluation.bootstrap import Interval
-from goalmem_cli.evaluation.summary import PAIRED, SEARCH, USAGE, Row, Summary
+from goalmem_cli.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.evaluation.summaries.summary import PAIRED, SEARCH, USAGE, Row, Summary
 from goalmem_cli.render.figures import Member, amount, difference, heading, in_words, names_of, share
 
 WIDTH = 320

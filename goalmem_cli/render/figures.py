@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.evaluation.bootstrap import Interval
-from goalmem_cli.evaluation.summary import ANSWERS, PAIRED, REASONING, SEARCH, SUPPORT, USAGE, Row, Summary
+from goalmem_cli.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.evaluation.summaries.summary import ANSWERS, PAIRED, REASONING, SEARCH, SUPPORT, USAGE, Row, Summary
 from goalmem_cli.render.text import counted
 
 SHOWN_BY_CATEGORY = ("f1", "judge", "set_f1", "refused", "recall@10")

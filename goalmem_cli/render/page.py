@@ -14,8 +14,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from goalmem_cli.evaluation.run import Run
-from goalmem_cli.evaluation.summary import Summary
+from goalmem_cli.evaluation.runs.run import Run
+from goalmem_cli.evaluation.summaries.summary import Summary
 from goalmem_cli.records import encodable
 from goalmem_cli.render.browsing import browsing
 from goalmem_cli.render.charts import WIDTH, charts_of

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from goalmem_cli.evaluation.summary import Summary
+from goalmem_cli.evaluation.summaries.summary import Summary
 from goalmem_cli.render.figures import Figures, Section, sections
 from goalmem_cli.render.text import plain, safe
 

@@ -12,34 +12,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from goalmem_cli.store.memory import Store
     from goalmem_cli.store.traces import TraceFolder
-    from goalmem_cli.store.values import (
-        Added,
-        ConversationSummary,
-        Forgotten,
-        Ranking,
-        Scored,
-        Selection,
-        Speaker,
-        Stats,
-    )
 
-__all__ = [
-    "Added",
-    "ConversationSummary",
-    "Forgotten",
-    "Ranking",
-    "Scored",
-    "Selection",
-    "Speaker",
-    "Stats",
-    "Store",
-    "TraceFolder",
-]
+__all__ = ["Store", "TraceFolder"]
 
 _MODULES = {"Store": "memory", "TraceFolder": "traces"}
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'values')}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

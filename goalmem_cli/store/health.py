@@ -60,7 +60,7 @@ def write_refusal(folder: Path) -> str | None:
 
 def look_at_folder(folder: Path) -> Finding:
     """Find out whether the store's folder and what lies in it can be written, or the folder made."""
-    from goalmem_cli.store.parts import DATABASE, TEXT, TRACES, VECTORS
+    from goalmem_cli.store.changes.parts import DATABASE, TEXT, TRACES, VECTORS
 
     hint = "make it readable and writable for you, or use another --store"
     refusal = write_refusal(folder)
@@ -97,8 +97,8 @@ def can_be_opened(folder: Path) -> bool:
         StoreLocked: another process, which is named, holds it.
         StoreError: it cannot be read.
     """
-    from goalmem_cli.store.database import Database
-    from goalmem_cli.store.parts import DATABASE
+    from goalmem_cli.store.changes.parts import DATABASE
+    from goalmem_cli.store.database.access import Database
 
     database = Database(folder / DATABASE, _unheard, 0.0)
     if database.exists:
@@ -114,9 +114,10 @@ def look_at_indexes(folder: Path, embedder: Embedder) -> Finding:
         EmbedderMismatch: it is another, or gives other vectors than it did.
         StoreError: the store cannot be read.
     """
-    from goalmem_cli.store import consistency, tables
-    from goalmem_cli.store.parts import Parts
-    from goalmem_cli.store.reader import check_embedder
+    from goalmem_cli.store.changes.parts import Parts
+    from goalmem_cli.store.database import tables
+    from goalmem_cli.store.indexes import consistency
+    from goalmem_cli.store.looking.reader import check_embedder
 
     parts = Parts.of_folder(folder, embedder, _unheard, 0.0, unwatched)
     if not parts.database.exists:

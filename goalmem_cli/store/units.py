@@ -12,11 +12,10 @@ from itertools import groupby
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.passages import split_into_passages
+from goalmem_cli.stored import FLAT
 
 NEIGHBOURS = 2
 """How many units before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
-
-FLAT = "flat"
 
 
 @dataclass(frozen=True, slots=True)

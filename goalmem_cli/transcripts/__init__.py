@@ -1,10 +1,10 @@
 """Transcripts: one reader per format, and the choice among them."""
 
-from goalmem_cli.transcripts.drafts import summed
 from goalmem_cli.transcripts.files import Found, folders_without_transcripts, transcript_files
 from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, format_of, read_bytes, read_file
-from goalmem_cli.transcripts.reader import Reader
-from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.reading.drafts import summed
+from goalmem_cli.transcripts.reading.reader import Reader
+from goalmem_cli.transcripts.reading.source import Source
 
 __all__ = [
     "FORMATS",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.formats import SUFFIXES, is_folder_transcript
-from goalmem_cli.transcripts.source import STANDARD_INPUT
+from goalmem_cli.transcripts.reading.source import STANDARD_INPUT
 
 _ENDINGS = ", ".join(sorted(SUFFIXES))
 

@@ -7,27 +7,27 @@ from pathlib import Path
 
 from goalmem_cli.errors import UnknownFormat, UsageError
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.agent_log import AgentLogReader
-from goalmem_cli.transcripts.came import CameReader
-from goalmem_cli.transcripts.chatgpt import ChatgptReader
-from goalmem_cli.transcripts.claude import ClaudeReader
-from goalmem_cli.transcripts.drafts import whole_conversations
-from goalmem_cli.transcripts.glimpse import Glimpse
-from goalmem_cli.transcripts.goalmem_export import GoalmemExportReader
-from goalmem_cli.transcripts.locomo import LocomoReader
-from goalmem_cli.transcripts.longmemeval import LongmemevalReader
-from goalmem_cli.transcripts.markdown import MarkdownReader
-from goalmem_cli.transcripts.nodes import records
-from goalmem_cli.transcripts.openai import OpenaiReader
-from goalmem_cli.transcripts.openai_jsonl import OpenaiJsonlReader
-from goalmem_cli.transcripts.reader import Reader
-from goalmem_cli.transcripts.realtalk import RealtalkReader
-from goalmem_cli.transcripts.sharegpt import SharegptReader
-from goalmem_cli.transcripts.signal_text import SignalReader
-from goalmem_cli.transcripts.slack import SlackReader
-from goalmem_cli.transcripts.source import Source
-from goalmem_cli.transcripts.telegram import TelegramReader
-from goalmem_cli.transcripts.whatsapp import WhatsappReader
+from goalmem_cli.transcripts.readers.agent_log import AgentLogReader
+from goalmem_cli.transcripts.readers.came import CameReader
+from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
+from goalmem_cli.transcripts.readers.claude import ClaudeReader
+from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
+from goalmem_cli.transcripts.readers.locomo import LocomoReader
+from goalmem_cli.transcripts.readers.longmemeval import LongmemevalReader
+from goalmem_cli.transcripts.readers.markdown import MarkdownReader
+from goalmem_cli.transcripts.readers.openai import OpenaiReader
+from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
+from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
+from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
+from goalmem_cli.transcripts.readers.signal_text import SignalReader
+from goalmem_cli.transcripts.readers.slack import SlackReader
+from goalmem_cli.transcripts.readers.telegram import TelegramReader
+from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
+from goalmem_cli.transcripts.reading.drafts import whole_conversations
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import records
+from goalmem_cli.transcripts.reading.reader import Reader
+from goalmem_cli.transcripts.reading.source import Source
 
 # The first that recognises a file reads it.
 READERS: tuple[Reader, ...] = (

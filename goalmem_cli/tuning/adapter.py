@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.gguf import file_digest
-from goalmem_cli.models.lora import BASE_DIGEST
-from goalmem_cli.models.prompt_tokens import next_logits
+from goalmem_cli.models.in_process.prompt_tokens import next_logits
+from goalmem_cli.models.weights.gguf import file_digest
+from goalmem_cli.models.weights.lora import BASE_DIGEST
 
 NAME = "goalmem-smollm2.gguf"
 MOST_BYTES = 12_000_000

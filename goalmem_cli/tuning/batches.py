@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from goalmem_cli.models.prompt_tokens import PromptTokens
+from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.tuning.example import Example
 
 MIX: Mapping[str, float] = {

@@ -16,8 +16,8 @@ from random import Random
 
 from goalmem_cli.errors import GoalmemError, InputError
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.gguf import file_digest
-from goalmem_cli.models.prompt_tokens import PromptTokens
+from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
+from goalmem_cli.models.weights.gguf import file_digest
 from goalmem_cli.tuning.batches import MIX, Tokens, batches, tokenise
 from goalmem_cli.tuning.corpus import HELD_OUT, Talk, read_corpus, split
 from goalmem_cli.tuning.example import Example

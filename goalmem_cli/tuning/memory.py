@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 from goalmem_cli.backbones.flat import DEPTH, RECIPES
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.memory import OpenMemory
 from goalmem_cli.ports import Embedder
 from goalmem_cli.reasoners.facts import NumberedFacts, round_robin
 from goalmem_cli.records import Hit, Query, Question, Turn
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.reader import Reader
 from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Fact
 from goalmem_cli.tuning.renaming import Kind, Renamed
@@ -70,7 +70,7 @@ def remembered(members: Sequence[Renamed], embedder: Embedder) -> Iterator[Itera
 class _Retrieval:
     """The backbone `flat` over a store that stays open: the same hits, many times faster for thousands of queries."""
 
-    def __init__(self, reader: Reader, hits: Mapping[str, Hit]) -> None:
+    def __init__(self, reader: OpenMemory, hits: Mapping[str, Hit]) -> None:
         self.hits = hits
         self._reader = reader
         self._known: dict[Query, list[Hit]] = {}

@@ -10,7 +10,7 @@ from enum import StrEnum
 from random import Random
 
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.evaluation.plans import MACHINE
+from goalmem_cli.evaluation.datasets.plans import MACHINE
 from goalmem_cli.logic import parse_atom
 from goalmem_cli.records import Turn
 from goalmem_cli.tuning.corpus import Talk

@@ -11,9 +11,9 @@ from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.graph import LINKS, Gist, Statement, fact_unit, gist_unit, phrase_edges, phrase_units
 from goalmem_cli.backbones.remem.times import judge_point, judge_span
 from goalmem_cli.records import Conversation, Edge, Part, Turn, Unit
-from goalmem_cli.store.episodes import FACT, GIST, PHRASE, SYNONYMY
+from goalmem_cli.store.looking.episodes import FACT, GIST, PHRASE, SYNONYMY
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.stored import Derivation
 from tests.store.samples import open_store
 
 SAID = datetime(2023, 5, 8, 13, 56)  # a Monday

@@ -11,7 +11,7 @@ from goalmem_cli.backbones.relevance import FUSED
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 from tests.store.samples import CAFE, chat, open_store
 
 

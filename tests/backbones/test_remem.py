@@ -20,13 +20,13 @@ from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.backbones.remem.tools import Call, Tool
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request, StructuredBackbone
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
-from goalmem_cli.store.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
+from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Selection
+from goalmem_cli.stored import Selection
 from tests.backbones.remem_samples import SAID, TEXTS, turns
 from tests.conftest import examples
 from tests.fakes import ScriptedModel

@@ -26,9 +26,9 @@ from goalmem_cli.backbones.remem.tools import (
 )
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Query
-from goalmem_cli.store.episodes import GIST, Bound, Operator, Ordering, Sought, Times
+from goalmem_cli.store.looking.episodes import GIST, Bound, Operator, Ordering, Sought, Times
+from goalmem_cli.store.looking.reader import Reader
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.reader import Reader
 from tests.backbones.remem_samples import SAID, stored
 from tests.conftest import examples
 from tests.store.histories import DEEDS, NAMES, THINGS, in_order, matching, remembered

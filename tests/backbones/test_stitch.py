@@ -25,12 +25,12 @@ from goalmem_cli.backbones.stitch.intent import (
 from goalmem_cli.backbones.stitch.intent import SUMMARY as SUMMARIES
 from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Turn
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Selection
+from goalmem_cli.stored import Selection
 from tests.backbones.stitch_samples import (
     COMPACT,
     FULL,

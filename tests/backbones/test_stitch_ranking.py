@@ -16,7 +16,7 @@ from goalmem_cli.backbones.stitch.settings import Way
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Selection
+from goalmem_cli.stored import Selection
 from tests.backbones.stitch_samples import COMPACT, FULL, SMALL, backbone, filled, indexed, understands
 from tests.fakes import HashEmbedder, ScriptedModel
 

@@ -18,7 +18,7 @@ from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import PartDone
 from goalmem_cli.records import Derived, Part, Query, Usage
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.stored import Derivation
 from tests.conftest import CHECKOUT
 from tests.fakes import SessionNotes
 from tests.store.samples import CAFE, START, chat, open_store

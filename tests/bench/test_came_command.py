@@ -14,10 +14,10 @@ from goalmem_cli.bench.came.files import read_labels, write_trajectory
 from goalmem_cli.bench.came.trajectories import DOMAINS, made_up_trajectories
 from goalmem_cli.cli.main import run
 from goalmem_cli.errors import InputError
-from goalmem_cli.evaluation.datasets import read_dataset
+from goalmem_cli.evaluation.datasets.reading import read_dataset
 from goalmem_cli.ports import Request
 from goalmem_cli.transcripts import read_file
-from goalmem_cli.transcripts.came import LABELS
+from goalmem_cli.transcripts.readers.came import LABELS
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.conftest import seeing
 from tests.conftest import CHECKOUT

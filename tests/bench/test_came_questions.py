@@ -10,8 +10,8 @@ import pytest
 from goalmem_cli.bench.came.asking import TYPES
 from goalmem_cli.bench.came.records import Form, StoryQuestion, StoryTurn, Trajectory
 from goalmem_cli.bench.came.trajectories import DOMAINS, made_up_trajectories
-from goalmem_cli.evaluation.came import answer_set
-from goalmem_cli.evaluation.overlap import set_scores
+from goalmem_cli.evaluation.datasets.came import answer_set
+from goalmem_cli.evaluation.metrics.overlap import set_scores
 from tests.bench.came_reference import ANSWERS, answers
 
 ALL = 10_000  # as many questions of each type as there are

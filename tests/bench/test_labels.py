@@ -12,13 +12,13 @@ from goalmem_cli.backbones.stitch.intent import Facet
 from goalmem_cli.bench.came.gold import Selector
 from goalmem_cli.bench.came.records import QuestionLabels
 from goalmem_cli.cli.main import run
-from goalmem_cli.evaluation.datasets import read_dataset
-from goalmem_cli.evaluation.recall import backbone_recall
-from goalmem_cli.models.embedders import load_embedder
+from goalmem_cli.evaluation.datasets.reading import read_dataset
+from goalmem_cli.evaluation.metrics.recall import backbone_recall
+from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.transcripts import read_file
-from goalmem_cli.transcripts.came import TURNS
+from goalmem_cli.transcripts.readers.came import TURNS
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from goalmem_cli.bench.store import measure_embedder, measure_ingest, measure_search, measure_sizes
 from goalmem_cli.bench.talk import TURNS_A_CONVERSATION, made_up_conversations, made_up_questions
 from goalmem_cli.errors import StoreError
-from goalmem_cli.models.embedders import load_embedder
+from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.store.memory import Store
 
 

@@ -15,7 +15,7 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.bench.tools import ToolFigures, calls_of, measure_tools
 from goalmem_cli.cli.main import run
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.embedders import load_embedder
+from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.config import Settings, load_settings
-from goalmem_cli.models.lora import SHIPPED
+from goalmem_cli.models.weights.lora import SHIPPED
 from goalmem_cli.trace import as_document, from_document
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing

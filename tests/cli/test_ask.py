@@ -13,7 +13,8 @@ from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Query, Unit
-from goalmem_cli.store import Ranking, Store
+from goalmem_cli.store import Store
+from goalmem_cli.stored import Ranking
 from goalmem_cli.wiring import Factories, LoadedModel, open_store
 from tests.cli.conftest import Goalmem, scripted, seeing
 from tests.fakes import Reply, ScriptedModel

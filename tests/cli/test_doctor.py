@@ -18,8 +18,8 @@ import pytest
 from goalmem_cli.cli.doctor import lacking
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.ports import Vectors
-from goalmem_cli.store.derived import Manifest
 from goalmem_cli.store.health import look_at_disk, write_refusal
+from goalmem_cli.store.indexes.derived import Manifest
 from goalmem_cli.wiring import Factories
 from tests.cli.conftest import Goalmem, Outcome, hashing, seeing
 from tests.conftest import CHECKOUT, SAMPLES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.transcripts.source import LONGEST_LINE
+from goalmem_cli.transcripts.reading.source import LONGEST_LINE
 from tests.cli.conftest import Goalmem, scripted
 
 HOSTILE = (

@@ -13,9 +13,9 @@ from goalmem_cli.backbones.catalogue import Entry
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ModelMissing
+from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Indexed, PartDone
 from goalmem_cli.records import Part
-from goalmem_cli.store.memory import Store
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
@@ -27,7 +27,7 @@ MOMOCO = str(SAMPLES / "momoco.json")
 class AskingNotes(SessionNotes):
     """Asks for the model before it takes notes."""
 
-    def __init__(self, store: Store, kit: LoadKit) -> None:
+    def __init__(self, store: StructuredMemory, kit: LoadKit) -> None:
         super().__init__(store)
         self._kit = kit
 

@@ -101,7 +101,11 @@ def test_the_reasoners_need_their_backbone(momoco: Goalmem, reasoner: str) -> No
 
 def test_with_the_bundled_model(goalmem: Goalmem, tmp_path: Path) -> None:
     """Whatever the small model makes of it, nothing breaks: units name turns, and a question ends."""
-    lines = ["**Alice:** I ordered a Kyoto Latte at cafe Momoco.", "**Ben:** Was it green?", "**Alice:** It was, and sweet."]
+    lines = [
+        "**Alice:** I ordered a Kyoto Latte at cafe Momoco.",
+        "**Ben:** Was it green?",
+        "**Alice:** It was, and sweet.",
+    ]
     (tmp_path / "cafe.md").write_text("# 8 May 2023\n\n" + "\n\n".join(lines) + "\n", encoding="utf-8")
     assert goalmem("ingest", str(tmp_path / "cafe.md")).code == 0
     built = goalmem("index", "remem", "--json")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.run import NO_REASONER, Answered, Manifest, Placed, Retrieved, Run, Verdict
+from goalmem_cli.evaluation.runs.run import NO_REASONER, Answered, Manifest, Placed, Retrieved, Run, Verdict
 from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import (

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.evaluation.cases import Case, Dataset, GoldPlan, GoldStep
-from goalmem_cli.evaluation.run import Manifest
-from goalmem_cli.evaluation.runner import Memory
+from goalmem_cli.evaluation.runs.run import Manifest
+from goalmem_cli.evaluation.runs.runner import Memory
 from goalmem_cli.records import Conversation, Question
 from goalmem_cli.store import Store
 from goalmem_cli.trace import Action, Status, Stop, Trace

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.evaluation.came import answer_set, read_cases
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.questions import Repair, ordered
+from goalmem_cli.evaluation.datasets.came import answer_set, read_cases
+from goalmem_cli.evaluation.datasets.questions import Repair, ordered
 from goalmem_cli.transcripts import Source, read_file
 
 TURNS = [

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError, UsageError
-from goalmem_cli.evaluation.datasets import LAYOUTS, read_dataset
-from goalmem_cli.evaluation.questions import Repair
+from goalmem_cli.evaluation.datasets.questions import Repair
+from goalmem_cli.evaluation.datasets.reading import LAYOUTS, read_dataset
 from goalmem_cli.transcripts import FORMATS
-from goalmem_cli.transcripts.drafts import STRETCH_TURNS
+from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
 from tests.conftest import examples
 from tests.evaluation.test_came import question as came_question
 from tests.evaluation.test_came import trajectory

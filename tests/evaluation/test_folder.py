@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import InputError, StoreError, StoreLocked, UsageError
-from goalmem_cli.evaluation.folder import RunFolder, read_run, write_run
-from goalmem_cli.evaluation.run import Answered, Retrieved, Verdict
-from goalmem_cli.evaluation.sampling import choose
+from goalmem_cli.evaluation.runs.folder import RunFolder, read_run, write_run
+from goalmem_cli.evaluation.runs.run import Answered, Retrieved, Verdict
+from goalmem_cli.evaluation.runs.sampling import choose
 from goalmem_cli.records import Question
 from tests.evaluation.runs import CASES, Echo, manifest
 from tests.reasoners.scripting import MOMENT

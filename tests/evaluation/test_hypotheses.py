@@ -12,8 +12,8 @@ import pytest
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.hypotheses import write_hypotheses
-from goalmem_cli.evaluation.run import Answered, Manifest, Placed, Run
+from goalmem_cli.evaluation.runs.hypotheses import write_hypotheses
+from goalmem_cli.evaluation.runs.run import Answered, Manifest, Placed, Run
 from goalmem_cli.trace import Status, Trace
 
 MOMENT = datetime(2024, 3, 3, 12)

@@ -10,8 +10,8 @@ import pytest
 
 from goalmem_cli.errors import ContextOverflow, InputError, ModelMissing, UsageError
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.folder import key_of
-from goalmem_cli.evaluation.judge import (
+from goalmem_cli.evaluation.runs.folder import key_of
+from goalmem_cli.evaluation.runs.judge import (
     ABSTENTION,
     MODEL_DIGEST,
     STYLES,
@@ -24,7 +24,7 @@ from goalmem_cli.evaluation.judge import (
     judge_run,
     steps_of,
 )
-from goalmem_cli.evaluation.run import Answered, Manifest, Placed, Run, Verdict
+from goalmem_cli.evaluation.runs.run import Answered, Manifest, Placed, Run, Verdict
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.trace import Status, Trace

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.judge import ABSTENTION, STYLES, TEMPLATES, Judge, Style, judge_run, quotable
-from goalmem_cli.evaluation.run import Verdict
+from goalmem_cli.evaluation.runs.judge import ABSTENTION, STYLES, TEMPLATES, Judge, Style, judge_run, quotable
+from goalmem_cli.evaluation.runs.run import Verdict
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.prompts import Profile
 from tests.evaluation.test_judge import BOOKS, CASE, RIGHT, STEPS, answer, judge_of, marked, run_of
 from tests.fakes import ScriptedModel

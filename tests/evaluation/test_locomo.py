@@ -13,8 +13,8 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.evaluation.locomo import CATEGORIES, MEM0_CATEGORIES, read_cases
-from goalmem_cli.evaluation.questions import Repair, ordered
+from goalmem_cli.evaluation.datasets.locomo import CATEGORIES, MEM0_CATEGORIES, read_cases
+from goalmem_cli.evaluation.datasets.questions import Repair, ordered
 from goalmem_cli.transcripts import Source, read_file
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
 
-from goalmem_cli.evaluation.locomo_f1 import f1_score, is_locomo_refusal, list_f1, locomo_score, normalise_answer
+from goalmem_cli.evaluation.metrics.locomo_f1 import (
+    f1_score,
+    is_locomo_refusal,
+    list_f1,
+    locomo_score,
+    normalise_answer,
+)
 
 LOCOMO = Path(__file__).parents[3] / "shared/data/locomo/locomo5.json"
 MARKS = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum())

@@ -12,8 +12,8 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.longmemeval import CATEGORIES, read_cases
-from goalmem_cli.evaluation.questions import Repair, ordered
+from goalmem_cli.evaluation.datasets.longmemeval import CATEGORIES, read_cases
+from goalmem_cli.evaluation.datasets.questions import Repair, ordered
 from goalmem_cli.transcripts import Source, read_file
 from tests.transcripts.layouts import LONGMEMEVAL
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.evaluation.overlap import assignment, bleu1, is_exact_match, set_scores, word_set_f1
+from goalmem_cli.evaluation.metrics.overlap import assignment, bleu1, is_exact_match, set_scores, word_set_f1
 
 
 def test_words_count_once_and_stay_unstemmed() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.evaluation.plan_quality import PlanQuality, cited_without_reading, final_plan, plan_quality
+from goalmem_cli.evaluation.metrics.plan_quality import PlanQuality, cited_without_reading, final_plan, plan_quality
 from goalmem_cli.logic.support import Support
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Step
 from goalmem_cli.transcripts import read_file

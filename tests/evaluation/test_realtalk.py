@@ -10,8 +10,8 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.questions import Repair, ordered
-from goalmem_cli.evaluation.realtalk import read_cases
+from goalmem_cli.evaluation.datasets.questions import Repair, ordered
+from goalmem_cli.evaluation.datasets.realtalk import read_cases
 from goalmem_cli.transcripts import Source, read_file
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "realtalk"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.datasets import read_dataset
-from goalmem_cli.evaluation.recall import RANKINGS, RERANKED, backbone_recall, evidence_recall, retrieval_table
-from goalmem_cli.models.embedders import load_embedder
+from goalmem_cli.evaluation.datasets.reading import read_dataset
+from goalmem_cli.evaluation.metrics.recall import RANKINGS, RERANKED, backbone_recall, evidence_recall, retrieval_table
+from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.transcripts import read_file

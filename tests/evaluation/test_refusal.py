@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from goalmem_cli.evaluation.refusal import REFUSAL, Refusal, is_refused, prediction, refusal_scores
+from goalmem_cli.evaluation.metrics.refusal import REFUSAL, Refusal, is_refused, prediction, refusal_scores
 from goalmem_cli.trace import Status
 from tests.render.traces import ANSWERED, FAILED, UNKNOWN
 

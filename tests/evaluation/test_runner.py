@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.errors import ContextOverflow, UsageError
 from goalmem_cli.evaluation.cases import Case, Dataset
-from goalmem_cli.evaluation.estimate import estimated, say_duration
-from goalmem_cli.evaluation.folder import RunFolder, read_run
-from goalmem_cli.evaluation.merging import merge
 from goalmem_cli.evaluation.queries import QueryKind, gold_queries, plain_words
-from goalmem_cli.evaluation.run import Answered, Placed, Run
-from goalmem_cli.evaluation.runner import Memory, Row, answer, retrieve
-from goalmem_cli.evaluation.sampling import Sample, choose, shard
-from goalmem_cli.evaluation.together import Together
+from goalmem_cli.evaluation.runs.estimate import estimated, say_duration
+from goalmem_cli.evaluation.runs.folder import RunFolder, read_run
+from goalmem_cli.evaluation.runs.merging import merge
+from goalmem_cli.evaluation.runs.run import Answered, Placed, Run
+from goalmem_cli.evaluation.runs.runner import Memory, Row, answer, retrieve
+from goalmem_cli.evaluation.runs.sampling import Sample, choose, shard
+from goalmem_cli.evaluation.runs.together import Together
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.records import Conversation, Query, Question
 from goalmem_cli.store import Store

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.evaluation.run import Verdict
-from goalmem_cli.evaluation.scores import score
+from goalmem_cli.evaluation.runs.run import Verdict
+from goalmem_cli.evaluation.summaries.scores import score
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Action, Attempt, Fact, Status, Step, Stop, Trace, as_document, from_document
 from tests.render.traces import ANSWERED, ASKED, FAILED, GOAL, QUESTION, SUBGOALS, UNKNOWN

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.evaluation.run import Answered, Retrieved, Run, Verdict
-from goalmem_cli.evaluation.summary import CategoryNames, Row, Summary, accuracies, recall_at, summarise
-from goalmem_cli.evaluation.summary_formats import COLUMNS, document, harmless, rows_csv
+from goalmem_cli.evaluation.runs.run import Answered, Retrieved, Run, Verdict
+from goalmem_cli.evaluation.summaries.summary import CategoryNames, Row, Summary, accuracies, recall_at, summarise
+from goalmem_cli.evaluation.summaries.summary_formats import COLUMNS, document, harmless, rows_csv
 from goalmem_cli.trace import Status
 from tests.evaluation.made_runs import CASES, answered_run, backward, forward, manifest, placed, retrieved_run
 

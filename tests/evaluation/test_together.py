@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from goalmem_cli.errors import ContextOverflow, ModelError, StoreError
-from goalmem_cli.evaluation.together import Each, Together, complete_each, one_by_one
+from goalmem_cli.evaluation.runs.together import Each, Together, complete_each, one_by_one
 from goalmem_cli.ports import Completion, GrammarShape, Request
 
 SHAPE = GrammarShape('root ::= "x"')

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 
 
 @pytest.fixture(scope="session")

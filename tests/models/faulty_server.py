@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.server import ServerModel
+from goalmem_cli.models.servers.server import ServerModel
 from goalmem_cli.ports import Completion, Example, GrammarShape, JsonShape, Request
 
 CHAT = "/v1/chat/completions"

@@ -11,13 +11,13 @@ from typing import Any
 
 import llama_cpp
 
-from goalmem_cli.models.gguf import read_header
-from goalmem_cli.models.kv_cache import KvCache
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.kv_cache import KvCache
+from goalmem_cli.models.in_process.llama import LlamaModel
+from goalmem_cli.models.in_process.prompt_states import PromptStates
+from goalmem_cli.models.in_process.vocabulary import Vocabulary
 from goalmem_cli.models.native_log import native_log
-from goalmem_cli.models.prompt_states import PromptStates
 from goalmem_cli.models.state_cache import StateCache
-from goalmem_cli.models.vocabulary import Vocabulary
+from goalmem_cli.models.weights.gguf import read_header
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from goalmem_cli.errors import ContextOverflow, ModelError
-from goalmem_cli.models.gguf import read_header
-from goalmem_cli.models.llama import LlamaModel
-from goalmem_cli.models.repacking import repacked
-from goalmem_cli.models.template import ChatTemplate, Piece
+from goalmem_cli.models.in_process.llama import LlamaModel
+from goalmem_cli.models.in_process.template import ChatTemplate, Piece
+from goalmem_cli.models.weights.gguf import read_header
+from goalmem_cli.models.weights.repacking import repacked
 from goalmem_cli.ports import Completion, GrammarShape, Request
 from tests.models.native_model import Interrupting, assembled, loaded
 from tests.models.varied import LONG, VARIED, chosen, person, told

@@ -16,9 +16,9 @@ from tokenizers.models import Model, Unigram, WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
-from goalmem_cli.models.directions import direction_of
-from goalmem_cli.models.distil import distil
-from goalmem_cli.models.embedders import STATIC_FOLDER, load_embedder
+from goalmem_cli.models.embedding.directions import direction_of
+from goalmem_cli.models.embedding.distil import distil
+from goalmem_cli.models.embedding.embedders import STATIC_FOLDER, load_embedder
 from goalmem_cli.ports import Embedder, Vectors
 
 TEXTS = (
@@ -163,7 +163,7 @@ def test_a_dimension_that_the_model_does_not_have_is_an_error(tmp_path: Path) ->
 
 def test_a_folder_of_sentence_transformers_is_loaded(minilm: Embedder) -> None:
     """A path to a saved model gives the same vectors as the model's name."""
-    from goalmem_cli.models.sentence import minilm_folder
+    from goalmem_cli.models.embedding.sentence import minilm_folder
 
     assert np.allclose(load_embedder(str(minilm_folder())).embed(TEXTS), minilm.embed(TEXTS), atol=1e-5)
 
@@ -245,7 +245,7 @@ def test_a_mapping_to_rows_that_are_not_there_is_unreadable(tmp_path: Path, mapp
 def test_the_static_embedder_loads_nothing_heavy() -> None:
     """Loading and using the default embedder imports neither torch nor any other heavy library."""
     script = (
-        "import sys\nfrom goalmem_cli.models.embedders import load_embedder\nload_embedder().embed(['a text'])\n"
+        "import sys\nfrom goalmem_cli.models.embedding.embedders import load_embedder\nload_embedder().embed(['a text'])\n"
         f"print([name for name in {FORBIDDEN!r} if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -256,7 +256,7 @@ def test_sentence_transformers_are_loaded_without_noise_or_network() -> None:
     """Loading and using minilm writes nothing to the terminal and opens no connection; nor does a missing name."""
     script = (
         "import sys\nsys.addaudithook(lambda event, _: sys.exit(event) if event == 'socket.connect' else None)\n"
-        "from goalmem_cli.errors import ModelMissing\nfrom goalmem_cli.models.embedders import load_embedder\n"
+        "from goalmem_cli.errors import ModelMissing\nfrom goalmem_cli.models.embedding.embedders import load_embedder\n"
         "load_embedder('minilm').embed(['a text'] * 100)\n"
         "try:\n    load_embedder('nobody/nothing')\nexcept ModelMissing:\n    pass\n"
     )

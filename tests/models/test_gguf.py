@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
 from goalmem_cli.models.catalogue import COMPACT, FULL, profile_of
-from goalmem_cli.models.gguf import GgufHeader, file_digest, read_header
+from goalmem_cli.models.weights.gguf import GgufHeader, file_digest, read_header
 from tests.models.conftest import gguf_text, small_gguf
 
 

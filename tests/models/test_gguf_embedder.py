@@ -14,9 +14,9 @@ import pytest
 from safetensors.numpy import load_file
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
-from goalmem_cli.models.embedders import load_embedder
-from goalmem_cli.models.gguf_embedder import GgufEmbedder
-from goalmem_cli.models.sentence import minilm_folder
+from goalmem_cli.models.embedding.embedders import load_embedder
+from goalmem_cli.models.embedding.gguf_embedder import GgufEmbedder
+from goalmem_cli.models.embedding.sentence import minilm_folder
 from goalmem_cli.ports import Vectors
 from tests.models.conftest import gguf_text, small_gguf
 from tests.models.test_embedders import ODD_TEXTS, TEXTS
@@ -250,7 +250,7 @@ def test_nothing_of_llama_cpp_reaches_the_terminal(bert_path: Path, tmp_path: Pa
     bad = tmp_path / "bad.gguf"
     bad.write_bytes(small_gguf() + bytes(256))
     script = (
-        "from goalmem_cli.errors import ModelUnreadable\nfrom goalmem_cli.models.embedders import load_embedder\n"
+        "from goalmem_cli.errors import ModelUnreadable\nfrom goalmem_cli.models.embedding.embedders import load_embedder\n"
         f"embedder = load_embedder({f'gguf:{bert_path}'!r})\nembedder.embed(['a text', '', 'coffee ' * 2000])\n"
         f"try:\n    load_embedder({f'gguf:{bad}'!r})\nexcept ModelUnreadable:\n    pass\n"
     )

@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.kv_cache import KvCache, Logits, shared_length
+from goalmem_cli.models.in_process.kv_cache import KvCache, Logits, shared_length
 from tests.conftest import examples
 from tests.models.native_model import Native, loaded
 

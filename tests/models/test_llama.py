@@ -15,9 +15,9 @@ import jsonschema
 import pytest
 
 from goalmem_cli.errors import ContextOverflow, ModelError, ModelMissing, ModelUnreadable
-from goalmem_cli.models.decoding import LEAST_ROWS
-from goalmem_cli.models.grammar import grammar_text
-from goalmem_cli.models.llama import LlamaModel, usable_threads
+from goalmem_cli.models.in_process.decoding import LEAST_ROWS
+from goalmem_cli.models.in_process.grammar import grammar_text
+from goalmem_cli.models.in_process.llama import LlamaModel, usable_threads
 from goalmem_cli.ports import Example, GrammarShape, JsonShape, Request
 
 FACTS = "".join(f"F{n}: Anna said that she met friend number {n} at the cafe in May.\n" for n in range(1, 11))
@@ -293,7 +293,7 @@ def test_nothing_native_reaches_the_terminal(bundled_path: Path, tmp_path: Path)
 import sys
 from pathlib import Path
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import GrammarShape, Request
 model = LlamaModel.from_file(Path({str(bundled_path)!r}), threads=1)
 for grammar in ('root ::= "a"', "root ::= (", "root ::= none"):

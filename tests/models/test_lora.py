@@ -10,11 +10,11 @@ import pytest
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import AdapterUnreadable, UsageError
 from goalmem_cli.models.catalogue import BUNDLED, list_models, resolve
-from goalmem_cli.models.gguf import file_digest
-from goalmem_cli.models.llama import LlamaModel
-from goalmem_cli.models.lora import SHIPPED, Adapter, chosen_adapter
-from goalmem_cli.models.repacking import made_weights
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.state_cache import StateCache, model_cache
+from goalmem_cli.models.weights.gguf import file_digest
+from goalmem_cli.models.weights.lora import SHIPPED, Adapter, chosen_adapter
+from goalmem_cli.models.weights.repacking import made_weights
 from goalmem_cli.ports import Completion
 from goalmem_cli.wiring import load_model
 from tests.models.adapters import write_adapter

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.models.llama import LlamaModel
-from goalmem_cli.models.repacking import repacked
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.state_cache import StateCache
+from goalmem_cli.models.weights.repacking import repacked
 from goalmem_cli.ports import Completion, Request
 from tests.models.varied import LONG, chosen, listed, person, told
 

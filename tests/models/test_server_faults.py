@@ -20,8 +20,8 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ModelError, ModelMissing
-from goalmem_cli.models.server import ServerModel
-from goalmem_cli.models.server_http import LONGEST_WAIT, MOST_WAITING, TRIES
+from goalmem_cli.models.servers.http import LONGEST_WAIT, MOST_WAITING, TRIES
+from goalmem_cli.models.servers.server import ServerModel
 from goalmem_cli.wiring import load_model
 from tests.models.faulty_server import (
     KEY,
@@ -185,7 +185,7 @@ def test_closing_ends_what_is_under_way() -> None:
 
 INTERRUPTED = """
 import sys
-from goalmem_cli.models.server import ServerModel
+from goalmem_cli.models.servers.server import ServerModel
 from goalmem_cli.ports import GrammarShape, Request
 model = ServerModel.from_address(sys.argv[1], key=None, parallel=2, timeout=600)
 try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.errors import ModelUnreadable
-from goalmem_cli.models.template import ChatTemplate, Piece
+from goalmem_cli.models.in_process.template import ChatTemplate, Piece
 from goalmem_cli.ports import Example, GrammarShape, Request
 
 CHATML = (

@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import GrammarShape, JsonShape, LanguageModel, Reasoner, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.facts import token_cost

@@ -6,7 +6,7 @@ import pytest
 
 from goalmem_cli.logic import parse_atom
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.llama import LlamaModel
+from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question

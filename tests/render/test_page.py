@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.evaluation.run import Run
-from goalmem_cli.evaluation.summary import summarise
+from goalmem_cli.evaluation.runs.run import Run
+from goalmem_cli.evaluation.summaries.summary import summarise
 from goalmem_cli.render import page as page_module
 from goalmem_cli.render.charts import WIDTH, charts_of
 from goalmem_cli.render.figures import sections

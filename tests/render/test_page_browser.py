@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalmem_cli.evaluation.run import Run
-from goalmem_cli.evaluation.summary import summarise
+from goalmem_cli.evaluation.runs.run import Run
+from goalmem_cli.evaluation.summaries.summary import summarise
 from goalmem_cli.render.page import page
 from tests.evaluation.made_runs import CASES, answered_run, long_run, retrieved_run
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from goalmem_cli.evaluation.bootstrap import Interval
-from goalmem_cli.evaluation.run import Run, Verdict
-from goalmem_cli.evaluation.summary import Summary, summarise
+from goalmem_cli.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.evaluation.runs.run import Run, Verdict
+from goalmem_cli.evaluation.summaries.summary import Summary, summarise
 from goalmem_cli.render.figures import amount, difference, sections, share
 from goalmem_cli.render.report import report
 from tests.evaluation.made_runs import HOSTILE, answered_run, manifest, placed, retrieved_run

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from goalmem_cli.store.exporting import CONTENT_TABLES
+from goalmem_cli.store.changes.exporting import CONTENT_TABLES
 
 EMBEDDER = ("embedder", "dimension", "fingerprint")
 

@@ -12,7 +12,7 @@ import pytest
 
 from goalmem_cli.records import Conversation, Query
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Added, Ranking, Selection
+from goalmem_cli.stored import Added, Ranking, Selection
 from tests.store.samples import CAFE, START, chat, open_store
 
 TEXTS = [f"Message number {number} about subject {number % 7}." for number in range(60)]

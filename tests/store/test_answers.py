@@ -13,7 +13,7 @@ import pytest
 from goalmem_cli.errors import StoreError
 from goalmem_cli.records import Query, Turn, Unit
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Ranking, Selection
+from goalmem_cli.stored import Ranking, Selection
 from goalmem_cli.transcripts import read_file
 from tests.fakes import HashEmbedder
 from tests.store.samples import chat, open_store

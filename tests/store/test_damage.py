@@ -16,7 +16,7 @@ import pytest
 from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Ranking, Selection
+from goalmem_cli.stored import Ranking, Selection
 from tests.store.contents import Contents, contents
 from tests.store.killing import NEW, OLD, OPERATIONS, ROOT
 from tests.store.samples import chat

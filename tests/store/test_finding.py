@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import StoreLocked
 from goalmem_cli.records import Hit, Query, Unit
-from goalmem_cli.store import unit_rows
-from goalmem_cli.store.columns import moment_columns, time_from_moment
-from goalmem_cli.store.database import Connection, Database
-from goalmem_cli.store.keys import SQL_KEY, SQL_PLACE_KEY, key_of, place_key
+from goalmem_cli.store.database import unit_rows
+from goalmem_cli.store.database.access import Connection, Database
+from goalmem_cli.store.database.columns import moment_columns, time_from_moment
+from goalmem_cli.store.database.keys import SQL_KEY, SQL_PLACE_KEY, key_of, place_key
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.units import NEIGHBOURS
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 from tests.store.samples import chat, open_store
 
 LONG = " ".join(f"word{place}" for place in range(700))

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import EmbedderMismatch, StoreError
 from goalmem_cli.records import Conversation, Edge, Query, Turn
-from goalmem_cli.store.database import Database
+from goalmem_cli.store.database.access import Database
+from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.text_index import TextIndex
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.store.units import FLAT
-from goalmem_cli.store.values import Forgotten, Ranking, Selection
+from goalmem_cli.stored import FLAT, Forgotten, Ranking, Selection
 from tests.conftest import examples
 from tests.fakes import HashEmbedder
 from tests.store.contents import contents, holding

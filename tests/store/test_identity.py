@@ -12,7 +12,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Added, Ranking
+from goalmem_cli.stored import Added, Ranking
 from tests.store.samples import CAFE, START, chat, open_store
 
 

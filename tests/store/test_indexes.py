@@ -21,15 +21,15 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query, Unit, content_hash
-from goalmem_cli.store import unit_rows
-from goalmem_cli.store.database import Database
-from goalmem_cli.store.derived import Indexed, Manifest
+from goalmem_cli.store.database import unit_rows
+from goalmem_cli.store.database.access import Database
+from goalmem_cli.store.database.unit_rows import VectorPair
+from goalmem_cli.store.indexes.derived import Indexed, Manifest
+from goalmem_cli.store.indexes.text_index import TextIndex
+from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.text_index import TextIndex
-from goalmem_cli.store.unit_rows import VectorPair
 from goalmem_cli.store.units import Entry
-from goalmem_cli.store.values import Ranking
-from goalmem_cli.store.vector_index import VectorIndex, VectorSnapshot
+from goalmem_cli.stored import Ranking
 from tests.conftest import CHECKOUT, examples
 from tests.store.samples import CAFE, chat, open_store
 
@@ -378,7 +378,7 @@ from pathlib import Path
 import tempfile
 import numpy.linalg
 from goalmem_cli.errors import StoreError
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 from tests.store.samples import open_store
 from tests.store.test_indexes import everything
 store = open_store(Path(sys.argv[1]))

@@ -15,7 +15,7 @@ import pytest
 from goalmem_cli.errors import StoreLocked
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Ranking, Selection
+from goalmem_cli.stored import Ranking, Selection
 from tests.fakes import HashEmbedder
 from tests.store.samples import CAFE, chat, open_store
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 HOLD = """
 import sys
 from pathlib import Path
-from goalmem_cli.store.database import Database
+from goalmem_cli.store.database.access import Database
 database = Database(Path(sys.argv[1]), print, 5.0)
 with database.writing() if sys.argv[2] == "write" else database.reading():
     print("holding", flush=True)
@@ -45,7 +45,7 @@ import sys
 import time
 from pathlib import Path
 from goalmem_cli.records import Query
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 from tests.store.samples import open_store
 store = open_store(Path(sys.argv[1]))
 print("reading", flush=True)

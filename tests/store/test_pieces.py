@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import Unit, content_hash
-from goalmem_cli.store.derived import Indexed
+from goalmem_cli.store.database.unit_rows import VectorPair
+from goalmem_cli.store.indexes.derived import Indexed
+from goalmem_cli.store.indexes.vector_index import VectorIndex
 from goalmem_cli.store.passages import estimate_tokens, split_into_passages
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.store.unit_rows import VectorPair
 from goalmem_cli.store.units import Entry
-from goalmem_cli.store.vector_index import VectorIndex
 from goalmem_cli.trace import Status, Trace
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Unit, content_hash
-from goalmem_cli.store.derived import Indexed
-from goalmem_cli.store.screening import Heads, best_of, candidates, width_of, write_heads
-from goalmem_cli.store.unit_rows import VectorPair
+from goalmem_cli.store.database.unit_rows import VectorPair
+from goalmem_cli.store.indexes.derived import Indexed
+from goalmem_cli.store.indexes.screening import Heads, best_of, candidates, width_of, write_heads
+from goalmem_cli.store.indexes.vector_index import VectorIndex
 from goalmem_cli.store.units import Entry
-from goalmem_cli.store.vector_index import VectorIndex
 from tests.conftest import examples
 
 DIMENSION = 32
@@ -111,7 +111,7 @@ def test_products_are_computed_by_one_thread() -> None:
     """Otherwise those of several rankings, searched at once, would wait for one another."""
     program = (
         "import time, numpy as np\n"
-        "from goalmem_cli.store.screening import Heads, products\n"
+        "from goalmem_cli.store.indexes.screening import Heads, products\n"
         "matrix = np.ones((200_000, 256), dtype=np.float32)\n"
         "heads = Heads(np.ones((256, 95), dtype=np.float32), matrix[:, :96].copy())\n"
         "def others(work):\n"

@@ -17,7 +17,7 @@ from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.passages import estimate_tokens
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 from tests.conftest import examples
 from tests.fakes import HashEmbedder
 from tests.store.samples import CAFE, START, chat, open_store

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.store.vectors import sound
+from goalmem_cli.store.indexes.vectors import sound
 from tests.fakes import HashEmbedder
 
 TEXTS = ["Ben: a latte", "Ann: tea", f"Ben: {'x' * 500}"]

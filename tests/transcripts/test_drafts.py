@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from goalmem_cli.transcripts import Source
-from goalmem_cli.transcripts.drafts import STRETCH_TURNS, Draft, Message, conversations_from_drafts, whole_conversations
+from goalmem_cli.transcripts.reading.drafts import (
+    STRETCH_TURNS,
+    Draft,
+    Message,
+    conversations_from_drafts,
+    whole_conversations,
+)
 
 SOURCE = Source.from_bytes(b"x", "a.json")
 

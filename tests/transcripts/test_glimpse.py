@@ -8,7 +8,7 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
-from goalmem_cli.transcripts.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from tests.transcripts.layouts import SHAREGPT
 
 LONG = json.dumps({"padding": ["x" * 1000] * 5000, **SHAREGPT, "id": "long"})

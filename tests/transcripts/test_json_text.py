@@ -12,9 +12,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.transcripts.json_text import JsonText
-from goalmem_cli.transcripts.nodes import Listing
-from goalmem_cli.transcripts.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Listing
+from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)

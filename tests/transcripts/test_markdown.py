@@ -9,7 +9,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in, read_bytes
-from goalmem_cli.transcripts.drafts import whole_conversations
+from goalmem_cli.transcripts.reading.drafts import whole_conversations
 
 
 def read(text: str, name: str = "walk.md") -> Conversation:

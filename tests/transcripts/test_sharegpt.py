@@ -9,7 +9,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import conversations_in, detect, read_bytes
-from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.reading.source import Source
 from tests.transcripts.layouts import SHAREGPT
 
 

@@ -12,7 +12,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
-from goalmem_cli.transcripts.drafts import STRETCH_TURNS
+from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
 
 CHAT: dict[str, Any] = {
     "name": "Ana",

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.transcripts.times import stamp_from_day_first, stamp_from_epoch, stamp_from_text, time_of_day_from_text
+from goalmem_cli.transcripts.reading.times import (
+    stamp_from_day_first,
+    stamp_from_epoch,
+    stamp_from_text,
+    time_of_day_from_text,
+)
 
 
 @pytest.mark.parametrize(

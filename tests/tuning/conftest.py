@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.prompt_tokens import PromptTokens
+from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.tuning.corpus import Talk, read_corpus

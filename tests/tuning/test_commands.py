@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.models.gguf import file_digest
-from goalmem_cli.models.lora import Adapter
+from goalmem_cli.models.weights.gguf import file_digest
+from goalmem_cli.models.weights.lora import Adapter
 from goalmem_cli.tuning import card
 from goalmem_cli.tuning.adapter import LEAST_ALIKE, NAME
 from goalmem_cli.tuning.commands import CHECKPOINT, PROMPTS, main

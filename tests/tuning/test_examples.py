@@ -11,7 +11,7 @@ import pytest
 
 from goalmem_cli.asking import read_fields
 from goalmem_cli.logic import parse_atom
-from goalmem_cli.models.prompt_tokens import PromptTokens
+from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import lines

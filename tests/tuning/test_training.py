@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.gguf import file_digest, read_header
-from goalmem_cli.models.lora import BASE_DIGEST, Adapter
+from goalmem_cli.models.weights.gguf import file_digest, read_header
+from goalmem_cli.models.weights.lora import BASE_DIGEST, Adapter
 from goalmem_cli.tuning import adapter, training
 from goalmem_cli.tuning.batches import Tokens
 from tests.conftest import examples

@@ -9,6 +9,7 @@ from goalmem_cli.asking import Reply, ask_each, parse_json
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.extraction import EXTRACT, Chunk, Extracted, chunks_of, read_json, read_lines
 from goalmem_cli.backbones.remem.graph import LINKS, fact_unit, gist_unit, phrase_edges, phrase_units
+from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.backbones.remem.times import disagreements
 from goalmem_cli.backbones.remem.tools import Call, Found, run
@@ -26,9 +27,8 @@ from goalmem_cli.backbones.structured.indexing import (
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.ports import Indexed, JsonShape, Outlook, PartDone, Request
 from goalmem_cli.records import Hit, Part, Query, Turn, Unit, Usage
-from goalmem_cli.store.episodes import FACT, GIST, PHRASE, SYNONYMY
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.store.looking.episodes import FACT, GIST, PHRASE, SYNONYMY
+from goalmem_cli.stored import Derivation
 
 STEPS = (EXTRACT,)
 DISAGREEMENTS = "times on which model and resolver disagree"
@@ -41,7 +41,7 @@ WEIGHT = 3.0
 class Remem:
     """Retrieves gists, facts and turns, fused by rank; every hit is a unit that names the turns it came from."""
 
-    def __init__(self, store: Store, kit: LoadKit, settings: Settings | None = None) -> None:
+    def __init__(self, store: EpisodicMemory, kit: LoadKit, settings: Settings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit

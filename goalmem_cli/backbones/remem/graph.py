@@ -18,7 +18,7 @@ from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.records import Edge, Turn, Unit, content_hash
-from goalmem_cli.store.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
+from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 
 CHUNK = "chunk"
 LINKS = (CONTEXT, RELATION, SYNONYMY, SUBJECT, OBJECT)

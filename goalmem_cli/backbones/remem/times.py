@@ -17,7 +17,7 @@ from goalmem_cli.logic.dates import say_period, spoken_in
 from goalmem_cli.logic.days import Period
 from goalmem_cli.logic.relative import Bound
 from goalmem_cli.records import Turn, Unit
-from goalmem_cli.store.episodes import event_times
+from goalmem_cli.store.looking.episodes import event_times
 
 TIME, PROPOSED = "time", "proposed"
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")

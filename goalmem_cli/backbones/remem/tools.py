@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.graph import key_of
+from goalmem_cli.backbones.remem.memory import OpenEpisodes
 from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.store.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
-from goalmem_cli.store.values import Ranking
-
-if TYPE_CHECKING:
-    from goalmem_cli.store.reader import Reader
+from goalmem_cli.store.looking.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
+from goalmem_cli.stored import Ranking
 
 TOP = Settings().top
 _DEPTH = 200
@@ -81,7 +78,7 @@ class Call:
     aggregation: Aggregation | None = None
 
 
-def run(reader: Reader, scope: Query, call: Call, top: int = TOP) -> Found:
+def run(reader: OpenEpisodes, scope: Query, call: Call, top: int = TOP) -> Found:
     """Return what the tool gives that is called.
 
     Raises:
@@ -99,7 +96,7 @@ def run(reader: Reader, scope: Query, call: Call, top: int = TOP) -> Found:
     )  # fmt: skip
 
 
-def semantic_retrieve(reader: Reader, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
+def semantic_retrieve(reader: OpenEpisodes, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
     """Return the gists and the facts whose vectors are nearest to the query's, of those whose times pass.
 
     Raises:
@@ -109,7 +106,7 @@ def semantic_retrieve(reader: Reader, scope: Query, query: str, times: Times = A
     return _retrieve(reader, replace(scope, text=query), Ranking.DENSE, times, top)
 
 
-def lexical_retrieve(reader: Reader, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
+def lexical_retrieve(reader: OpenEpisodes, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
     """Return the gists and the facts that share most with the query's words (BM25), of those whose times pass.
 
     Raises:
@@ -118,7 +115,7 @@ def lexical_retrieve(reader: Reader, scope: Query, query: str, times: Times = AN
     return _retrieve(reader, replace(scope, text=query), Ranking.BM25, times, top)
 
 
-def find_gist_contexts(reader: Reader, scope: Query, gist: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
+def find_gist_contexts(reader: OpenEpisodes, scope: Query, gist: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
     """Return the gists that say nearly what this one says, and the facts about what it is about; `gist` is a unit's id.
 
     Raises:
@@ -132,7 +129,7 @@ def find_gist_contexts(reader: Reader, scope: Query, gist: str, times: Times = A
 
 
 def find_entity_contexts(
-    reader: Reader,
+    reader: OpenEpisodes,
     scope: Query,
     *,
     subject: str | None = None,
@@ -183,12 +180,12 @@ def _number(counts: Counts, aggregation: Aggregation) -> int:
     }[aggregation]
 
 
-def _retrieve(reader: Reader, query: Query, ranking: Ranking, times: Times, top: int) -> Found:
+def _retrieve(reader: OpenEpisodes, query: Query, ranking: Ranking, times: Times, top: int) -> Found:
     gists, facts = (_ranked(reader, query, ranking, kind, times, top) for kind in (GIST, FACT))
     return Found(gists, facts)
 
 
-def _ranked(reader: Reader, query: Query, ranking: Ranking, kind: str, times: Times, top: int) -> tuple[Hit, ...]:
+def _ranked(reader: OpenEpisodes, query: Query, ranking: Ranking, kind: str, times: Times, top: int) -> tuple[Hit, ...]:
     """Return the best of one kind. With times, all of them are ranked, so that none that passes is missed."""
     episodes = reader.episodes(NAME)
     depth = top if times.is_open else max(_DEPTH, episodes.count_of(kind))
@@ -202,5 +199,5 @@ def _ranked(reader: Reader, query: Query, ranking: Ranking, kind: str, times: Ti
     return tuple(replace(hit, score=scores[hit.unit.id], ranks=ranks[hit.unit.id]) for hit in hits)
 
 
-def _hits(reader: Reader, units: Sequence[str]) -> tuple[Hit, ...]:
+def _hits(reader: OpenEpisodes, units: Sequence[str]) -> tuple[Hit, ...]:
     return tuple(reader.hits(units).values())

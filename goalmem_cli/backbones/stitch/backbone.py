@@ -29,10 +29,10 @@ from goalmem_cli.backbones.stitch.tracking import Reader
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Hit, Part, Query, Turn, Unit, content_hash
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.stored import Derivation
 
 _KEPT = 16  # of how many scopes of conversations the intents are kept
 _REQUESTS = 2  # scope and event of a turn are asked about at once
@@ -45,7 +45,7 @@ class Stitch:
 
     def __init__(
         self,
-        store: Store,
+        store: StructuredMemory,
         kit: LoadKit,
         settings: Settings | None = None,
         choose: Choose | None = None,

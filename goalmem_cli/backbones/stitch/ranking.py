@@ -17,9 +17,9 @@ from goalmem_cli.backbones.fusion import Fused, fuse
 from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Intent, Labels, inventory_counts
 from goalmem_cli.backbones.stitch.settings import Way
+from goalmem_cli.memory import OpenMemory
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.store.reader import Reader
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 
 Choose: TypeAlias = Callable[[Query, Labels], Labels]
 """Returns the labels that a question looks for, of those that there are."""
@@ -57,7 +57,7 @@ def label_weights(intents: Mapping[str, Intent], chosen: Labels) -> dict[str, fl
     return {id_: total for id_, total in sums.items() if total > 0}
 
 
-def gated_hits(reader: Reader, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels) -> list[Hit]:
+def gated_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels) -> list[Hit]:
     """Return at most k hits: the snippets, those with more of the chosen labels first, the alike first among equals.
 
     Where there are fewer snippets, turns follow, as `hybrid` ranks them.
@@ -84,7 +84,7 @@ def gated_hits(reader: Reader, query: Query, k: int, intents: Mapping[str, Inten
     return best + [replace(said[each.unit], score=each.score, ranks=each.ranks) for each in turns if each.unit in said]
 
 
-def weighted_hits(reader: Reader, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels) -> list[Hit]:
+def weighted_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels) -> list[Hit]:
     """Return at most k hits of turns and snippets, by the labels and the content of both, fused for each turn.
 
     Each turn that is found comes once, as it was said or as its snippet tells it, whichever is better found by its
@@ -115,7 +115,7 @@ def weighted_hits(reader: Reader, query: Query, k: int, intents: Mapping[str, In
     return _each_form(hits, place, fuse(lists, {**recipe, LABELS: LABEL_WEIGHT}), by_content)[:k]
 
 
-WAYS: Mapping[Way, Callable[[Reader, Query, int, Mapping[str, Intent], Labels], list[Hit]]] = {
+WAYS: Mapping[Way, Callable[[OpenMemory, Query, int, Mapping[str, Intent], Labels], list[Hit]]] = {
     Way.GATED: gated_hits,
     Way.WEIGHTED: weighted_hits,
 }
@@ -147,17 +147,17 @@ def _own(ranking: Ranking) -> str:
     return f"{SNIPPET}-{ranking.value}"
 
 
-def _turn_lists(reader: Reader, query: Query, depth: int) -> dict[str, list[str]]:
+def _turn_lists(reader: OpenMemory, query: Query, depth: int) -> dict[str, list[str]]:
     found = reader.rank(query, list(RECIPES["hybrid"]), depth)
     return {ranking.value: [scored.unit for scored in ranked] for ranking, ranked in found.items()}
 
 
-def _snippet_lists(reader: Reader, query: Query, depth: int) -> dict[str, list[str]]:
+def _snippet_lists(reader: OpenMemory, query: Query, depth: int) -> dict[str, list[str]]:
     found = reader.rank(query, list(SNIPPET_RANKINGS), depth, backbone=NAME, kinds=(SNIPPET,))
     return {_own(ranking): [scored.unit for scored in ranked] for ranking, ranked in found.items()}
 
 
-def _passing(reader: Reader, query: Query, intents: Mapping[str, Intent]) -> dict[str, int]:
+def _passing(reader: OpenMemory, query: Query, intents: Mapping[str, Intent]) -> dict[str, int]:
     """Return snippet id -> its rank by likeness, for all that pass the query's filters.
 
     A ranking leaves out what points the other way; unless more than conversations is asked for, it comes last.

@@ -25,7 +25,7 @@ from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.stitch.steps import Ask, Noted, Seeds, Steps
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.records import Part, Turn, Unit, Usage
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.stored import Derivation
 
 Track: TypeAlias = Generator[list[Ask], list[Reply[Any]], list[Unit]]
 Near: TypeAlias = Callable[[str, Sequence[str], int], list[str]]

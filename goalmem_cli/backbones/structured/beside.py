@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from goalmem_cli.backbones.flat import DEPTH, RECIPES
 from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.memory import OpenMemory
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.store.reader import Reader
-from goalmem_cli.store.values import Ranking
+from goalmem_cli.stored import Ranking
 
 OWN = "own"
 """What sets the name of a ranking of derived units off from that of turns."""
 
 
 def ranked_units(
-    reader: Reader, query: Query, backbone: str, kinds: tuple[str, ...], depth: int = DEPTH
+    reader: OpenMemory, query: Query, backbone: str, kinds: tuple[str, ...], depth: int = DEPTH
 ) -> dict[str, list[str]]:
     """Return the backbone's units of these kinds by words and by vectors, as rankings for `hits_beside_turns`.
 
@@ -28,7 +28,7 @@ def ranked_units(
 
 
 def hits_beside_turns(
-    reader: Reader, query: Query, k: int, own: Mapping[str, Sequence[str]], weights: Mapping[str, float]
+    reader: OpenMemory, query: Query, k: int, own: Mapping[str, Sequence[str]], weights: Mapping[str, float]
 ) -> list[Hit]:
     """Return at most k hits, best first, of a backbone's own rankings of units and of the four rankings of turns.
 

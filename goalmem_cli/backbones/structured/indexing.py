@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Derived, Part, Turn, Usage
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.stored import Derivation
 
 BYTES_PER_TOKEN = 3
 """Rather few, so that an estimate of tokens is too high rather than too low."""
@@ -79,7 +79,7 @@ def batches(parts: Iterable[Part], at_once: int, requests: Callable[[Part], int]
 
 
 def derive_all(
-    store: Store,
+    store: StructuredMemory,
     backbone: str,
     work: Plan,
     groups: Iterable[Sequence[Part]],
@@ -104,7 +104,9 @@ def derive_all(
     return done
 
 
-def summary(store: Store, backbone: str, done: Sequence[PartDone], noted: Mapping[str, int] | None = None) -> Indexed:
+def summary(
+    store: StructuredMemory, backbone: str, done: Sequence[PartDone], noted: Mapping[str, int] | None = None
+) -> Indexed:
     """Return what an indexing did, with what the backbone now has.
 
     Raises:

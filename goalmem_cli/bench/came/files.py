@@ -11,9 +11,9 @@ from typing import TypeVar
 from goalmem_cli.bench.came.records import QuestionLabels, StoryQuestion, StoryTurn, Trajectory, TurnLabels
 from goalmem_cli.documents import plain, rebuild
 from goalmem_cli.store.files import reporting
-from goalmem_cli.transcripts.came import LABELS, QUESTIONS, TURNS
-from goalmem_cli.transcripts.nodes import Node, json_lines
-from goalmem_cli.transcripts.source import Source
+from goalmem_cli.transcripts.readers.came import LABELS, QUESTIONS, TURNS
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines
+from goalmem_cli.transcripts.reading.source import Source
 
 HINT = "check the folder's permissions and the free space, or name another folder"
 

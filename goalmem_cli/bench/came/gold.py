@@ -11,12 +11,12 @@ from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.stitch.backbone import windows_of
 from goalmem_cli.backbones.stitch.intent import Facet, Intent, Labels, snippet_unit
 from goalmem_cli.bench.came.records import QuestionLabels, TurnLabels
+from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.records import Query, Turn, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.values import Derivation
+from goalmem_cli.stored import Derivation
 
 
-def derive_gold(store: Store, labels: Mapping[str, TurnLabels], *, gold_notes: bool) -> None:
+def derive_gold(store: StructuredMemory, labels: Mapping[str, TurnLabels], *, gold_notes: bool) -> None:
     """Store a snippet with the gold labels of each turn; its note is the gold one, or else the turn's own text.
 
     Raises:

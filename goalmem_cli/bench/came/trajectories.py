@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from goalmem_cli.bench.came.asking import Candidate, chosen
-from goalmem_cli.bench.came.debate import Debate
+from goalmem_cli.bench.came.debate.storyboard import Debate
 from goalmem_cli.bench.came.discourse import Discourse
 from goalmem_cli.bench.came.interleaving import Thread, interleave
 from goalmem_cli.bench.came.records import (
@@ -21,7 +21,7 @@ from goalmem_cli.bench.came.records import (
     Trajectory,
     TurnLabels,
 )
-from goalmem_cli.bench.came.travel import Travel
+from goalmem_cli.bench.came.travel.storyboard import Travel
 
 PER_TYPE = 25
 """How many questions of each type a trajectory has at most."""

@@ -1,0 +1,1 @@
+"""The made-up debates: their world, plan, words, state and questions."""

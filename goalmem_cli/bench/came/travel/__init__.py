@@ -1,0 +1,1 @@
+"""The made-up journeys: their world, plan, words, state and questions."""

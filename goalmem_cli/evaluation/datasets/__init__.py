@@ -1,0 +1,1 @@
+"""Benchmarks' questions as cases: one reader a layout, and the choice among them."""

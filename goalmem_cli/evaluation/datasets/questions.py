@@ -1,0 +1,95 @@
+"""What the readers of questions share: evidence and answers, and what they repair on the way, with how often."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from enum import StrEnum
+
+from goalmem_cli.transcripts.reading.nodes import Node
+
+_SEPARATORS = re.compile(r"(?:[;,\s]|\.(?=\s|$))+")
+_DIA_ID = re.compile(r"D([0-9]{1,6}):([0-9]{1,6})")
+
+
+class Repair(StrEnum):
+    """What can be wrong with a question or its file; the value completes `N ...`."""
+
+    NUMBER_ANSWER = "answers that are numbers, read as text"
+    ADVERSARIAL_ANSWER = "answers given to adversarial questions, dropped"
+    SPLIT_EVIDENCE = "evidence strings that name several turns, split"
+    NORMALISED_EVIDENCE = "evidence ids with leading zeros, normalised"
+    REPEATED_EVIDENCE = "evidence ids given twice, dropped"
+    UNPARSABLE_EVIDENCE = "evidence strings that name no turn, dropped"
+    ABSENT_EVIDENCE = "evidence turns that the conversation does not have, dropped"
+    UNLABELLED_EVIDENCE = "evidence turns of sessions without an id, dropped"
+    NO_EVIDENCE = "questions left without evidence"
+    PART_ASKED = "questions about a part of the trajectory, asked of all of it"
+    NO_MESSAGES = "questions of conversations without messages, left out"
+    NO_QUESTIONS = "files in the folders without questions, passed over"
+
+
+def ordered(repairs: Counter[str]) -> dict[str, int]:
+    """Return what was repaired at all, in the order of `Repair`, then what a reader says in its own words."""
+    known = [repair.value for repair in Repair]
+    return {line: repairs[line] for line in (*known, *sorted(repairs.keys() - set(known))) if repairs[line]}
+
+
+def answer_from_node(node: Node, repairs: Counter[str]) -> str | None:
+    """Return the answer's text, a number's digits, or None where there is none.
+
+    Raises:
+        InputError: it is of another kind.
+    """
+    if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+        repairs[Repair.NUMBER_ANSWER] += 1
+        return node.number_text()
+    return node.optional_text() or None
+
+
+def evidence_from_node(node: Node, known: Collection[str], repairs: Counter[str]) -> tuple[str, ...]:
+    """Return the labels of turns that LoCoMo's evidence strings name, each once, in the file's own spelling.
+
+    Raises:
+        InputError: the value is neither null nor an array of strings.
+    """
+    found: list[str] = []
+    for item in node.elements() if node.value is not None else []:
+        parts = [part for part in _SEPARATORS.split(item.text()) if part]
+        repairs[Repair.SPLIT_EVIDENCE] += len(parts) > 1
+        repairs[Repair.UNPARSABLE_EVIDENCE] += not parts
+        found += [label for part in parts if (label := _label(part, known, repairs)) is not None]
+    return settled(found, repairs)
+
+
+def present(labels: Iterable[str], known: Collection[str], repairs: Counter[str]) -> tuple[str, ...]:
+    """Return the labels of turns that the conversation has, each once."""
+    listed = list(labels)
+    repairs[Repair.ABSENT_EVIDENCE] += sum(label not in known for label in listed)
+    return settled((label for label in listed if label in known), repairs)
+
+
+def settled(labels: Iterable[str], repairs: Counter[str]) -> tuple[str, ...]:
+    """Return a question's evidence, each label once, and count repeats and its absence."""
+    listed = list(labels)
+    evidence = tuple(dict.fromkeys(listed))
+    repairs[Repair.REPEATED_EVIDENCE] += len(listed) - len(evidence)
+    repairs[Repair.NO_EVIDENCE] += not evidence
+    return evidence
+
+
+def _label(text: str, known: Collection[str], repairs: Counter[str]) -> str | None:
+    """Return the turn that the text names, or None, counted, when it names none."""
+    if text in known:
+        return text
+    match = _DIA_ID.fullmatch(text)
+    if match is None:
+        repairs[Repair.UNPARSABLE_EVIDENCE] += 1
+        return None
+    label = f"D{int(match[1])}:{int(match[2])}"
+    if label not in known:
+        repairs[Repair.ABSENT_EVIDENCE] += 1
+        return None
+    repairs[Repair.NORMALISED_EVIDENCE] += 1
+    return label

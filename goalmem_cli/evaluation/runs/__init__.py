@@ -1,0 +1,1 @@
+"""A run: its folder, its stages, its shards, and the judge that marks it."""

@@ -1,0 +1,133 @@
+"""Makes a static embedding table from a sentence-transformers model, so that embedding needs no network of layers.
+
+The recipe is the one published with Model2Vec: the model's output for every token of its vocabulary on its own,
+principal components, and a weight that falls with the token's frequency (smooth inverse frequency, the frequency
+estimated by Zipf's law from the token's rank in the vocabulary). The folder written is read by Model2Vec.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.errors import ModelError, ModelUnreadable
+from goalmem_cli.models.embedding.sentence import load_transformer
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+TABLE = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+CONFIG = "config.json"
+SMOOTHING = 1e-4
+UNUSED_TOKEN = re.compile(r"\[unused\d+\]|<unused\d+>|<\|reserved_special_token_\d+\|>")
+TOKENS_PER_BATCH = 512
+
+Matrix = NDArray[np.float32]
+
+
+def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool = False) -> Path:
+    """Write the static table of the model `name` to `out_dir`, and return that folder.
+
+    `name` is ``minilm``, a path or a sentence-transformers name; `dimension` is the length of the vectors written, at
+    most that of the model's. The same model gives the same table on the same machine; another machine's arithmetic
+    may move single entries by one step of their 8 bits.
+
+    Raises:
+        ModelMissing: nothing is there under that name, and `may_download` is False.
+        ModelUnreadable: the model is not one whose vocabulary can be read token by token.
+        ModelError: the dimension does not fit, or the folder cannot be written.
+    """
+    model = load_transformer(name, may_download=may_download)
+    tokenizer, vocabulary = _vocabulary(name, model)
+    widest = min(_token_outputs(name, model, range(1)).shape[1], len(vocabulary))
+    if not 0 < dimension <= widest:
+        raise ModelError(
+            f"a table of {dimension} dimensions cannot be made from {name}",
+            f"choose a dimension between 1 and {widest}",
+        )
+    outputs = _token_outputs(name, model, range(len(vocabulary)))
+    special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
+    is_word = np.array([token not in special and not UNUSED_TOKEN.fullmatch(token) for token in vocabulary])
+    table = np.zeros((len(vocabulary), dimension), dtype=np.float32)
+    table[is_word] = _principal_components(outputs[is_word], dimension) * _frequency_weights(int(is_word.sum()))
+    try:
+        _write(out_dir, table, tokenizer, name)
+    except OSError as error:
+        raise ModelError(f"cannot write {out_dir}: {error.strerror}", "name a folder that can be written") from error
+    return out_dir
+
+
+def _vocabulary(name: str, model: SentenceTransformer) -> tuple[dict[str, Any], list[str]]:
+    """Return the tokenizer as JSON, without what it adds around a text, and its tokens in the order of their ids."""
+    backend = getattr(model.tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise ModelUnreadable(f"{name} has no tokenizer that can be stored", "distil a model with a fast tokenizer")
+    document: dict[str, Any] = json.loads(backend.to_str())
+    document.update(truncation=None, padding=None, post_processor=None)
+    ids = backend.get_vocab(with_added_tokens=True)
+    vocabulary = sorted(ids, key=ids.__getitem__)
+    if [ids[token] for token in vocabulary] != list(range(len(vocabulary))):
+        raise ModelUnreadable(f"the vocabulary of {name} has gaps", "distil another model")
+    return document, vocabulary
+
+
+def _token_outputs(name: str, model: SentenceTransformer, tokens: range) -> Matrix:
+    """Return the (tokens, width) mean output of the model for each token, between its start and end tokens."""
+    import torch
+
+    marked = model.tokenizer("a", return_special_tokens_mask=True)
+    ids, marks = marked["input_ids"], marked["special_tokens_mask"]
+    body = marks.index(0)
+    before, after = ids[:body], [token for token, mark in zip(ids[body:], marks[body:], strict=True) if mark]
+    batches = []
+    with torch.inference_mode():
+        for start in range(0, len(tokens), TOKENS_PER_BATCH):
+            rows = [[*before, token, *after] for token in tokens[start : start + TOKENS_PER_BATCH]]
+            batch = torch.tensor(rows, device=model.device)
+            features = {"input_ids": batch, "attention_mask": torch.ones_like(batch)}
+            outputs = model[0](features).get("token_embeddings")
+            if outputs is None or outputs.ndim != 3:
+                raise ModelUnreadable(f"{name} gives no output token by token", "distil a transformer model")
+            batches.append(outputs.mean(dim=1).float().cpu().numpy())
+    return np.asarray(np.nan_to_num(np.concatenate(batches)), dtype=np.float32)
+
+
+def _principal_components(outputs: Matrix, dimension: int) -> Matrix:
+    """Return the rows along their `dimension` directions of most variance, each direction's sign made definite."""
+    centred = outputs.astype(np.float64) - outputs.mean(axis=0, dtype=np.float64)
+    _, directions = np.linalg.eigh(centred.T @ centred)
+    scores = centred @ directions[:, ::-1][:, :dimension]
+    furthest = np.abs(scores).argmax(axis=0)
+    signed: Matrix = (scores * np.sign(scores[furthest, np.arange(dimension)])).astype(np.float32)
+    return signed
+
+
+def _frequency_weights(count: int) -> Matrix:
+    """Return a (count, 1) weight per token by rank: nearly 1 for a rare one, a small fraction for the most frequent."""
+    frequency = 1.0 / np.arange(2, count + 2)
+    frequency /= frequency.sum()
+    weights: Matrix = (SMOOTHING / (SMOOTHING + frequency))[:, None].astype(np.float32)
+    return weights
+
+
+def _write(out_dir: Path, table: Matrix, tokenizer: dict[str, Any], name: str) -> None:
+    """Write the folder: each row as 8-bit steps of its own size, so that frequent tokens lose no precision."""
+    from safetensors.numpy import save
+
+    steps = np.abs(table).max(axis=1, keepdims=True) / 127.0
+    rows = np.rint(np.divide(table, steps, out=np.zeros_like(table), where=steps > 0)).astype(np.int8)
+    out_dir.mkdir(parents=True, exist_ok=True)
+    (out_dir / TABLE).write_bytes(save({"embeddings": rows, "weights": steps[:, 0].astype(np.float32)}))
+    (out_dir / TOKENIZER).write_text(json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    config = {
+        "model_type": "model2vec", "architectures": ["StaticModel"], "tokenizer_name": Path(name).name,
+        "apply_pca": table.shape[1], "sif_coefficient": SMOOTHING, "hidden_dim": table.shape[1],
+        "normalize": True, "embedding_dtype": "int8",
+    }  # fmt: skip
+    (out_dir / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

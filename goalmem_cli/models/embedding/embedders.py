@@ -1,0 +1,200 @@
+"""Embedders by name: the static table that ships with the package, sentence-transformers models, and GGUF models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.errors import ModelMissing, ModelUnreadable
+from goalmem_cli.models.embedding.directions import direction_of
+from goalmem_cli.models.embedding.gguf_embedder import PREFIX as GGUF
+from goalmem_cli.models.embedding.gguf_embedder import GgufEmbedder
+from goalmem_cli.models.embedding.sentence import SentenceEmbedder, load_transformer
+from goalmem_cli.ports import Embedder, Vectors
+from goalmem_cli.records import encodable
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+STATIC_FOLDER = Path(__file__).parent.parent / "static"
+MAX_TOKENS = 2048
+MATRIX = 2
+LINES_PER_BATCH = 1024
+CHARACTERS_PER_BATCH = 2**17
+COMMON_WORDS = ("the", "a", "i", "you", "it", "is", "was", "and", "to", "of", "in", "what", ":", ",", ".", "?")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A vector per token, kept as small as it was stored: spread out, it takes longer to fill than to be asked once."""
+
+    rows: NDArray[Any]
+    weights: NDArray[Any] | None
+    mapping: NDArray[Any] | None
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], tokens: int) -> Table:
+        """Return the table of a Model2Vec file, for a tokenizer of so many tokens.
+
+        Raises:
+            KeyError: it holds no rows.
+            ValueError: there are not as many of them as there are tokens.
+        """
+        table = cls(tensors["embeddings"], tensors.get("weights"), tensors.get("mapping"))
+        rows = len(table.rows if table.mapping is None else table.mapping)
+        is_outside = table.mapping is not None and not set(table.mapping.tolist()) <= set(range(len(table.rows)))
+        if table.rows.ndim != MATRIX or rows < tokens or (table.mapping is None and rows != tokens) or is_outside:
+            raise ValueError(f"{tokens} tokens need as many rows, not an array of shape {table.rows.shape}")
+        if table.weights is not None and len(table.weights) != rows:
+            raise ValueError(f"{rows} rows need as many weights, not {len(table.weights)}")
+        return table
+
+    def of_tokens(self, ids: NDArray[np.int64]) -> Vectors:
+        """Return the vectors of the tokens, of shape (n, dimension)."""
+        vectors = self.rows[ids if self.mapping is None else self.mapping[ids]].astype(np.float32)
+        if self.weights is not None:
+            vectors *= self.weights[ids, None].astype(np.float32)
+        return vectors
+
+
+class StaticEmbedder:
+    """Embeds by averaging a table's rows over a text's tokens: no layers, no torch, thousands of texts a second."""
+
+    def __init__(self, name: str, tokenizer: Tokenizer, unknown: int | None, table: Table) -> None:
+        """Take a tokenizer that cuts long texts short, its token for what it does not know, and the tokens' vectors."""
+        self.name = name
+        self.dimension: int = table.rows.shape[1]
+        self._tokenizer = tokenizer
+        self._unknown = unknown
+        self._table = table
+
+    @classmethod
+    def from_folder(cls, name: str, folder: Path) -> StaticEmbedder:
+        """Return the embedder of a folder that `distil` wrote, or any other of Model2Vec's form.
+
+        Raises:
+            ModelUnreadable: a file of the folder is missing or garbled.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        try:
+            # Put together here, since Model2Vec's own loading takes longer than all the rest of a search.
+            described = (folder / "tokenizer.json").read_text("utf-8")
+            model = json.loads(described)["model"]  # the library's own error has no type to catch
+            tokenizer = Tokenizer.from_str(described)
+            unknown = tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else model.get("unk_id")
+            table = Table.from_tensors(load_file(folder / "model.safetensors"), tokenizer.get_vocab_size())
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+            hint = "reinstall goalmem" if folder == STATIC_FOLDER else "make the table again: goalmem embedder distil"
+            raise ModelUnreadable(f"the embedding table in {folder} cannot be read: {error}", hint) from error
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(MAX_TOKENS)
+        return cls(name, tokenizer, unknown, table)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return an (n, dimension) matrix of unit-length rows; of a long line the first 2048 tokens count.
+
+        A line that stands in several texts is read once: of a turn and its neighbours, each turn is a line of five.
+        A text without a known word has a direction of its own, that of its hash, on the far side of ordinary texts: the
+        same symbol finds itself, and a symbol that the table does not know is not near to whatever was said.
+        """
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        readable = [encodable(text) for text in texts]
+        parts = [text.split("\n") for text in readable]
+        places = {line: place for place, line in enumerate(dict.fromkeys(chain.from_iterable(parts)))}
+        sums = self._sums(list(places))
+        lines = np.array([places[line] for line in chain.from_iterable(parts)])
+        starts = np.cumsum([0, *(len(lines_of_one) for lines_of_one in parts[:-1])])
+        rows: Vectors = np.add.reduceat(sums[lines], starts, axis=0)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+        for place in np.flatnonzero(lengths[:, 0] == 0):
+            rows[place] = direction_of(readable[place], self.dimension, self._common)
+        return rows
+
+    def _sums(self, lines: Sequence[str]) -> Vectors:
+        """Return for each line the sum of its tokens' rows: of shape (lines, dimension)."""
+        sums = np.zeros((len(lines), self.dimension), dtype=np.float32)
+        for first, last in _batches(lines):
+            tokens = self._tokens(lines[first:last])
+            filled = [place for place, ids in enumerate(tokens) if ids]
+            if filled:
+                starts = np.cumsum([0, *(len(tokens[place]) for place in filled[:-1])])
+                ids = np.fromiter(chain.from_iterable(tokens), dtype=np.int64)
+                sums[np.array(filled) + first] = np.add.reduceat(self._table.of_tokens(ids), starts, axis=0)
+        return sums
+
+    def _tokens(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the known tokens of each line, the first 2048 of it."""
+        read = self._tokenizer.encode_batch_fast(lines, add_special_tokens=False)
+        return [[token for token in line.ids if token != self._unknown] for line in read]
+
+    @cached_property
+    def _common(self) -> Vectors | None:
+        """What ordinary texts have in common, as a unit vector; None where the table knows none of the words."""
+        words = self._sums(COMMON_WORDS)
+        lengths = np.linalg.norm(words, axis=1, keepdims=True)
+        middle = np.divide(words, lengths, out=np.zeros_like(words), where=lengths > 0).mean(axis=0)
+        length = np.linalg.norm(middle)
+        return np.asarray(middle / length, dtype=np.float32) if length > 0 else None
+
+
+def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last place of runs of lines that are neither too many nor too long together."""
+    first = characters = 0
+    for place, line in enumerate(lines):
+        if place > first and (characters + len(line) > CHARACTERS_PER_BATCH or place - first >= LINES_PER_BATCH):
+            yield first, place
+            first, characters = place, 0
+        characters += len(line)
+    yield first, len(lines)
+
+
+def load_embedder(name: str = "static", *, may_download: bool = False, threads: int | None = None) -> Embedder:
+    """Return the embedder called `name`.
+
+    `name` is ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), ``gguf:`` and the
+    path of a GGUF model, a folder that `distil` or sentence-transformers wrote, or the name of a sentence-transformers
+    model on the Hugging Face hub, which is fetched only when `may_download` is True and must be in the local cache
+    otherwise. `threads` is how many threads a GGUF model computes with (None: one a core).
+
+    Raises:
+        ModelMissing: nothing is there under that name.
+        ModelUnreadable: something is there, but it cannot be loaded.
+    """
+    if name == "static":
+        return StaticEmbedder.from_folder(name, STATIC_FOLDER)
+    if name.startswith(GGUF):
+        return GgufEmbedder.from_file(Path(name.removeprefix(GGUF)), threads=threads)
+    try:
+        folder = Path(name).expanduser()
+        is_folder = name not in ("", "minilm") and folder.is_dir()
+    except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
+        reason = getattr(error, "strerror", None) or error
+        raise ModelMissing(
+            f"no embedder is there under the name {name}: {reason}", "use static, minilm, gguf:PATH or a model's folder"
+        ) from error
+    if is_folder:
+        name = str(folder.resolve())
+        if _is_static(folder):
+            return StaticEmbedder.from_folder(name, folder)
+    return SentenceEmbedder(name, load_transformer(name, may_download=may_download))
+
+
+def _is_static(folder: Path) -> bool:
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and config.get("model_type") == "model2vec"

@@ -1,0 +1,187 @@
+"""Knows llama.cpp's embedding mode: a GGUF model that turns texts into vectors, in a context of its own.
+
+One text is evaluated at a time. Many in one batch are no faster on a processor, cost memory for the scores of every
+token in them, and change a row's last digits with its neighbours.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
+from goalmem_cli.models.embedding.directions import direction_of
+from goalmem_cli.models.native_log import native_log
+from goalmem_cli.models.weights.gguf import GgufHeader, read_header
+from goalmem_cli.ports import Vectors
+from goalmem_cli.records import encodable
+
+PREFIX = "gguf:"
+MAX_CONTEXT = 1024
+DEFAULT_CONTEXT = 512
+CHARACTERS_PER_TOKEN = 256  # more than any token has on average, so that cutting a huge text short loses nothing
+MEAN, CLS, LAST, RANK = 1, 2, 3, 4  # llama.cpp's numbers for how tokens become one vector
+HINT = "use --embedder static, or another GGUF embedding model"
+
+
+class GgufEmbedder:
+    """Embeds with a GGUF model, in this process. Not thread-safe: one thread owns it.
+
+    `context` is how many tokens of a text count: what the model was trained for, at most 1024.
+    """
+
+    def __init__(self, name: str, model: Any, native_context: Any, resources: ExitStack) -> None:
+        import llama_cpp
+
+        self.name = name
+        self.dimension: int = llama_cpp.llama_model_n_embd_out(model)
+        self.context: int = llama_cpp.llama_n_ctx(native_context)
+        self._native = llama_cpp
+        self._native_context = native_context
+        self._vocabulary = llama_cpp.llama_model_get_vocab(model)
+        self._release = weakref.finalize(self, resources.close)
+        self._frame = self._tokens("")
+
+    @classmethod
+    def from_file(cls, path: Path, *, threads: int | None = None) -> GgufEmbedder:
+        """Load the model at `path`; its name is ``gguf:`` and the absolute path.
+
+        How a text's tokens become one vector is what the file says; their mean, where it says nothing. `threads` is how
+        many threads compute (default, and at most: every core this process may use).
+
+        Raises:
+            ModelMissing: nothing is there.
+            ModelUnreadable: it is not a whole GGUF file of a model that embeds and that this llama.cpp knows.
+            ModelError: the model's context does not fit into memory.
+        """
+        from goalmem_cli.models.in_process.llama import usable_threads
+
+        path = _absolute(path)
+        header = read_header(path)
+        pooling = _pooling(header)
+        size = min(header.context or DEFAULT_CONTEXT, MAX_CONTEXT)
+        with ExitStack() as resources:
+            model = _model(path, resources)
+            context = _context(model, path, size, pooling, usable_threads(threads), resources)
+            return cls(f"{PREFIX}{path}", model, context, resources.pop_all())
+
+    def close(self) -> None:
+        """Give the model's memory back; the embedder refuses texts afterwards."""
+        self._release()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return an (n, dimension) matrix of unit-length rows; of a long text the first `context` tokens count.
+
+        A text without a single token, such as the empty text of many models, gets the direction that its hash gives.
+
+        Raises:
+            ModelError: llama.cpp cannot go on, or the embedder was closed.
+        """
+        if not self._release.alive:
+            raise ModelError(f"the embedder {self.name} was closed", "load it again")
+        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            tokens = self._tokens(text)
+            row[:] = self._evaluated(tokens) if tokens else direction_of(text, self.dimension)
+        return rows
+
+    def _tokens(self, text: str) -> list[int]:
+        """Return the tokens that count, within the model's own start and end tokens; no text becomes one of those."""
+        data = encodable(text[: self.context * CHARACTERS_PER_TOKEN]).encode()
+        size = len(data) + 8
+        buffer = (self._native.llama_token * size)()
+        count = self._native.llama_tokenize(self._vocabulary, data, len(data), buffer, size, True, False)
+        if count < 0:
+            buffer = (self._native.llama_token * -count)()
+            count = self._native.llama_tokenize(self._vocabulary, data, len(data), buffer, -count, True, False)
+        tokens = list(buffer[:count])
+        if len(tokens) <= self.context:
+            return tokens
+        has_end = bool(self._frame) and tokens[-1] == self._frame[-1]
+        return [*tokens[: self.context - 1], tokens[-1]] if has_end else tokens[: self.context]
+
+    def _evaluated(self, tokens: list[int]) -> Vectors:
+        """Return the vector of the tokens, of unit length where it has any; what is no number stays one to be found."""
+        native = self._native
+        memory = native.llama_get_memory(self._native_context)
+        if memory:
+            native.llama_memory_clear(memory, True)
+        held = (native.llama_token * len(tokens))(*tokens)  # by name, as the batch only points to it
+        status = native.llama_decode(self._native_context, native.llama_batch_get_one(held, len(tokens)))
+        pointer = native.llama_get_embeddings_seq(self._native_context, 0) if status == 0 else None
+        if not pointer:
+            raise ModelError(f"llama.cpp cannot embed with {self.name}: it returns {status}", HINT)
+        vector = np.ctypeslib.as_array(pointer, shape=(self.dimension,)).astype(np.float64)
+        length = np.linalg.norm(vector)
+        return np.asarray(vector / length if np.isfinite(length) and length > 0 else vector, dtype=np.float32)
+
+
+def _absolute(path: Path) -> Path:
+    """Return where the path leads.
+
+    Raises:
+        ModelMissing: nothing can be there.
+        ModelUnreadable: llama.cpp and the store take names as UTF-8 only, and this is not.
+    """
+    hint = f"name a GGUF file: {PREFIX}PATH"
+    try:
+        found = path.expanduser().resolve()
+        is_there = found.exists()
+    except (OSError, RuntimeError, ValueError) as error:  # too long for a path; nobody's home; a null character
+        reason = getattr(error, "strerror", None) or error
+        raise ModelMissing(f"no embedder is there under the name {PREFIX}{path}: {reason}", hint) from error
+    if not is_there:
+        raise ModelMissing(f"no embedder is there: {found}", hint)
+    if encodable(str(found)) != str(found):
+        raise ModelUnreadable(f"{found} is not UTF-8, which an embedder's path has to be", "rename the file")
+    return found
+
+
+def _pooling(header: GgufHeader) -> int:
+    """Return how tokens become one vector.
+
+    Raises:
+        ModelUnreadable: the model ranks pairs of texts, and embeds none.
+    """
+    stated = header.values.get(f"{header.architecture}.pooling_type")
+    if stated == RANK:
+        raise ModelUnreadable(f"{header.path} is a reranker, which makes no vectors", HINT)
+    return stated if isinstance(stated, int) and stated in (MEAN, CLS, LAST) else MEAN
+
+
+def _model(path: Path, resources: ExitStack) -> Any:
+    """Load the weights, to be freed with the resources."""
+    log = native_log()
+    import llama_cpp
+
+    llama_cpp.llama_backend_init()
+    log.errors.clear()
+    model = llama_cpp.llama_model_load_from_file(str(path).encode(), llama_cpp.llama_model_default_params())
+    if not model:
+        reason = log.errors[0] if log.errors else "it does not say why"
+        raise ModelUnreadable(f"llama.cpp cannot load {path}: {reason}", HINT)
+    resources.callback(llama_cpp.llama_model_free, model)
+    if llama_cpp.llama_model_has_encoder(model) and llama_cpp.llama_model_has_decoder(model):
+        raise ModelUnreadable(f"{path} is made to translate one text into another, not to embed", HINT)
+    return model
+
+
+def _context(model: Any, path: Path, size: int, pooling: int, threads: int, resources: ExitStack) -> Any:
+    """Make a context whose every text is evaluated at once, to be freed with the resources."""
+    import llama_cpp
+
+    parameters = llama_cpp.llama_context_default_params()
+    parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = size
+    parameters.n_threads = parameters.n_threads_batch = threads
+    parameters.pooling_type = pooling
+    parameters.embeddings = True
+    context = llama_cpp.llama_init_from_model(model, parameters)
+    if not context:
+        raise ModelError(f"{path} does not fit into memory with {size} tokens", HINT)
+    resources.callback(llama_cpp.llama_free, context)
+    return context

@@ -1,0 +1,186 @@
+"""Decodes several requests together: what their prompts share is evaluated once, their replies grow in one batch.
+
+Every call starts from an empty cache, so that where things lie in it, and with that each last bit of the arithmetic, is
+decided by the call's requests alone. What earlier calls left is restored there as if it had just been evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from goalmem_cli.errors import ModelError
+from goalmem_cli.models.in_process.kv_cache import KvCache, Logits, Tokens
+from goalmem_cli.models.in_process.prompt_states import PromptStates
+from goalmem_cli.models.in_process.sampling import Grammars, ReplyGrammar
+from goalmem_cli.models.in_process.sharing import Plan, plan
+from goalmem_cli.models.in_process.vocabulary import Vocabulary
+from goalmem_cli.ports import Completion, Request
+
+# Flash attention computes fewer tokens at a time than these by another kernel, which rounds differently. So nothing is
+# kept that was evaluated as fewer after the fixed part, and as many are always left to evaluate after what was kept.
+LEAST_ROWS = 64
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One request on its way: its prompt's tokens, of which the first `fixed` are those of every prompt of its step."""
+
+    request: Request
+    prompt: Tokens
+    fixed: int
+    limit: int
+    sequence: int = -1
+    cached: int = 0
+    reply: list[int] = field(default_factory=list)
+    is_complete: bool = False
+    probabilities: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, request: Request, prompt: Sequence[int], fixed: int, limit: int) -> Job:
+        """Return the job of a request whose reply may have `limit` tokens."""
+        return cls(request, np.array(prompt, dtype=np.int32), fixed, limit)
+
+
+class Decoder:
+    """Runs jobs over one cache, at most `parallel` together. What they evaluated is kept for the calls that follow."""
+
+    def __init__(
+        self, cache: KvCache, states: PromptStates, grammars: Grammars, vocabulary: Vocabulary, parallel: int
+    ) -> None:
+        self._cache = cache
+        self._states = states
+        self._grammars = grammars
+        self._vocabulary = vocabulary
+        self._parallel = parallel
+
+    def run(self, jobs: Sequence[Job]) -> list[Completion]:
+        """Return the completions of the jobs, in order.
+
+        Raises:
+            ModelError: llama.cpp rejects the shape of a reply, or cannot go on.
+        """
+        for job in jobs:
+            self._grammars.check(job.request.shape)
+        waiting = deque(jobs)
+        while waiting:
+            together = self._admit(waiting)
+            with ExitStack() as stack:
+                grammars = [stack.enter_context(self._grammars.of(job.request.shape)) for job in together]
+                self._decode(list(zip(together, grammars, strict=True)), self._evaluate(together))
+        return [self._completion(job) for job in jobs]
+
+    def _admit(self, waiting: deque[Job]) -> list[Job]:
+        """Take the jobs from the queue that there is room for together, in order: one at least."""
+        admitted = [waiting.popleft()]
+        while waiting and len(admitted) < self._parallel and self._do_fit([*admitted, waiting[0]]):
+            admitted.append(waiting.popleft())
+        return admitted
+
+    def _do_fit(self, jobs: Sequence[Job]) -> bool:
+        """Say whether the cache holds the jobs' prompts and the longest replies to them."""
+        room = self._cache.cells - sum(job.limit for job in jobs)
+        return sum(len(job.prompt) for job in jobs) <= room or self._plan(jobs).cells <= room
+
+    def _plan(self, jobs: Sequence[Job]) -> Plan:
+        return plan([job.prompt for job in jobs], [job.fixed for job in jobs], can_fork=self._cache.can_cut)
+
+    def _decode(self, replies: Sequence[tuple[Job, ReplyGrammar]], outcomes: Sequence[Logits]) -> None:
+        """Let the replies grow, all by one token at a time, until each has ended."""
+        while replies:
+            going: list[tuple[Job, ReplyGrammar]] = []
+            for (job, grammar), logits in zip(replies, outcomes, strict=True):
+                if self._says_more(job, grammar, logits):
+                    going.append((job, grammar))
+                else:
+                    self._cache.drop(job.sequence)
+            replies = going
+            outcomes = self._cache.evaluate([(job.sequence, job.reply[-1:]) for job, _ in replies])
+
+    def _says_more(self, job: Job, grammar: ReplyGrammar, logits: Logits) -> bool:
+        """Add the next token to a job's reply; say whether more may come after it."""
+        given = logits.copy()  # the grammar takes away what may not stand
+        token = grammar.choose(logits)
+        job.is_complete = self._vocabulary.is_end(token)
+        if job.is_complete or len(job.reply) == job.limit:
+            return False
+        grammar.accept(token)
+        job.reply.append(token)
+        job.probabilities.append(_probability(given, token))
+        job.is_complete = grammar.is_over()
+        return not job.is_complete
+
+    def _evaluate(self, jobs: Sequence[Job]) -> list[Logits]:
+        """Evaluate the jobs' prompts, what several share first, and return the logits after each."""
+        planned = self._plan(jobs)
+        self._begin_roots([(jobs[root.place], root.end) for root in planned.roots], is_alone=len(jobs) == 1)
+        for level in planned.levels:
+            for fork in level:
+                if fork.place != fork.source:
+                    jobs[fork.place].cached = fork.start
+                    jobs[fork.place].sequence = self._cache.fork(jobs[fork.source].sequence, fork.start)
+            grown = [(jobs[fork.place], fork) for fork in level if fork.end > fork.start]
+            self._cache.evaluate([(job.sequence, job.prompt[fork.start : fork.end].tolist()) for job, fork in grown])
+        parts = [(job.sequence, job.prompt[len(self._cache.tokens(job.sequence)) :].tolist()) for job in jobs]
+        outcomes = self._cache.evaluate(parts)
+        if len(jobs) == 1 and len(parts[0][1]) >= LEAST_ROWS:
+            self._states.keep_prompt(jobs[0].sequence)
+        return outcomes
+
+    def _begin_roots(self, roots: Sequence[tuple[Job, int]], *, is_alone: bool) -> None:
+        """Give each job a sequence that holds its prompt as far as its end, from what is known of it already.
+
+        Each is evaluated in an empty cache and put beside the others afterwards, so that none depends on the others.
+        """
+        states: list[bytes] = []
+        for job, end in reversed(roots):
+            self._cache.clear()
+            self._begin(job, end, is_alone=is_alone)
+            if job is not roots[0][0]:
+                states.append(self._cache.state(job.sequence))
+        for job, end in roots[1:]:
+            restored = self._cache.restore(job.prompt[:end], states.pop())
+            if restored is None:
+                raise ModelError("llama.cpp cannot go on: it does not take its own state", "try a longer --context")
+            job.sequence = restored
+
+    def _begin(self, job: Job, end: int, *, is_alone: bool) -> None:
+        """Give the job a sequence that holds its prompt as far as `end`, of one that is alone perhaps further."""
+        cache, fixed = self._cache, job.prompt[: min(job.fixed, end)]
+        until = len(job.prompt) if is_alone else end
+        known = self._states.continued(job.prompt, len(fixed), until - LEAST_ROWS)
+        known = known if known is not None else self._states.begin(fixed)
+        job.sequence = known if known is not None else cache.begin()
+        job.cached = len(cache.tokens(job.sequence))
+        if known is None and len(fixed):
+            cache.evaluate([(job.sequence, fixed.tolist())])
+            self._states.keep(job.sequence, job.request.step)
+        held = len(cache.tokens(job.sequence))
+        if end > held:
+            cache.evaluate([(job.sequence, job.prompt[held:end].tolist())])
+        if end - held >= LEAST_ROWS:
+            self._states.keep_prompt(job.sequence)
+
+    def _completion(self, job: Job) -> Completion:
+        text = self._vocabulary.text(job.reply)
+        told = job.probabilities
+        return Completion(
+            text,
+            len(job.prompt),
+            job.cached,
+            len(job.reply),
+            job.is_complete,
+            told[0] if told else None,
+            math.prod(told) if told else None,
+        )
+
+
+def _probability(logits: Logits, token: int) -> float:
+    """Return the probability that the (vocabulary,) logits give the token."""
+    weights = np.exp(logits.astype(np.float64) - float(logits.max()))
+    return float(weights[token] / weights.sum())

@@ -1,0 +1,200 @@
+"""Knows llama.cpp: runs a GGUF model in this process, its replies held to a grammar, several requests in one batch.
+
+Decoding is greedy. What prompts begin with alike is evaluated once: the fixed part of a step's prompt once for all
+processes (`prompt_states`), what further requests share once within a process (`kv_cache`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from goalmem_cli.errors import ContextOverflow, ModelError, ModelUnreadable
+from goalmem_cli.models.in_process.decoding import Decoder, Job
+from goalmem_cli.models.in_process.kv_cache import KvCache
+from goalmem_cli.models.in_process.prompt_states import PromptStates
+from goalmem_cli.models.in_process.sampling import Grammars
+from goalmem_cli.models.in_process.template import ChatTemplate, Piece
+from goalmem_cli.models.in_process.vocabulary import Vocabulary
+from goalmem_cli.models.native_log import native_log
+from goalmem_cli.models.state_cache import StateCache
+from goalmem_cli.models.weights.gguf import GgufHeader, file_digest, read_header
+from goalmem_cli.models.weights.lora import Adapter, apply, load
+from goalmem_cli.ports import Completion, Request
+
+MAX_DEFAULT_CONTEXT = 8192
+TOKENS_PER_BATCH = 512
+PARALLEL = 8
+
+
+class LlamaModel:
+    """A GGUF model in this process. Not thread-safe: one thread owns it. `context` is its length in tokens."""
+
+    def __init__(
+        self, model: Any, cache: KvCache, template_source: str, states: PromptStates, context: int, parallel: int,
+        adapter: Any = None,
+    ) -> None:  # fmt: skip
+        import llama_cpp
+
+        self.context = context
+        self._native = llama_cpp
+        self._model = model
+        self._adapter = adapter
+        self._cache = cache
+        self._vocabulary = Vocabulary(llama_cpp, llama_cpp.llama_model_get_vocab(model))
+        self._template = ChatTemplate(template_source, self._vocabulary.bos, self._vocabulary.eos)
+        self._grammars = Grammars(llama_cpp, self._vocabulary)
+        self._decoder = Decoder(cache, states, self._grammars, self._vocabulary, parallel)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: Path,
+        *,
+        context: int | None = None,
+        threads: int | None = None,
+        parallel: int = PARALLEL,
+        states: StateCache | None = None,
+        name: str = "",
+        adapter: Path | None = None,
+        scale: float = 1.0,
+        flash_attention: bool = True,
+        batch: int = TOKENS_PER_BATCH,
+    ) -> LlamaModel:
+        """Load the model at `path`.
+
+        `context` is how many tokens prompt and reply may have together (default: what the model was trained for, at
+        most 8192); `threads` how many threads compute (default, and at most: every core this process may use, as
+        further ones would only wait for one another); `parallel` how many requests are decoded at a time; `batch` how
+        many tokens are evaluated at a time. `states` keeps evaluated prompts for other processes (default: none are
+        kept), where `name` says whose they are. `adapter` is the GGUF file of a LoRA adapter, whose change of the
+        weights counts `scale` times. Greedy decoding draws no random numbers, so that there is no seed.
+
+        Raises:
+            ModelMissing: nothing is there.
+            ModelUnreadable: it is not a whole GGUF file of a chat model that this llama.cpp knows; AdapterUnreadable
+                where that is so of the adapter, or where it was made for another model.
+            ModelError: the context does not fit into memory.
+        """
+        header = read_header(path)
+        template = header.values.get("tokenizer.chat_template")
+        if not isinstance(template, str):
+            raise ModelUnreadable(f"{path} has no chat template", "choose an instruct or chat model")
+        size = context if context is not None else default_context(header)
+        if size < 1:
+            raise ModelError(f"a context of {size} tokens holds nothing", "give --context a number above 0")
+        import llama_cpp as native
+
+        lora = Adapter.from_file(adapter, scale) if adapter is not None else None
+        with ExitStack() as undo:
+            model = load_weights(path)
+            undo.callback(native.llama_model_free, model)
+            applied = load(native, model, lora) if lora else None  # freed with the model
+            cache = _cache(model, size, min(size, batch), parallel, threads, is_flash=flash_attention)
+            undo.callback(cache.close)
+            if lora:
+                apply(native, cache.context, applied, lora.scale)
+            setup = _setup(path, lora) | {"context": size, "flash_attention": flash_attention}
+            kept = PromptStates(cache, setup, states, name or path.stem)
+            loaded = cls(model, cache, template, kept, size, parallel, applied)
+            undo.pop_all()
+        return loaded
+
+    def close(self) -> None:
+        """Give the model's memory back; the model cannot be used afterwards."""
+        self._grammars.close()
+        self._cache.close()
+        if self._adapter is not None:
+            self._native.llama_adapter_lora_free(self._adapter)
+        self._native.llama_model_free(self._model)
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return one completion per request, in order; the same requests in the same order give the same completions.
+
+        The requests are decoded together. `cached_tokens` of a completion are those at the head of its prompt that had
+        not to be evaluated for it, since an earlier prompt, or another one of these, begins alike.
+
+        Raises:
+            ContextOverflow: a prompt leaves no room in the context; nothing was evaluated then.
+            ModelError: llama.cpp rejects the shape of a reply, or cannot go on.
+        """
+        return self._decoder.run([self._job(request) for request in requests])
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens the text takes in a prompt."""
+        return len(self._vocabulary.tokens(Piece(text, is_content=True)))
+
+    def _job(self, request: Request) -> Job:
+        prompt, fixed = self._vocabulary.prompt(self._template.pieces(request))
+        room = self.context - len(prompt)
+        if room < 1:
+            raise ContextOverflow(
+                f"the prompt of step {request.step} has {len(prompt)} tokens, the model's context holds {self.context}",
+                "show the model fewer facts (--budget), or give it a longer context (--context)",
+            )
+        return Job.of(request, prompt, fixed, min(request.max_tokens, room))
+
+
+def _setup(path: Path, lora: Adapter | None) -> dict[str, object]:
+    """Return what the states of a model's prompts depend on, beside its context."""
+    import llama_cpp as native
+
+    return {
+        "weights": file_digest(path), "adapter": (lora.digest, lora.scale) if lora else None,
+        "key_type": native.GGML_TYPE_F16, "value_type": native.GGML_TYPE_F16, "library": native.__version__,
+    }  # fmt: skip
+
+
+def load_weights(path: Path, *, vocabulary_only: bool = False) -> Any:
+    """Return llama.cpp's model of the file, to be freed by whoever asked for it.
+
+    Raises:
+        ModelUnreadable: llama.cpp cannot load it.
+    """
+    log = native_log()
+    log.errors.clear()
+    import llama_cpp as native
+
+    native.llama_backend_init()
+    wanted = native.llama_model_default_params()
+    wanted.vocab_only = vocabulary_only
+    model = native.llama_model_load_from_file(os.fsencode(path), wanted)
+    if not model:
+        reason = log.errors[0] if log.errors else "it says no more"
+        raise ModelUnreadable(
+            f"llama.cpp cannot load {path}: {reason}", "get the file again, or name a model that llama.cpp knows"
+        )
+    return model
+
+
+def _cache(model: Any, size: int, batch: int, parallel: int, threads: int | None, *, is_flash: bool) -> KvCache:
+    """Return the cache of a new context of the model."""
+    import llama_cpp as native
+
+    wanted = native.llama_context_default_params()
+    wanted.n_ctx, wanted.n_batch, wanted.n_ubatch = size, batch, batch
+    wanted.n_seq_max, wanted.kv_unified = parallel, True
+    wanted.n_threads = wanted.n_threads_batch = usable_threads(threads)
+    wanted.type_k = wanted.type_v = native.GGML_TYPE_F16
+    wanted.flash_attn_type = int(is_flash)  # 1 enables, 0 disables
+    pointer = native.llama_init_from_model(model, wanted)
+    if not pointer:
+        raise ModelError(f"a context of {size} tokens does not fit", "give a smaller --context")
+    is_stepwise = native.llama_model_is_recurrent(model) or native.llama_model_is_hybrid(model)
+    vocabulary = native.llama_vocab_n_tokens(native.llama_model_get_vocab(model))
+    return KvCache(native, pointer, most=parallel, batch=batch, vocabulary=vocabulary, can_cut=not is_stepwise)
+
+
+def default_context(header: GgufHeader) -> int:
+    """Return how many tokens of context a model gets where none were wished for: its own, at most 8192."""
+    return min(header.context or MAX_DEFAULT_CONTEXT, MAX_DEFAULT_CONTEXT)
+
+
+def usable_threads(wanted: int | None) -> int:
+    """Return how many threads to compute with: as many as wanted, at most one for each core this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    return cores if wanted is None else min(wanted, cores)

@@ -1,0 +1,187 @@
+"""Greedy sampling under a grammar, by llama.cpp's own grammar engine.
+
+Not the library's sampler chain: that one hands a grammar that was rejected on to llama.cpp, which ends the process, and
+tries the grammar on the whole vocabulary where trying it on the likeliest tokens suffices.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.errors import ModelError
+from goalmem_cli.models.in_process.kv_cache import Logits
+from goalmem_cli.models.in_process.template import Piece
+from goalmem_cli.models.in_process.vocabulary import Vocabulary
+from goalmem_cli.models.native_log import standard_error_closed
+from goalmem_cli.ports import GrammarShape, JsonShape
+
+CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
+LIKELIEST = 32
+KEPT_GRAMMARS = 64
+KEPT_ENDINGS = 1024
+PROBES = [chr(code) for code in range(32, 127)] + ["\n"]
+
+
+def compiled(native: Any, vocabulary: Any, text: str) -> Any:
+    """Return llama.cpp's own form of a GBNF grammar, which whoever asked for it frees.
+
+    Raises:
+        ModelError: it is none.
+    """
+    with standard_error_closed():
+        grammar = native.llama_sampler_init_grammar(vocabulary, text.encode("utf-8", "replace"), b"root")
+    if not grammar:
+        raise ModelError("llama.cpp rejects the grammar of the reply", "check the output of the prompt's file")
+    return grammar
+
+
+class Grammars:
+    """The grammars of replies, each compiled once and copied for every reply. The least recently used ones go."""
+
+    def __init__(self, native: Any, vocabulary: Vocabulary) -> None:
+        self._native = native
+        self._vocabulary = vocabulary
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._compiled: OrderedDict[str, Any] = OrderedDict()
+        self._endings = _Endings(vocabulary)
+
+    def close(self) -> None:
+        """Give the memory of all back."""
+        while self._compiled:
+            self._native.llama_sampler_free(self._compiled.popitem()[1])
+
+    def check(self, shape: JsonShape | GrammarShape) -> None:
+        """Compile the grammar of a shape, so that a wrong one is known before anything is evaluated.
+
+        Raises:
+            ModelError: the shape is none that llama.cpp takes.
+        """
+        self._compile(self._text(shape))
+
+    @contextmanager
+    def of(self, shape: JsonShape | GrammarShape) -> Iterator[ReplyGrammar]:
+        """Yield the grammar of one reply of that shape.
+
+        Raises:
+            ModelError: the shape is none that llama.cpp takes.
+        """
+        text = self._text(shape)
+        copy = self._native.llama_sampler_clone(self._compile(text))
+        try:
+            yield ReplyGrammar(self._native, self._vocabulary, copy, text, self._endings)
+        finally:
+            self._native.llama_sampler_free(copy)
+
+    def _text(self, shape: JsonShape | GrammarShape) -> str:
+        from goalmem_cli.models.in_process.grammar import grammar_text
+
+        key = shape.grammar if isinstance(shape, GrammarShape) else json.dumps(shape.schema)
+        if key not in self._texts:
+            self._texts[key] = grammar_text(shape)
+        self._texts.move_to_end(key)
+        if len(self._texts) > KEPT_GRAMMARS:
+            self._texts.popitem(last=False)
+        return self._texts[key]
+
+    def _compile(self, text: str) -> Any:
+        if text not in self._compiled:
+            self._compiled[text] = compiled(self._native, self._vocabulary.pointer, text)
+        self._compiled.move_to_end(text)
+        if len(self._compiled) > KEPT_GRAMMARS:
+            self._native.llama_sampler_free(self._compiled.popitem(last=False)[1])
+        return self._compiled[text]
+
+
+class _Endings:
+    """Where replies are known to be over or not, by grammar and tokens so far; `probes` are tokens of one character."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        found = (vocabulary.tokens(Piece(character, is_content=True)) for character in PROBES)
+        self.probes = np.array(sorted({tokens[-1] for tokens in found if tokens}), dtype=np.intp)
+        self._known: OrderedDict[tuple[str, tuple[int, ...]], bool] = OrderedDict()
+
+    def is_over(self, key: tuple[str, tuple[int, ...]], look: Callable[[], bool]) -> bool:
+        """Return what is known of the key; look where nothing is."""
+        if key not in self._known:
+            self._known[key] = look()
+            if len(self._known) > KEPT_ENDINGS:
+                self._known.popitem(last=False)
+        return self._known[key]
+
+
+class ReplyGrammar:
+    """What one reply may go on with, given what it has said."""
+
+    def __init__(self, native: Any, vocabulary: Vocabulary, sampler: Any, text: str, endings: _Endings) -> None:
+        self._native = native
+        self._vocabulary = vocabulary
+        self._sampler = sampler
+        self._text = text
+        self._endings = endings
+        self._said: list[int] = []
+
+    def choose(self, logits: Logits) -> int:
+        """Return the most probable token of those that may come next. The (vocabulary,) logits are used up.
+
+        Raises:
+            ModelError: none may.
+        """
+        likeliest = np.array([logits.argmax()])
+        for tokens in (likeliest, None, np.arange(len(logits))):
+            tried = _largest(logits, LIKELIEST) if tokens is None else tokens
+            while (best := self._best(tried, logits)) is not None:
+                if self._vocabulary.is_sayable(best):
+                    return best
+                logits[best] = -np.inf
+        raise ModelError("the shape asked for leaves the model no way to go on", "check the prompt's output schema")
+
+    def accept(self, token: int) -> None:
+        """Go on after the token, which was admitted."""
+        self._native.llama_sampler_accept(self._sampler, token)
+        self._said.append(token)
+
+    def is_over(self) -> bool:
+        """Say whether nothing but the end may come next, so that the model need not be asked for it."""
+        if self._admitted(self._endings.probes).size:  # nearly always, and far quicker than trying every token
+            return False
+        return self._endings.is_over((self._text, tuple(self._said)), self._has_only_ends)
+
+    def _has_only_ends(self) -> bool:
+        admitted = self._admitted(np.arange(self._vocabulary.size)).tolist()
+        sayable = [token for token in admitted if self._vocabulary.is_sayable(token)]
+        return bool(sayable) and all(map(self._vocabulary.is_end, sayable))
+
+    def _admitted(self, tokens: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return those of the tokens that the grammar admits next."""
+        logits = self._applied(tokens, np.zeros(len(tokens), dtype=np.float32))
+        return tokens[np.isfinite(logits)]
+
+    def _best(self, tokens: NDArray[np.intp], logits: Logits) -> int | None:
+        """Return the most probable of the tokens that the grammar admits next, None if it admits none of them."""
+        admitted = self._applied(tokens, logits[tokens])
+        best = int(admitted.argmax())
+        return int(tokens[best]) if np.isfinite(admitted[best]) else None
+
+    def _applied(self, tokens: NDArray[np.intp], logits: Logits) -> Logits:
+        """Return the logits of the tokens, one each, minus infinity for those that the grammar does not admit next."""
+        native = self._native
+        candidates = np.zeros(len(tokens), dtype=CANDIDATE)
+        candidates["id"], candidates["logit"] = tokens, logits
+        data = ctypes.cast(candidates.ctypes.data, native.llama_token_data_p)
+        array = native.llama_token_data_array(data=data, size=len(tokens), selected=-1, sorted=False)
+        native.llama_sampler_apply(self._sampler, ctypes.byref(array))
+        return candidates["logit"]
+
+
+def _largest(logits: Logits, count: int) -> NDArray[np.intp]:
+    """Return the places of the largest logits and their equals, in the vocabulary's order: of equals the first wins."""
+    least = np.partition(logits, -min(count, len(logits)))[-min(count, len(logits))]
+    return np.flatnonzero(~(logits < least))

@@ -1,0 +1,260 @@
+"""Knows httpx2 and tenacity: asks a server over HTTP, again where that may help; what fails becomes our error."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+import anyio
+import httpx2
+from tenacity import AsyncRetrying, RetryCallState, wait_exponential, wait_random
+
+from goalmem_cli.errors import ContextOverflow, ModelError
+from goalmem_cli.models.servers.address import BASE_HINT, KEY_VARIABLE, Address, host_of, sound_key
+from goalmem_cli.models.servers.replies import Problem, cut, in_one_line, problem_in
+
+TRIES = 5
+LONGEST_WAIT, MOST_WAITING = 60.0, 120.0  # seconds before one more try, and before all of them
+CONNECT_SECONDS, LISTING_SECONDS = 10.0, 30.0
+LARGEST_REPLY = 16 * 2**20
+PASSING = frozenset({429, 500, 502, 503, 504})
+BACKOFF = wait_exponential(multiplier=0.5, max=20) + wait_random(0, 0.5)
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Refusal(ModelError):
+    """The server answered with an error; `pause` is how many seconds it asks to wait."""
+
+    def __init__(self, message: str, hint: str, status: int, problem: Problem, pause: float = 0.0) -> None:
+        super().__init__(message, hint)
+        self.status = status
+        self.problem = problem
+        self.pause = pause
+
+
+class Unreachable(ModelError):
+    """No connection came about."""
+
+
+class Lost(ModelError):
+    """The connection broke before the reply was whole."""
+
+
+class Late(ModelError):
+    """The server took longer than it may."""
+
+
+class Connection:
+    """A server to ask, from one event loop, at `place`. Holds the key, which no error of its contains."""
+
+    def __init__(
+        self, client: httpx2.AsyncClient, place: str, *, key: str = "", timeout: float, sleep: Sleep = anyio.sleep
+    ) -> None:
+        self._client = client
+        self.place = place
+        self._key = key
+        self._timeout = timeout
+        self._sleep = sleep
+        self._has_answered = False
+
+    @classmethod
+    def to(cls, address: Address, key: str | None, timeout: float, sleep: Sleep = anyio.sleep) -> Connection:
+        """Return a connection to the server; nothing is sent yet.
+
+        `timeout` is how many seconds a reply may take; `sleep` waits between tries.
+
+        Raises:
+            ModelError: the key, or what the environment says of proxies and certificates, cannot be used.
+        """
+        key = sound_key(key or "")
+        headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        try:
+            client = httpx2.AsyncClient(
+                base_url=f"{address.base}/", headers=headers, follow_redirects=False, trust_env=not address.is_local,
+                timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS), pool=None),
+            )  # fmt: skip
+        except (httpx2.InvalidURL, ImportError, OSError, ValueError) as error:
+            raise ModelError(
+                f"no connection to {address.host} can be prepared: {cut(in_one_line(str(error)))}",
+                "check the address, and the proxies and certificates named in the environment",
+            ) from error
+        return cls(client, address.base, key=key, timeout=timeout, sleep=sleep)
+
+    async def aclose(self) -> None:
+        """Close the connections to the server."""
+        await self._client.aclose()
+
+    async def get(self, path: str) -> object:
+        """Return what is at the path; raises as `post` does."""
+        return await self._asked("GET", path, None, min(self._timeout, LISTING_SECONDS), PASSING)
+
+    async def post(self, path: str, body: object, passing: frozenset[int] = PASSING) -> object:
+        """Return the JSON document that answers another one, tried again on a status of `passing` or a lost connection.
+
+        Raises:
+            ContextOverflow: the prompt is longer than the context.
+            Refusal: the server answers with another error.
+            ModelError: it cannot be reached, is too slow, or what it sends is no JSON document.
+        """
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        return await self._asked("POST", path, content, self._timeout, passing)
+
+    async def _asked(
+        self, method: str, path: str, content: bytes | None, seconds: float, passing: frozenset[int]
+    ) -> object:
+        retrying = AsyncRetrying(
+            sleep=self._sleep, wait=_wait, stop=_is_enough, reraise=True,
+            retry=lambda state: self._is_worth_another(state, passing),
+        )  # fmt: skip
+        try:
+            return await retrying(self._once, method, path, content, seconds)
+        except (Refusal, Unreachable, Lost, Late) as error:
+            tries = retrying.statistics["attempt_number"]
+            if tries == 1 or (isinstance(error, Refusal) and error.status not in passing):
+                raise
+            raise ModelError(f"{error.message} (tried {tries} times)", error.hint) from error
+
+    def _is_worth_another(self, state: RetryCallState, passing: frozenset[int]) -> bool:
+        """Return whether what failed may pass; an address that never answered is a wrong one."""
+        error = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(error, Refusal):
+            return error.status in passing
+        if isinstance(error, Unreachable):
+            return self._has_answered
+        return isinstance(error, Lost) or (isinstance(error, Late) and state.attempt_number == 1)
+
+    async def _once(self, method: str, path: str, content: bytes | None, seconds: float) -> object:
+        try:
+            with anyio.fail_after(seconds):
+                status, headers, data = await self._exchanged(method, path, content)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            raise Unreachable(
+                f"{self.place} cannot be reached: {self._cause(error)}", "check the address, and that the server runs"
+            ) from error
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            raise Late(
+                f"{self.place} did not answer within {seconds:g} seconds",
+                "give it longer with GOALMEM_TIMEOUT, or ask less of it at a time with GOALMEM_PARALLEL",
+            ) from error
+        except httpx2.TransportError as error:
+            raise Lost(
+                f"{self.place} broke the connection: {self._cause(error)}", "look at what the server reports"
+            ) from error
+        self._has_answered = True
+        return self._document(status, headers, data)
+
+    async def _exchanged(self, method: str, path: str, content: bytes | None) -> tuple[int, httpx2.Headers, bytes]:
+        headers = {"Content-Type": "application/json"} if content is not None else None
+        async with self._client.stream(method, path, content=content, headers=headers) as response:
+            data = bytearray()
+            async for chunk in response.aiter_raw():
+                data += chunk
+                if len(data) > LARGEST_REPLY:
+                    raise ModelError(f"{self.place} sends more than {LARGEST_REPLY // 2**20} MB for a reply", BASE_HINT)
+            return response.status_code, response.headers, bytes(data)
+
+    def _document(self, status: int, headers: httpx2.Headers, data: bytes) -> object:
+        """Return the JSON document of a reply, or raise what its status stands for."""
+        try:
+            document = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            if status < HTTPStatus.MULTIPLE_CHOICES:
+                raise ModelError(f"{self.place} answers with something that is no JSON document", BASE_HINT) from error
+            document = None
+        if status < HTTPStatus.MULTIPLE_CHOICES:
+            return document
+        if status < HTTPStatus.BAD_REQUEST:
+            target = cut(in_one_line(self._without_key(host_of(headers.get("location", "")))))
+            raise ModelError(
+                f"{self.place} sends its callers on to {target or 'another address'}",
+                "nothing is sent there by itself: give that server's address, if you trust it",
+            )
+        raise self._refusal(status, headers, self._problem_in(document))
+
+    def unusable(self, document: object) -> ModelError:
+        """Return the error for a reply that is a JSON document but not what was asked for.
+
+        It is a refusal of the status that the document names, where it names one.
+        """
+        problem = self._problem_in(document)
+        if problem.is_overflow:
+            return _overflow(problem)
+        said = f": {cut(problem.reason)}" if problem.reason else ""
+        message = f"{self.place} answers with something that is no chat completion{said}"
+        return Refusal(message, BASE_HINT, problem.status or HTTPStatus.OK, problem)
+
+    def _refusal(self, status: int, headers: httpx2.Headers, problem: Problem) -> ModelError:
+        if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            says = f"{self.place} refuses the key" if self._key else f"{self.place} asks for a key"
+            return ModelError(f"{says} ({status})", f"set {KEY_VARIABLE} to a key of that server")
+        if problem.is_overflow:
+            return _overflow(problem)
+        phrase = next((f" {known.phrase}" for known in HTTPStatus if known == status), "")
+        message = f"{self.place} answers {status}{phrase}" + (f": {cut(problem.reason)}" if problem.reason else "")
+        hint = BASE_HINT if status == HTTPStatus.NOT_FOUND else "look at what the server reports"
+        return Refusal(message, hint, status, problem, _pause(headers.get("retry-after", "")))
+
+    def _problem_in(self, document: object) -> Problem:
+        problem = problem_in(document)
+        return replace(
+            problem, reason=self._without_key(problem.reason), parameter=self._without_key(problem.parameter)
+        )
+
+    def _without_key(self, text: str) -> str:
+        """Return what a server said without the key, which some repeat in their errors."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+    def _cause(self, error: BaseException) -> str:
+        """Return why a connection failed, in the words of the system where it has any."""
+        deepest = error
+        while (deeper := _beneath(deepest)) is not None:
+            deepest = deeper
+        said = getattr(deepest, "strerror", None) or str(deepest) or str(error) or type(error).__name__
+        if isinstance(deepest, OSError) and deepest.errno and not isinstance(deepest, (ssl.SSLError, socket.gaierror)):
+            said = os.strerror(deepest.errno)  # asyncio has words of its own for what the system calls refused
+        return cut(self._without_key(in_one_line(str(said))))
+
+
+def _beneath(error: BaseException) -> BaseException | None:
+    """Return what an error came from: of several, the first."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.exceptions[0]
+    return error.__cause__ or error.__context__
+
+
+def _overflow(problem: Problem) -> ContextOverflow:
+    return ContextOverflow(
+        f"a prompt is too long for the server: {cut(problem.reason)}",
+        "show the model fewer facts (--budget), or start the server with a longer context",
+    )
+
+
+def _wait(state: RetryCallState) -> float:
+    """Return how many seconds to wait: what the server asks, within bounds, or longer from try to try."""
+    error = state.outcome.exception() if state.outcome is not None else None
+    asked = error.pause if isinstance(error, Refusal) else 0.0
+    return min(max(BACKOFF(state), asked), LONGEST_WAIT)
+
+
+def _is_enough(state: RetryCallState) -> bool:
+    return state.attempt_number >= TRIES or state.idle_for + state.upcoming_sleep > MOST_WAITING
+
+
+def _pause(said: str) -> float:
+    """Return the seconds of a Retry-After header, which has a number or a date; 0 where it has neither."""
+    with suppress(ValueError):
+        if said.strip().isdecimal():
+            return float(said)
+        moment = parsedate_to_datetime(said)
+        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+    return 0.0

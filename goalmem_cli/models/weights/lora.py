@@ -1,0 +1,115 @@
+"""LoRA adapters in GGUF: which one goes with the bundled model, what a file says of itself, and llama.cpp's own form.
+
+The shipped adapter lies in the folder ``adapter`` beside this file, together with its model card.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goalmem_cli.errors import AdapterUnreadable, ModelError
+from goalmem_cli.models.native_log import native_log
+from goalmem_cli.models.weights.gguf import file_digest, read_header
+
+SHIPPED = Path(__file__).parent.parent / "adapter" / "goalmem-smollm2.gguf"
+NONE = "none"
+BASE_DIGEST = "goalmem.base.digest"
+HINT = "name a LoRA adapter in GGUF form that was made for this model, or none (--adapter)"
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A file that is an adapter. `digest` is its SHA-256.
+
+    `base` is what `file_digest` gives of the weights that it was trained for, blank where it does not say; `scale` is
+    what its change of the weights is multiplied by.
+    """
+
+    path: Path
+    digest: str
+    base: str = ""
+    scale: float = 1.0
+
+    @classmethod
+    def from_file(cls, path: Path, scale: float = 1.0) -> Adapter:
+        """Return what the file says of itself; whether it fits a model is seen when it is loaded.
+
+        Raises:
+            AdapterUnreadable: nothing is there, or it is not a whole GGUF file of a LoRA adapter.
+        """
+        try:
+            path = path.expanduser()
+            is_there = path.exists()
+        except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
+            raise AdapterUnreadable(f"no adapter is there: {path}: {error}", HINT) from error
+        if not is_there:
+            raise AdapterUnreadable(f"no adapter is there: {path}", HINT)
+        try:
+            values = read_header(path).values
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except (ModelError, OSError) as error:
+            reason = error.message if isinstance(error, ModelError) else f"{path}: {error.strerror}"
+            raise AdapterUnreadable(f"the adapter cannot be used: {reason}", HINT) from error
+        if values.get("general.type") != "adapter" or values.get("adapter.type") != "lora":
+            raise AdapterUnreadable(f"{path} is a GGUF file, but not a LoRA adapter", HINT)
+        return cls(path, digest, str(values.get(BASE_DIGEST, "")), scale)
+
+    def is_for(self, weights: str) -> bool:
+        """Say whether it was trained for the weights with that `file_digest`, or does not say for which."""
+        return self.base in ("", weights)
+
+
+def chosen_adapter(
+    named: str | None, shipped: Path | None, weights: Path, note: Callable[[str], None]
+) -> Adapter | None:
+    """Return the adapter that a model gets: the one that is named, if not ``none``, else the one shipped for it.
+
+    A shipped one that was trained for other weights than those of the model is left out, and that is said.
+
+    Raises:
+        AdapterUnreadable: the file is missing, or no adapter.
+    """
+    path = shipped if named is None else Path(named)
+    if named == NONE or path is None:
+        return None
+    adapter = Adapter.from_file(path)
+    if adapter.is_for(file_digest(weights)):
+        return adapter
+    if named is not None:
+        note(f"{adapter.path} was trained for other weights than {weights}, and is applied all the same")
+        return adapter
+    note(f"the model runs without goalmem's adapter, which was trained for other weights than {weights}")
+    return None
+
+
+def load(native: Any, model: Any, adapter: Adapter) -> Any:
+    """Return llama.cpp's form of the adapter, which must be loaded before the context that it is set on is made.
+
+    Raises:
+        AdapterUnreadable: it was made for another architecture, or for weights of other shapes.
+    """
+    log = native_log()
+    log.errors.clear()
+    pointer = native.llama_adapter_lora_init(model, os.fsencode(adapter.path))
+    if not pointer:
+        reason = log.errors[-1].rpartition("adapter: ")[2] if log.errors else "it says no more"
+        raise AdapterUnreadable(f"llama.cpp does not apply the adapter {adapter.path} to this model: {reason}", HINT)
+    return pointer
+
+
+def apply(native: Any, context: Any, pointer: Any, scale: float) -> None:
+    """Have everything that the context evaluates from now on changed by the adapter.
+
+    Raises:
+        AdapterUnreadable: llama.cpp refuses.
+    """
+    adapters = (native.llama_adapter_lora_p_ctypes * 1)(pointer)
+    if native.llama_set_adapters_lora(context, adapters, 1, (ctypes.c_float * 1)(scale)):
+        raise AdapterUnreadable("llama.cpp does not set the adapter on the context", HINT)

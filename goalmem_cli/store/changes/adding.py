@@ -1,0 +1,223 @@
+"""Conversations on their way into the store: a batch is planned and embedded without a lock, then written at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from goalmem_cli.errors import InputError, StoreLocked
+from goalmem_cli.records import Conversation
+from goalmem_cli.store.changes.forgetting import catch_up
+from goalmem_cli.store.changes.identity import Change, Known, plan_changes, resolve_name, storable
+from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.changes.restoring import Renaming
+from goalmem_cli.store.changes.writing import write_changes
+from goalmem_cli.store.database import tables
+from goalmem_cli.store.database.tables import Meta
+from goalmem_cli.store.looking.reader import check_embedder
+from goalmem_cli.store.units import Entry, entries_from_units
+from goalmem_cli.stored import Added
+
+_BATCH_CONVERSATIONS = 1_000
+_BATCH_TURNS = 8_000
+_BATCH_CHARACTERS = 2**22
+_CATCH_UP_UNITS = 20_000
+_MAX_PLANS = 8
+
+Report = Callable[[Added], None]
+
+
+class Adding:
+    """Adds conversations batch by batch; what was reported is safe, whatever happens to the next batch.
+
+    With `by_name` a conversation is the one of its name, else the one that its own id or what it says tells.
+    """
+
+    def __init__(self, parts: Parts, *, by_name: bool = False) -> None:
+        self._parts = parts
+        self._by_name = by_name
+        self._stretched = ""
+        self._renaming = Renaming()
+        self._waiting = 0
+
+    def add(self, conversations: Iterable[Conversation], report: Report) -> None:
+        """Store what is new, reporting each conversation or stretch of one when it is safe; the indexes follow.
+
+        They also do when a later conversation fails, but not when the user interrupts: the next command does it then.
+
+        Raises:
+            InputError, EmbedderMismatch, StoreError: as `Store.add_all`.
+        """
+        try:
+            for batch in _batches(map(storable, conversations), by_name=self._by_name):
+                for added in [_nothing(batch[0])] if _is_empty(batch[0]) else self._add(batch):
+                    report(added)
+                if self._waiting >= _CATCH_UP_UNITS:
+                    self._catch_up()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            self._catch_up()
+            raise
+        self._catch_up()
+
+    def preview(self, batch: Sequence[Conversation]) -> list[Added]:
+        """Return what `add` would report of a batch, without doing it."""
+        if _is_empty(batch[0]):
+            return [_nothing(batch[0])]
+        changes, _ = self._planned(batch)
+        return self._done(batch, changes)
+
+    def _catch_up(self) -> None:
+        if self._waiting:
+            catch_up(self._parts)
+        self._waiting = 0
+
+    def _add(self, batch: Sequence[Conversation]) -> list[Added]:
+        """Write if the store is still the one planned for, else plan again."""
+        parts = self._parts
+        for _ in range(_MAX_PLANS):
+            changes, meta = self._planned(batch)
+            changing = [
+                (conversation, change)
+                for conversation, change in zip(batch, changes, strict=True)
+                if not change.is_empty
+            ]
+            if not changing:
+                return self._done(batch, changes)
+            entries = [entry for _, change in changing for entry in _entries(change)]
+            if entries:
+                parts.fingerprint.check(meta)
+            vectors = parts.embed(entries)
+            if meta.embedder is None or meta.fingerprint is None:
+                parts.fingerprint.text()  # once computed it is kept: no model works under the lock
+            with parts.database.writing() as connection:
+                if tables.load_meta(connection).generation == meta.generation:
+                    with connection.transaction():
+                        parts.record_embedder(connection)
+                        write_changes(connection, changing, vectors, (parts.text, parts.vectors))
+                    self._waiting += len(changing) + len(entries)
+                    return self._done(batch, changes)
+        raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+
+    def _done(self, batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
+        self._stretched = changes[-1].name
+        return _reports(batch, changes)
+
+    def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], Meta]:
+        """Return what the conversations change, and the state of the store for which that is so."""
+        parts = self._parts
+        if not parts.database.exists:
+            named = self._named(Known(set(), {}), batch)
+            return plan_changes(None, named, batch, self._renaming), Meta("")
+        with parts.database.reading() as connection:
+            meta = tables.load_meta(connection)
+            check_embedder(meta, parts.embedder)
+            named = self._named(Known.from_store(connection, batch), batch)
+            return plan_changes(connection, named, batch, self._renaming), meta
+
+    def _named(self, known: Known, batch: Sequence[Conversation]) -> list[tuple[str, bool]]:
+        named: list[tuple[str, bool]] = []
+        for place, conversation in enumerate(batch):
+            by_name = self._by_name or conversation.continues or not conversation.turns
+            if conversation.continues:
+                conversation = replace(conversation, name=self._stretched)
+            elif not conversation.turns:  # what an export holds beside the turns of a conversation
+                conversation = replace(
+                    conversation, name=self._renaming.conversations.get(conversation.name, conversation.name)
+                )
+            named.append(resolve_name(known, place, conversation, by_name=by_name))
+            known.names.add(named[-1][0])
+        return named
+
+
+def _entries(change: Change) -> list[Entry]:
+    return [*change.entries, *entries_from_units(change.derived)]
+
+
+def _reports(batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
+    return [
+        Added(change.name, len(conversation.turns), change.new_turns, change.replaced, len(_entries(change)))
+        for conversation, change in zip(batch, changes, strict=True)
+    ]
+
+
+def _nothing(conversation: Conversation) -> Added:
+    return Added(conversation.name, 0)
+
+
+def _is_empty(conversation: Conversation) -> bool:
+    return not (conversation.turns or conversation.derived or conversation.edges or conversation.ledger)
+
+
+def _batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator[list[Conversation]]:
+    """Yield conversations that can be planned together: no two can be one, and none goes on with another.
+
+    A conversation that holds nothing comes alone. Where reading fails, what was read before it comes first.
+    """
+    batch: list[Conversation] = []
+    likeness = _Likeness(by_name=by_name)
+    turns = characters = 0
+    for conversation in _until_failure(conversations):
+        if isinstance(conversation, InputError):
+            if batch:
+                yield batch
+            raise conversation
+        is_full = turns >= _BATCH_TURNS or characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_CONVERSATIONS
+        stands_alone = conversation.continues or not conversation.turns or (batch and not batch[-1].turns)
+        if batch and (is_full or stands_alone or likeness.is_to(conversation)):
+            yield batch
+            batch, turns, characters = [], 0, 0
+            likeness = _Likeness(by_name=by_name)
+        batch.append(conversation)
+        likeness.add(conversation)
+        turns += len(conversation.turns)
+        characters += sum(len(turn.text) for turn in conversation.turns)
+    if batch:
+        yield batch
+
+
+class _Likeness:
+    """What the conversations of a batch would have in common with another transcript of one of them.
+
+    That is a name or an own id; else the last turn of one stands in the other, as in `tables.load_overlaps`.
+    """
+
+    def __init__(self, *, by_name: bool) -> None:
+        self._by_name = by_name
+        self._names: set[tuple[str, ...]] = set()
+        self._turns: set[str] = set()
+        self._ends: set[str] = set()
+
+    def add(self, conversation: Conversation) -> None:
+        """Take in a conversation of the batch."""
+        self._names |= self._names_of(conversation)
+        if conversation.turns:
+            self._turns.update(turn.content_key for turn in conversation.turns)
+            self._ends.add(conversation.turns[-1].content_key)
+
+    def is_to(self, conversation: Conversation) -> bool:
+        """Return whether the conversation may be one of those of the batch."""
+        names = self._names_of(conversation)
+        if not self._names.isdisjoint(names):
+            return True
+        if self._by_name or conversation.own_id is not None or not conversation.turns:
+            return False
+        keys = {turn.content_key for turn in conversation.turns}
+        return conversation.turns[-1].content_key in self._turns or not keys.isdisjoint(self._ends)
+
+    def _names_of(self, conversation: Conversation) -> set[tuple[str, ...]]:
+        names: set[tuple[str, ...]] = set()
+        if self._by_name or conversation.is_exported:
+            names.add(("name", conversation.name))
+        if conversation.own_id is not None:
+            names.add(("id", conversation.format, conversation.own_id))
+        return names
+
+
+def _until_failure(conversations: Iterable[Conversation]) -> Iterator[Conversation | InputError]:
+    """Yield the conversations, and then what is wrong with the next one, if anything is."""
+    try:
+        yield from conversations
+    except InputError as error:
+        yield error

@@ -1,0 +1,99 @@
+"""A store as JSON documents that the format ``goalmem`` reads back: all turns, then what was derived from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from goalmem_cli.records import Derived, Turn, Unit
+from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.database import ledger, tables, unit_rows
+from goalmem_cli.store.files import reporting, sync_file
+from goalmem_cli.store.indexes.spans import pages
+from goalmem_cli.stored import FLAT
+
+SCHEMA_VERSION = 1
+CONTENT_TABLES = (
+    "conversations", "sessions", "turns", "units", "unit_sources", "edges", "vectors",
+    "parts", "part_turns", "part_units",
+)  # fmt: skip
+
+
+def documents(parts: Parts) -> Iterator[dict[str, object]]:
+    """Yield the documents; units that come straight from turns, vectors and indexes are derived again when read.
+
+    Raises:
+        StoreError: there is no store, or it cannot be used.
+    """
+    parts.require()
+    with parts.database.reading() as connection:
+        yield {"goalmem": SCHEMA_VERSION}
+        heads: dict[str, dict[str, object]] = {
+            name: {"conversation": name, "format": form, "own_id": own_id}
+            for name, (form, own_id) in tables.conversation_rows(connection).items()
+        }
+        current = ""
+        for page in pages(connection):
+            places = [(span.conversation, span.first, span.last) for span in page]
+            for turn in sorted(tables.load_turns_within(connection, places).values(), key=_order):
+                if turn.conversation != current:
+                    current = turn.conversation
+                    yield heads[current]
+                yield {"turn": _turn(turn)}
+        # a unit may come from turns of several conversations, and an edge lead from one to another
+        with_units = unit_rows.conversations_with_derived(connection, FLAT)
+        for name in sorted({*with_units, *ledger.conversations_with_parts(connection)}):
+            yield heads[name]
+            for unit in unit_rows.load_units(connection, conversations=[name], not_of=FLAT):
+                yield {"unit": _unit(unit)}
+            for line in ledger.load_ledger(connection, conversations=[name]):
+                yield {"part": _part(line)}
+        for name in unit_rows.conversations_with_edges(connection):
+            yield heads[name]
+            for edge in unit_rows.load_edges(connection, name):
+                yield {"edge": asdict(edge)}
+
+
+def _order(turn: Turn) -> tuple[str, int, int, str]:
+    return (turn.conversation, turn.session, turn.ordinal, turn.id)
+
+
+def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
+    """Write the documents a line each and return how many; the file gets its name only when it is whole.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    count = 0
+    part = file.with_name(f".{file.name}.part")
+    with reporting(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("w", encoding="utf-8") as lines:
+                for document in found:
+                    lines.write(json.dumps(document, ensure_ascii=False) + "\n")
+                    count += 1
+            sync_file(part)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+    return count
+
+
+def _turn(turn: Turn) -> dict[str, object]:
+    said = None if turn.said is None else turn.said.isoformat()
+    return {key: value for key, value in (asdict(turn) | {"said": said}).items() if key != "conversation"}
+
+
+def _part(line: Derived) -> dict[str, object]:
+    shown = asdict(line) | {"turns": list(line.turns), "units": list(line.units)}
+    return {key: value for key, value in shown.items() if key != "conversation"}
+
+
+def _unit(unit: Unit) -> dict[str, object]:
+    times = {key: getattr(unit, key) for key in ("said", "event_from", "event_to")}
+    written = {key: None if time is None else time.isoformat() for key, time in times.items()}
+    shown = asdict(unit) | written | {"turns": list(unit.turns), "labels": list(unit.labels)}
+    return {key: value for key, value in shown.items() if key != "conversation"}

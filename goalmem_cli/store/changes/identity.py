@@ -1,0 +1,278 @@
+"""Which stored conversation a transcript is, and what it changes there (DESIGN section 7)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit, encodable
+from goalmem_cli.store.changes.placing import are_numbered_alike, merged_in_part, place_of
+from goalmem_cli.store.changes.restoring import Renaming
+from goalmem_cli.store.database import tables
+from goalmem_cli.store.database.access import Connection
+from goalmem_cli.store.database.tables import Overlap
+from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units, units_from_turns
+
+DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
+"""What the conversation with goalmem itself is called, and the format of turns that came in no transcript."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a transcript changes in the conversation `name`.
+
+    `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
+    `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
+    or differ; `derived`, `edges` and `ledger` came with the turns from an exported store.
+    """
+
+    name: str
+    is_new: bool
+    new_turns: int
+    replaced: tuple[str, ...]
+    gone_turns: tuple[str, ...]
+    gone_units: tuple[str, ...]
+    turns: tuple[Turn, ...]
+    units: tuple[Unit, ...]
+    entries: tuple[Entry, ...]
+    moved_turns: tuple[str, ...] = ()
+    moved_units: tuple[str, ...] = ()
+    derived: tuple[Unit, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    ledger: tuple[Derived, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True where the store already holds all of it."""
+        is_same = not (self.is_new or self.gone_turns or self.turns or self.entries)
+        return is_same and not (self.derived or self.edges or self.ledger)
+
+
+def storable(conversation: Conversation) -> Conversation:
+    """Return the conversation with lone surrogates, which no UTF-8 file can hold, replaced by question marks.
+
+    Raises:
+        InputError: two turns have one own id.
+    """
+    counts = Counter(place_of(turn) for turn in conversation.turns)
+    if len(counts) < len(conversation.turns):
+        twice = next(place for place, count in counts.items() if count > 1)
+        raise InputError(conversation.name, twice, "two turns have this id", "give each turn an id of its own, or none")
+    turns = tuple(_storable_turn(turn) for turn in conversation.turns)
+    own_id = None if conversation.own_id is None else encodable(conversation.own_id)
+    derived = tuple(map(storable_unit, conversation.derived))
+    edges = tuple(replace(edge, kind=encodable(edge.kind)) for edge in conversation.edges)
+    return replace(
+        conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived, edges=edges,
+        ledger=tuple(map(_storable_line, conversation.ledger)),
+    )  # fmt: skip
+
+
+def storable_unit(unit: Unit) -> Unit:
+    """Return a derived unit with lone surrogates replaced by question marks."""
+    return replace(
+        unit, text=encodable(unit.text), speaker=encodable(unit.speaker), kind=encodable(unit.kind),
+        backbone=encodable(unit.backbone), labels=tuple(map(encodable, unit.labels)),
+    )  # fmt: skip
+
+
+def _storable_line(line: Derived) -> Derived:
+    problem = None if line.problem is None else encodable(line.problem)
+    return replace(line, backbone=encodable(line.backbone), name=encodable(line.name), problem=problem)
+
+
+def _storable_turn(turn: Turn) -> Turn:
+    texts = (turn.text, turn.speaker, turn.own_id or "")
+    if all(text.isascii() or encodable(text) == text for text in texts):
+        return turn
+    return replace(
+        turn, text=encodable(turn.text), speaker=encodable(turn.speaker),
+        own_id=None if turn.own_id is None else encodable(turn.own_id),
+    )  # fmt: skip
+
+
+def _under(name: str, turn: Turn) -> Turn:
+    return turn if turn.conversation == name else replace(turn, conversation=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store holds that the transcripts of a batch could be.
+
+    `names` are those taken; `by_own_id` maps format and own id to the name; `overlaps` are the conversations without
+    own id that share turns with a transcript, which is named by its place in the batch; `begins` maps format and name
+    of those called alike, of which the beginning was forgotten, to their first ordinal.
+    """
+
+    names: set[str]
+    by_own_id: Mapping[tuple[str, str], str]
+    overlaps: Sequence[Overlap] = ()
+    begins: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    @classmethod
+    def from_store(cls, connection: Connection, conversations: Sequence[Conversation]) -> Known:
+        """Look up what matters for these conversations."""
+        nameless = {
+            place: conversation
+            for place, conversation in enumerate(conversations)
+            if conversation.own_id is None and conversation.turns and not conversation.continues
+        }
+        keys = {place: [(turn.content_key, turn.ordinal) for turn in said.turns] for place, said in nameless.items()}
+        return cls(
+            set(tables.conversation_names(connection)),
+            tables.names_of_own_ids(connection),
+            tables.load_overlaps(connection, keys) if keys else (),
+            tables.late_beginnings(connection, [conversation.name for conversation in nameless.values()]),
+        )
+
+
+def resolve_name(known: Known, place: int, conversation: Conversation, *, by_name: bool) -> tuple[str, bool]:
+    """Return the name the conversation has in the store, or will have, and whether it is new there.
+
+    `place` is the conversation's in the batch. With `by_name` the name alone decides; else its own id does, or what it
+    says. What comes from an exported store takes its old name where that is free.
+    """
+    if by_name:
+        return conversation.name, conversation.name not in known.names
+    if conversation.own_id is not None:
+        name = known.by_own_id.get((conversation.format, conversation.own_id))
+    elif conversation.is_exported and conversation.name not in known.names:
+        name = None
+    else:
+        name = _best_match(known, place, conversation)
+    if name is not None:
+        return name, False
+    wanted = conversation.name if conversation.own_id is None or conversation.is_exported else conversation.own_id
+    taken = known.names if conversation.format == DIALOGUE_FORMAT else known.names | {DIALOGUE}
+    names = (wanted if count == 1 else f"{wanted}-{count}" for count in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken), True
+
+
+def _best_match(known: Known, place: int, conversation: Conversation) -> str | None:
+    """Return the conversation that the transcript holds all of, the longest of them, else one that holds all of it.
+
+    Of a stored conversation only the turns up to the transcript's last ordinal count: the transcript may be the first
+    stretch of a longer one. What was forgotten of either is no difference; one that only begins behind a
+    stretch is its continuation if it has its name.
+    """
+    mine = [overlap for overlap in known.overlaps if (overlap.place, overlap.format) == (place, conversation.format)]
+    within = {overlap.name: overlap.begun for overlap in mine if overlap.shared == overlap.begun}
+    around = [overlap.name for overlap in mine if overlap.shared == len(conversation.turns)]
+    begin = known.begins.get((conversation.format, conversation.name), 0)
+    is_behind = begin > conversation.turns[-1].ordinal
+    if (conversation.goes_on and is_behind) or conversation.name in (within if conversation.is_exported else ()):
+        return conversation.name
+    return max(sorted(within), key=lambda name: within[name]) if within else min(around, default=None)
+
+
+def plan_changes(
+    connection: Connection | None,
+    named: Sequence[tuple[str, bool]],
+    conversations: Sequence[Conversation],
+    renaming: Renaming,
+) -> list[Change]:
+    """Return what each conversation changes under its name, which is new or not; without a store all are new."""
+    turns = [
+        tuple(_under(name, turn) for turn in conversation.turns)
+        for (name, _), conversation in zip(named, conversations, strict=True)
+    ]
+    old = [turn.id for (_, is_new), group in zip(named, turns, strict=True) if not is_new for turn in group]
+    stored = tables.places_of_turns(connection, old) if connection is not None and old else {}
+    changes = []
+    for (name, is_new), group, conversation in zip(named, turns, conversations, strict=True):
+        if is_new or connection is None:
+            change = plan_change(name, is_new, {}, group)
+        else:
+            change = _plan_more(connection, name, group, stored, has_gaps=conversation.is_exported)
+        derived, edges, ledger = renaming.restored(connection, name, conversation)
+        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger))
+    return changes
+
+
+def _plan_more(
+    connection: Connection,
+    name: str,
+    turns: Sequence[Turn],
+    stored: Mapping[str, tuple[int, int]],
+    *,
+    has_gaps: bool,
+) -> Change:
+    """Return what the turns change in a stored conversation, of which no more is read than is needed to tell.
+
+    Most transcripts are what is stored, or go on where it ends; for any other the whole conversation is compared. In
+    what comes from an exported store, turns may be missing that were forgotten there.
+    """
+    fresh = [turn for turn in turns if stored.get(turn.id) != (turn.session, turn.ordinal)]
+    if not fresh:
+        return Change(name, False, 0, (), (), (), (), (), ())
+    session, ordinal = tables.end_of_conversation(connection, name)
+    ordinals = [turn.ordinal for turn in fresh]
+    is_behind = ordinals[0] > ordinal and ordinals == sorted(set(ordinals))
+    goes_on = (
+        (is_behind if has_gaps else ordinals == list(range(ordinal + 1, ordinal + 1 + len(fresh))))
+        and fresh[0].session >= session
+        and not tables.has_own_ids(connection, name, [turn.own_id for turn in fresh if turn.own_id is not None])
+    )
+    if not goes_on:
+        return plan_change(name, False, tables.load_turns(connection, [name]), turns)
+    tail = tables.load_turns(connection, [name], first=ordinal + 1 - 2 * NEIGHBOURS)
+    return plan_change(name, False, tail, [*tail.values(), *fresh])
+
+
+def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequence[Turn]) -> Change:
+    """Return what the transcript's turns change in the stored ones (stored id -> turn, in order).
+
+    Turns are the same where their own id is, or their ordinal where they have none; text that differs there replaces
+    the stored one. Nothing is deleted because a transcript lacks it: an earlier copy of a chat is not a wish to forget.
+    """
+    incoming = {place_of(turn): _under(name, turn) for turn in turns}
+    before = list(stored.values())
+    known = {place_of(turn): turn for turn in before}
+    after = _merged(before, incoming)
+    replaced = [turn for place, turn in incoming.items() if place in known and known[place].id != turn.id]
+    after_ids = {turn.id for turn in after}
+    unchanged = set(before)
+    old_units = units_from_turns(before)
+    old_entries = {entry.unit.id: entry for entry in entries_from_units(old_units)}
+    new_units = units_from_turns(after)
+    new_ids = {unit.id for unit in new_units}
+    written = tuple(turn for turn in after if turn not in unchanged)
+    written_ids = {turn.id for turn in written}
+    old_ids = {unit.id for unit in old_units}
+    units = tuple(unit for unit in new_units if unit.turns[0] in written_ids)
+    return Change(
+        name=name,
+        is_new=is_new,
+        new_turns=sum(place not in known for place in incoming),
+        replaced=tuple(turn.label for turn in replaced),
+        gone_turns=tuple(turn.id for turn in before if turn.id not in after_ids),
+        gone_units=tuple(unit.id for unit in old_units if unit.id not in new_ids),
+        turns=written,
+        units=units,
+        entries=tuple(entry for entry in entries_from_units(new_units) if not _is_same(entry, old_entries)),
+        moved_turns=tuple(id_ for id_ in written_ids if id_ in stored),
+        moved_units=tuple(unit.id for unit in units if unit.id in old_ids),
+    )
+
+
+def _merged(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> list[Turn]:
+    """Return the conversation's turns afterwards, in order.
+
+    A transcript that has every stored turn decides the order; into one that lacks some, its new turns are fitted.
+    """
+    if all(place_of(turn) in incoming for turn in stored):
+        return sorted(incoming.values(), key=_order)
+    if are_numbered_alike(stored, incoming):
+        return sorted(({place_of(turn): turn for turn in stored} | dict(incoming)).values(), key=_order)
+    return sorted(merged_in_part(stored, list(incoming.values())), key=_order)
+
+
+def _order(turn: Turn) -> tuple[int, int, str]:
+    return (turn.session, turn.ordinal, turn.id)
+
+
+def _is_same(entry: Entry, old: Mapping[str, Entry]) -> bool:
+    earlier = old.get(entry.unit.id)
+    return earlier is not None and (earlier.text, earlier.context) == (entry.text, entry.context)

@@ -1,0 +1,116 @@
+"""What a store is made of, for everything that works on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from goalmem_cli.errors import StoreError
+from goalmem_cli.ports import Embedder
+from goalmem_cli.store.changes.writing import renew_units
+from goalmem_cli.store.database import tables
+from goalmem_cli.store.database.access import Connection, Database
+from goalmem_cli.store.database.unit_rows import VectorPair
+from goalmem_cli.store.files import Written
+from goalmem_cli.store.indexes import consistency
+from goalmem_cli.store.indexes.fingerprint import Fingerprint
+from goalmem_cli.store.indexes.text_index import TextIndex
+from goalmem_cli.store.indexes.vector_index import VectorIndex
+from goalmem_cli.store.indexes.vectors import sound
+from goalmem_cli.store.looking.reader import is_embedded_with
+from goalmem_cli.store.traces import TraceFolder
+from goalmem_cli.store.units import Entry
+
+DATABASE, TEXT, VECTORS, TRACES = "memory.duckdb", "text", "vectors", "traces"
+
+_EMBED_BATCH = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A store's folder, its database and indexes, and the embedder that its vectors come from."""
+
+    path: Path
+    database: Database
+    text: TextIndex
+    vectors: VectorIndex
+    traces: TraceFolder
+    embedder: Embedder
+    fingerprint: Fingerprint
+    announce: Callable[[str], None]
+    written: Written
+
+    @classmethod
+    def of_folder(
+        cls, path: Path, embedder: Embedder, announce: Callable[[str], None], patience: float, written: Written
+    ) -> Parts:
+        """Return the parts of the store in a folder; nothing is opened or created."""
+        return cls(
+            path,
+            Database(path / DATABASE, announce, patience, written),
+            TextIndex(path / TEXT, announce, patience, written),
+            VectorIndex(path / VECTORS, embedder.dimension, written),
+            TraceFolder(path / TRACES, written=written),
+            embedder,
+            Fingerprint(embedder),
+            announce,
+            written,
+        )
+
+    def require(self) -> None:
+        """Refuse to go on where nothing was stored yet.
+
+        Raises:
+            StoreError: there is no store.
+        """
+        if not self.database.exists:
+            raise StoreError(f"there is no memory in {self.path} yet", f"goalmem ingest PATH --store {self.path}")
+
+    def indexes(self, connection: Connection) -> tuple[TextIndex | VectorIndex, ...]:
+        """Return the indexes that this embedder's store can use: words need none, vectors need their own."""
+        is_ours = is_embedded_with(tables.load_meta(connection), self.embedder)
+        return (self.text, self.vectors) if is_ours else (self.text,)
+
+    def catch_up(self) -> None:
+        """Bring both indexes to the database's generation: replay what they lack, rebuild what cannot be replayed.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        with self.database.writing() as connection:
+            consistency.catch_up(connection, self.indexes(connection), self.announce)
+
+    def rebuild(self) -> None:
+        """Write the indexes anew from the database, and first whatever today's rules would derive otherwise from turns.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        with self.database.writing() as connection:
+            renew_units(connection)
+            consistency.rebuild(connection, self.indexes(connection))
+
+    def embed(self, entries: Sequence[Entry]) -> dict[str, VectorPair]:
+        """Return unit id -> vectors of the entries, embedded a batch at a time.
+
+        Raises:
+            ModelError: the embedder cannot be loaded, or makes nothing of a text.
+        """
+        vectors: dict[str, VectorPair] = {}
+        for start in range(0, len(entries), _EMBED_BATCH):
+            batch = entries[start : start + _EMBED_BATCH]
+            texts = [*(entry.text for entry in batch), *(entry.context for entry in batch)]
+            rows = sound(self.embedder.embed(texts), texts, self.embedder.name).astype("<f4", copy=False)
+            for place, entry in enumerate(batch):
+                vectors[entry.unit.id] = VectorPair(rows[place].tobytes(), rows[len(batch) + place].tobytes())
+        return vectors
+
+    def record_embedder(self, connection: Connection) -> None:
+        """Record the embedder in a store that has none yet; the caller holds the database for writing."""
+        meta = tables.load_meta(connection)
+        if meta.embedder is None or meta.fingerprint is None:
+            tables.update_meta(
+                connection, embedder=self.embedder.name, dimension=self.embedder.dimension,
+                fingerprint=self.fingerprint.text(),
+            )  # fmt: skip

@@ -1,0 +1,37 @@
+"""Removing a store: everything that goalmem wrote into the folder, and the folder where nothing else is in it."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import ExitStack, suppress
+
+from goalmem_cli.errors import StoreDamaged
+from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.files import reporting
+
+_BESIDE = (".wal", ".tmp", ".rewriting", ".rewriting.wal", ".creating", ".creating.wal")
+
+
+def remove_store(parts: Parts) -> None:
+    """Delete the store while nobody else uses it; the database goes last, so that until then it can be removed again.
+
+    One whose database cannot be read is removed all the same.
+
+    Raises:
+        StoreLocked: another process uses it.
+        StoreError: there is no store, or the system refuses.
+    """
+    parts.require()
+    database = parts.database.path
+    with ExitStack() as stack:
+        with suppress(StoreDamaged):
+            stack.enter_context(parts.database.alone())
+        beside = [database.with_name(f"{database.name}{ending}") for ending in _BESIDE]
+        with reporting(parts.path):
+            for path in (parts.traces.path, parts.text.folder, parts.vectors.folder, *beside, database):
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+    with suppress(OSError):  # something else is in it
+        parts.path.rmdir()

@@ -1,0 +1,82 @@
+"""What several conversations change, as one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from goalmem_cli.records import Conversation, Derived, Unit
+from goalmem_cli.store.changes.identity import Change
+from goalmem_cli.store.database import ledger, tables, unit_rows
+from goalmem_cli.store.database.access import Connection
+from goalmem_cli.store.database.unit_rows import VectorPair
+from goalmem_cli.store.indexes import consistency
+from goalmem_cli.store.indexes.derived import DerivedIndex
+from goalmem_cli.store.indexes.spans import pages
+from goalmem_cli.store.units import units_from_turns
+
+
+def write_changes(
+    connection: Connection,
+    changes: Sequence[tuple[Conversation, Change]],
+    vectors: Mapping[str, VectorPair],
+    indexes: Sequence[DerivedIndex],
+) -> None:
+    """Write rows, vectors, generation and outbox; the caller holds the transaction, and the indexes follow afterwards.
+
+    What other backbones derived from a turn that leaves goes with it: it would state what nobody said.
+    """
+    each = [change for _, change in changes]
+    gone_turns = [id_ for change in each for id_ in change.gone_turns]
+    consistency.prune_outbox(connection, indexes)
+    tables.insert_conversations(
+        connection, [(change.name, said.format, said.own_id) for said, change in changes if change.is_new]
+    )
+    gone_units = {id_ for change in each for id_ in change.gone_units}
+    derived_units, parts = ledger.leaving_with(connection, gone_turns)
+    lines = [line for change in each for line in change.ledger]
+    gone = sorted(gone_units.union(derived_units, _superseded(connection, lines)))
+    remove_units(connection, gone)
+    ledger.delete_parts(connection, parts)
+    unit_rows.delete_units(connection, [id_ for change in each for id_ in change.moved_units])
+    connection.delete("turns", "id", [*gone_turns, *(id_ for change in each for id_ in change.moved_turns)])
+    tables.insert_turns(connection, [turn for change in each for turn in change.turns])
+    unit_rows.insert_units(connection, [unit for change in each for unit in change.units])
+    tables.rewrite_sessions(connection, [change.name for change in each])
+    derived = [unit for change in each for unit in change.derived]
+    write_derived(connection, derived)
+    unit_rows.replace_edges(connection, [edge for change in each for edge in change.edges])
+    ledger.replace_parts(connection, lines)
+    unit_rows.replace_vectors(connection, vectors)
+    consistency.record_change(connection, [*gone, *vectors, *(unit.id for unit in derived)])
+
+
+def _superseded(connection: Connection, lines: Sequence[Derived]) -> set[str]:
+    """Return what the lines' parts gave here that, by the lines, they do not give any more."""
+    before = ledger.own_units(connection, [ledger.id_of(line) for line in lines])
+    return set(before).difference(unit for line in lines for unit in line.units)
+
+
+def write_derived(connection: Connection, units: Sequence[Unit]) -> None:
+    """Write units that a backbone derived, each in place of an earlier one of its id."""
+    unit_rows.delete_units(connection, [unit.id for unit in units])
+    unit_rows.insert_units(connection, units)
+
+
+def remove_units(connection: Connection, ids: Sequence[str]) -> None:
+    """Delete the units with their vectors, and the edges from and to them."""
+    unit_rows.delete_units(connection, ids)
+    for table, column in (("vectors", "unit"), ("vectors_next", "unit"), ("edges", "source"), ("edges", "target")):
+        connection.delete(table, column, ids)
+
+
+def renew_units(connection: Connection) -> None:
+    """Write the units anew that today's rules derive otherwise from their turns: their times, above all."""
+    for page in pages(connection):
+        places = [(span.conversation, span.first, span.last) for span in page]
+        present = {unit.id: unit for unit in unit_rows.load_units_within(connection, places)}
+        made = units_from_turns(tables.load_turns_within(connection, places).values())
+        stale = [unit for unit in made if present.get(unit.id, unit) != unit]
+        if stale:
+            with connection.transaction():
+                unit_rows.delete_units(connection, [unit.id for unit in stale])
+                unit_rows.insert_units(connection, stale)

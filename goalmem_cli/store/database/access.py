@@ -1,0 +1,381 @@
+"""Opening the database late, closing it early, waiting for locks, and DuckDB's errors as ours.
+
+Only this module and `opening` know DuckDB.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
+from goalmem_cli.records import encodable
+from goalmem_cli.store.database.migrations import MIGRATIONS, migrate, pending_migrations
+from goalmem_cli.store.database.opening import ReadOften, attached, literal, opened, spill
+from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
+
+Row = tuple[Any, ...]
+
+_READS = ("SELECT", "WITH", "USE", "DETACH", "ROLLBACK")
+_INCOMING = "incoming"
+_POLL_SECONDS = 0.05
+_HOLDER = re.compile(r"PID (\d+)")
+_LOCKED = (
+    "Could not set lock",
+    "being used by another process",
+    "different configuration",
+    "already open",
+    "Unique file handle conflict",
+)
+_DAMAGED = ("not a valid DuckDB", "Could not read", "orrupt", "checksum", "WAL file")
+
+
+class Connection:
+    """One open connection. Rows are always fetched whole, so that no cursor outlives its statement."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, written: Written = unwatched) -> None:
+        self._connection = connection
+        self._path = path
+        self._written = written
+
+    def rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
+        """Run one statement and return all of its rows.
+
+        Raises:
+            StoreError: the database could not carry it out; a wrong statement is a bug and stays DuckDB's error.
+        """
+        try:
+            with _interruptible():
+                rows = self._connection.execute(sql, parameters).fetchall()
+        except duckdb.ProgrammingError:
+            raise
+        except duckdb.Error as error:
+            raise _translated(error, self._path) from error
+        if not sql.lstrip().startswith(_READS):
+            self._written(" ".join(sql.split()[:3]))
+        return rows
+
+    def value(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Any:
+        """Return the first column of the only row."""
+        return self.rows(sql, parameters)[0][0]
+
+    def insert(self, table: str, columns: Mapping[str, tuple[str, Sequence[object]]]) -> None:
+        """Insert rows given as columns: name -> (SQL type, values). One statement, however many rows.
+
+        The columns are handed over as arrays of objects, which DuckDB reads several times faster than parameters.
+        """
+        if not any(values for _, values in columns.values()):
+            return
+        self._connection.register(_INCOMING, {name: _array(values) for name, (_, values) in columns.items()})
+        try:
+            casts = ", ".join(f"{name}::{kind}" for name, (kind, _) in columns.items())
+            self.rows(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {casts} FROM {_INCOMING}")
+        finally:
+            self._connection.unregister(_INCOMING)
+
+    def delete(self, table: str, column: str, values: Sequence[str]) -> None:
+        """Delete the rows whose column holds one of the values."""
+        if values:
+            self.rows(f"DELETE FROM {table} WHERE {column} IN (SELECT unnest(?::VARCHAR[]))", [list(values)])
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what the block did, or nothing of it."""
+        self.rows("BEGIN TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            with suppress(StoreError, duckdb.Error):  # where the database itself failed there is nothing to roll back
+                self.rows("ROLLBACK")
+            raise
+        self.rows("COMMIT")
+
+
+class Database:
+    """The file `memory.duckdb`, opened for one piece of work at a time.
+
+    DuckDB lets a writing process exclude all others. Whoever meets a lock waits up to `patience` seconds, says so
+    once through `announce`, and then fails naming the holder.
+    """
+
+    def __init__(
+        self, path: Path, announce: Callable[[str], None], patience: float, written: Written = unwatched
+    ) -> None:
+        self.path = path
+        self._announce = announce
+        self._patience = patience
+        self._written = written
+        self._often = ReadOften(path)
+
+    @property
+    def exists(self) -> bool:
+        """True once something was written."""
+        return self.path.is_file()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open for reading; other readers are welcome meanwhile, writers wait.
+
+        Raises:
+            StoreLocked: a writer held the file for longer than the patience.
+            StoreDamaged, StoreNewer: the file is not one that this goalmem can read.
+            StoreError: there is no such file, or the system refuses.
+        """
+        with self._read() as connection:
+            is_current = _is_current(connection)
+            if is_current:
+                yield connection
+        if not is_current:
+            self._announce("bringing the store up to this version's form")
+            with self.writing():
+                pass
+            with self._read() as connection:
+                yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Open for writing, alone, creating the file and bringing its tables up to date first.
+
+        Raises:
+            As `reading`.
+        """
+        if not self.exists:
+            self._create()
+        with self._write() as connection:
+            fresh = self._fresh
+            if fresh.exists():  # a whole copy, left by a killed process: nobody rewrites what we have open
+                _remove_with_log(fresh)
+            _bring_up_to_date(connection)
+            yield connection
+
+    @property
+    def _fresh(self) -> Path:
+        """Where the database is rewritten."""
+        return self.path.with_name(f"{self.path.name}.rewriting")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep everyone else out while the block runs, and leave the file as it is.
+
+        Raises:
+            As `reading`.
+        """
+        with self._write():
+            yield
+
+    def export(self, folder: Path, tables: Sequence[str]) -> list[Path]:
+        """Write each of the tables into the folder as a Parquet file, and return the files.
+
+        Raises:
+            StoreError: a file cannot be written.
+        """
+        with self.reading():  # brings its tables up to date
+            pass
+        with reporting(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        files = [folder / f"{table}.parquet" for table in tables]
+        whole = self._patiently(partial(attached, self.path, read_only=True))
+        try:
+            connection = Connection(whole, folder, self._written)
+            for table, file in zip(tables, files, strict=True):
+                connection.rows(f"COPY old.{table} TO {literal(file)} (FORMAT parquet)")
+        finally:
+            whole.close()
+        return files
+
+    def rewrite(self, leave_out: Sequence[str], finish: Callable[[Connection], None]) -> None:
+        """Copy the living rows into a new file and put it in the old one's place, so that no deleted byte stays.
+
+        DuckDB only marks what is deleted. The rows of the tables in `leave_out` are not copied; `finish` may change
+        the copy. The old file stays locked until the new one has its name.
+
+        Raises:
+            As `reading`.
+        """
+        fresh = self._fresh
+        old = self._patiently(partial(attached, self.path, read_only=False))
+        connection = Connection(old, self.path, self._written)
+        try:
+            _remove_with_log(fresh)
+            if spill(self.path).exists():  # left by a killed process
+                with reporting(self.path):
+                    shutil.rmtree(spill(self.path))
+            connection.rows("CHECKPOINT old")
+            connection.rows(f"ATTACH {literal(fresh)} AS fresh")
+            connection.rows("COPY FROM DATABASE old TO fresh (SCHEMA)")
+            connection.rows("USE fresh")
+            for (table,) in connection.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = 'old'"):
+                if table not in leave_out:
+                    connection.rows(f'INSERT INTO fresh."{table}" SELECT * FROM old."{table}"')
+            finish(connection)
+            connection.rows("CHECKPOINT fresh")
+            connection.rows("USE memory")
+            connection.rows("DETACH fresh")
+            with reporting(self.path):
+                sync_file(fresh)
+                fresh.replace(self.path)
+                self._written("the rewritten database in its place")
+        except BaseException:
+            with suppress(StoreError, duckdb.Error):
+                connection.rows("USE memory")
+                connection.rows("DETACH fresh")
+            with suppress(StoreError):  # what is not removed now is when it is tried again
+                _remove_with_log(fresh)
+            raise
+        finally:
+            old.close()
+
+    def _create(self) -> None:
+        """Make the database under another name, and give it its own once its tables are there.
+
+        Whoever is stopped meanwhile leaves nothing that looks like a store.
+        """
+        fresh = self.path.with_name(f"{self.path.name}.creating")
+        with reporting(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._create_as(fresh)
+        except StoreDamaged:  # left half made; else whoever is making it would have it locked
+            _remove_with_log(fresh)
+            self._create_as(fresh)
+
+    def _create_as(self, fresh: Path) -> None:
+        new = self._patiently(partial(opened, str(fresh)))
+        try:
+            connection = Connection(new, self.path, self._written)
+            _bring_up_to_date(connection)
+            connection.rows("CHECKPOINT")
+            if self.exists:  # another process was first
+                _remove_with_log(fresh)
+            else:
+                with reporting(self.path):
+                    fresh.replace(self.path)
+                self._written("the new database in its place")
+        except BaseException:
+            with suppress(StoreError):
+                _remove_with_log(fresh)
+            raise
+        finally:
+            new.close()
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        reading = self._patiently(self._often.open, self._often.close)
+        try:
+            yield Connection(reading, self.path, self._written)
+        finally:
+            self._often.close(reading)
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        writing = self._patiently(partial(opened, str(self.path)))
+        try:
+            yield Connection(writing, self.path, self._written)
+        finally:
+            writing.close()
+
+    def _patiently(
+        self,
+        opening: Callable[[], duckdb.DuckDBPyConnection],
+        closing: Callable[[duckdb.DuckDBPyConnection], None] = duckdb.DuckDBPyConnection.close,
+    ) -> duckdb.DuckDBPyConnection:
+        """Return what is opened, once nobody else holds the database."""
+        if encodable(str(self.path)) != str(self.path):  # DuckDB and tantivy take paths as UTF-8 only
+            raise StoreError(f"{self.path} is not UTF-8, which a store's path has to be", "choose another --store")
+        deadline = time.monotonic() + self._patience
+        has_announced = False
+        while True:
+            before = _identity(self.path)
+            try:
+                with _interruptible():
+                    connection = opening()
+                if _identity(self.path) == before:
+                    return connection
+                closing(connection)  # rewritten or created meanwhile: this may be the file that was there before
+                continue
+            except duckdb.Error as error:
+                translated = _translated(error, self.path)
+                if not isinstance(translated, StoreLocked) or time.monotonic() >= deadline:
+                    raise translated from error
+            if not has_announced:
+                self._announce(f"waiting: {translated.message}")
+                has_announced = True
+            time.sleep(_POLL_SECONDS)
+
+
+def _array(values: Sequence[object]) -> NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Give back the user's interruption as what it is: DuckDB makes an error of its own of it."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "interrupted" not in str(error):
+            raise
+        raise KeyboardInterrupt from error
+
+
+def _is_current(connection: Connection) -> bool:
+    """Return whether nothing is pending; the steps' own table says so sooner than DuckDB lists all tables."""
+    with suppress(duckdb.CatalogException):
+        done = {name for (name,) in connection.rows("SELECT name FROM migrations")}
+        if done == {name for name, _ in MIGRATIONS}:
+            return True
+    return not pending_migrations(connection.rows)
+
+
+def _bring_up_to_date(connection: Connection) -> None:
+    if pending_migrations(connection.rows):
+        with connection.transaction():
+            migrate(connection.rows)
+
+
+def _identity(path: Path) -> int | None:
+    """Return what tells a file from another that later has its name."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
+def _remove_with_log(path: Path) -> None:
+    """Remove a database that nobody has open, with the log of its last changes, where they are there."""
+    with reporting(path):
+        for leftover in (path, path.with_name(f"{path.name}.wal")):
+            leftover.unlink(missing_ok=True)
+
+
+def _translated(error: duckdb.Error, path: Path) -> StoreError:
+    """Return DuckDB's error as one of ours, with what to do about it."""
+    text = " ".join(str(error).split())
+    if any(mark in text for mark in _LOCKED):
+        holder = _HOLDER.search(text)
+        who = f"process {holder[1]}" if holder else "this process or another"
+        hint = f"wait until process {holder[1]} is done, or stop it" if holder else "try again when it is done"
+        return StoreLocked(f"{path} is in use by {who}", hint)
+    if "version number" in text or "newer version" in text:
+        return StoreNewer(
+            f"{path} was written by a newer DuckDB than this one", "update goalmem: pip install -U goalmem"
+        )
+    is_fatal = isinstance(error, (duckdb.InternalError, duckdb.FatalException, duckdb.DataError))
+    if is_fatal or any(mark in text for mark in _DAMAGED):
+        hint = "restore the folder from a copy, or ingest into a new one"
+        if "WAL file" in text:
+            hint = f"remove {path.name}.wal, which holds only the last change, and ingest that again"
+        return StoreDamaged(f"{path} cannot be read: {text}", hint)
+    return StoreError(f"{path}: {text}", "check the folder's permissions and the free space, or use --store")

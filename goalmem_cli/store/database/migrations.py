@@ -1,0 +1,152 @@
+"""The tables, as an ordered list of named steps. A step that was released is never changed: add another.
+
+Texts live in `turns` and `units` only; the indexes are derived. No table has a primary key: identities are content
+hashes that the writing code computes and `Store.verify` checks, and DuckDB's key indexes slow down bulk writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from goalmem_cli.errors import StoreDamaged, StoreNewer
+from goalmem_cli.logic.annotations import time_attributes
+from goalmem_cli.store.database.keys import SQL_KEY, SQL_PLACE_KEY
+
+
+class Run(Protocol):
+    """Runs one statement, with its parameters, and returns the rows."""
+
+    def __call__(self, sql: str, parameters: Sequence[object] = (), /) -> Sequence[tuple[Any, ...]]: ...
+
+
+def m001_initial(run: Run) -> None:
+    """Conversations, sessions, turns, units and what links them, vectors, and the outbox of the indexes.
+
+    `said` is the time as written; `clock` and `instant` are its moment (see `times`). `text_vector` and
+    `context_vector` are little-endian float32.
+    """
+    run("CREATE TABLE conversations (name VARCHAR, format VARCHAR, own_id VARCHAR)")
+    run(
+        """CREATE TABLE sessions (conversation VARCHAR, number INTEGER, turns INTEGER,
+        first_said VARCHAR, last_said VARCHAR)"""
+    )
+    run("""CREATE TABLE turns (id VARCHAR, conversation VARCHAR, session INTEGER, ordinal INTEGER, own_id VARCHAR,
+        speaker VARCHAR, role VARCHAR, said VARCHAR, clock BIGINT, instant BIGINT, text VARCHAR,
+        content_key VARCHAR)""")
+    run("""CREATE TABLE units (id VARCHAR, backbone VARCHAR, kind VARCHAR, conversation VARCHAR, session INTEGER,
+        ordinal INTEGER, speaker VARCHAR, said VARCHAR, clock BIGINT, instant BIGINT, event_from VARCHAR,
+        event_to VARCHAR, attributes VARCHAR, text VARCHAR)""")
+    run("CREATE TABLE unit_sources (unit VARCHAR, place INTEGER, turn VARCHAR, label VARCHAR)")
+    run("CREATE TABLE edges (source VARCHAR, target VARCHAR, kind VARCHAR, weight DOUBLE)")
+    run("CREATE TABLE vectors (unit VARCHAR, text_vector BLOB, context_vector BLOB)")
+    run("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
+    run("CREATE TABLE outbox (generation BIGINT, unit VARCHAR)")
+    run("INSERT INTO meta VALUES ('store', uuid()::VARCHAR)")
+
+
+def m002_times_and_lifecycle(run: Run) -> None:
+    """What relative expressions mean becomes an attribute of turns' units; re-embedding and forgetting get tables.
+
+    `vectors_next` fills up while a store changes its embedder; `forgetting` lists units that are deleted, as long as
+    their texts may still be in some file.
+    """
+    run("CREATE TABLE vectors_next (unit VARCHAR, text_vector BLOB, context_vector BLOB)")
+    run("CREATE TABLE forgetting (unit VARCHAR)")
+    run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
+    for (conversation,) in run("SELECT name FROM conversations"):
+        rows = run("SELECT id, text, said, attributes FROM units WHERE conversation = ?", [conversation])
+        found = {
+            unit: json.dumps(json.loads(attributes) | times, sort_keys=True)
+            for unit, text, said, attributes in rows
+            if (times := time_attributes(text, None if said is None else datetime.fromisoformat(said)))
+        }
+        run("INSERT INTO annotated SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[])", [list(found), [*found.values()]])
+    run("UPDATE units SET attributes = annotated.attributes FROM annotated WHERE id = unit")
+    run("DROP TABLE annotated")
+
+
+def m003_keys(run: Run) -> None:
+    """Units and their sources get numbers that stand for their ids and places (see `keys`), to be looked up by."""
+    for table, column, value in (
+        ("units", "id_key", SQL_KEY.format("id")),
+        ("units", "place_key", SQL_PLACE_KEY.format("conversation")),
+        ("unit_sources", "unit_key", SQL_KEY.format("unit")),
+    ):
+        run(f"ALTER TABLE {table} ADD COLUMN {column} UINTEGER")
+        run(f"UPDATE {table} SET {column} = {value}")
+
+
+def m004_ledger(run: Run) -> None:
+    """Which parts of conversations a backbone has derived from, the turns of each, and the units that it gave.
+
+    The id of a part is what `ledger.part_id` makes of backbone, conversation and name.
+    """
+    run("CREATE TABLE parts (id VARCHAR, backbone VARCHAR, conversation VARCHAR, name VARCHAR, problem VARCHAR)")
+    run("CREATE TABLE part_turns (part VARCHAR, place INTEGER, turn VARCHAR)")
+    run("CREATE TABLE part_units (part VARCHAR, place INTEGER, unit VARCHAR)")
+
+
+def m005_follows(run: Run) -> None:
+    """A part says which one it follows from, instead of having the turns of all before it as its own.
+
+    Of parts that had them, each keeps those that the longest one it continues has not.
+    """
+    run("ALTER TABLE parts ADD COLUMN follows VARCHAR")
+    rows = run(
+        """SELECT backbone, conversation, name, id, list(turn ORDER BY place) FROM parts JOIN part_turns ON part = id
+        GROUP BY ALL ORDER BY backbone, conversation, len(list(turn))"""
+    )
+    shorter: dict[tuple[str, str], list[tuple[str, Sequence[str]]]] = {}
+    for backbone, conversation, name, id_, turns in rows:
+        parts = shorter.setdefault((backbone, conversation), [])
+        before = next(((other, own) for other, own in reversed(parts) if turns[: len(own)] == own), None)
+        if before is not None:
+            other, own = before
+            run("UPDATE parts SET follows = ? WHERE id = ?", [other, id_])
+            run("DELETE FROM part_turns WHERE part = ? AND place < ?", [id_, len(own)])
+            run("UPDATE part_turns SET place = place - ? WHERE part = ?", [len(own), id_])
+        parts.append((name, turns))
+
+
+MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
+    ("m001_initial", m001_initial),
+    ("m002_times_and_lifecycle", m002_times_and_lifecycle),
+    ("m003_keys", m003_keys),
+    ("m004_ledger", m004_ledger),
+    ("m005_follows", m005_follows),
+)
+
+
+def pending_migrations(run: Run) -> list[str]:
+    """Return the names of the steps that this database has not seen.
+
+    Raises:
+        StoreNewer: the database has seen steps that this goalmem does not know.
+        StoreDamaged: the file holds tables, but not goalmem's.
+    """
+    tables = {str(name) for (name,) in run("SELECT table_name FROM duckdb_tables()")}
+    if "migrations" not in tables:
+        if tables:
+            raise StoreDamaged("memory.duckdb is not a goalmem database", "use another folder with --store")
+        return [name for name, _ in MIGRATIONS]
+    done = {str(name) for (name,) in run("SELECT name FROM migrations")}
+    unknown = sorted(done - {name for name, _ in MIGRATIONS})
+    if unknown:
+        raise StoreNewer(
+            f"the store was written by a newer goalmem (it has {', '.join(unknown)})",
+            "update goalmem: pip install -U goalmem",
+        )
+    return [name for name, _ in MIGRATIONS if name not in done]
+
+
+def migrate(run: Run) -> None:
+    """Apply the pending steps in order and record them; the caller holds a transaction."""
+    pending = set(pending_migrations(run))
+    run("CREATE TABLE IF NOT EXISTS migrations (name VARCHAR)")
+    for name, step in MIGRATIONS:
+        if name in pending:
+            step(run)
+            run(f"INSERT INTO migrations VALUES ('{name}')")

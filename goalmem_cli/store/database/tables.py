@@ -1,0 +1,318 @@
+"""The statements over conversations, turns and what the store says of itself; units have theirs in `unit_rows`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.records import Query, Turn, content_hash
+from goalmem_cli.store.database.access import Connection, Row
+from goalmem_cli.store.database.columns import (
+    WITHIN_SPANS,
+    conditions_of,
+    iso_of,
+    moment_columns,
+    span_columns,
+    time_of,
+)
+from goalmem_cli.store.traces import place_key
+
+_LAST = 2**31 - 1
+_TAIL = 8
+_TURN_COLUMNS = "id, conversation, session, ordinal, speaker, text, said, own_id, role"
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What the store records about itself.
+
+    `store` is an id of its own; `generation` counts its changes; changes up to `outbox_floor` are no longer in the
+    outbox; `embedder` is None until something was embedded; `fingerprint` is what tells it from others of its name.
+    """
+
+    store: str
+    generation: int = 0
+    outbox_floor: int = 0
+    embedder: str | None = None
+    dimension: int = 0
+    fingerprint: str | None = None
+
+
+def load_meta(connection: Connection) -> Meta:
+    """Return what the store records about itself."""
+    found = {str(key): str(value) for key, value in connection.rows("SELECT key, value FROM meta")}
+    return Meta(
+        found.get("store", ""),
+        int(found.get("generation", 0)),
+        int(found.get("outbox_floor", 0)),
+        found.get("embedder"),
+        int(found.get("dimension", 0)),
+        found.get("fingerprint"),
+    )
+
+
+def update_meta(connection: Connection, **values: str | int) -> None:
+    """Record values under the names of `Meta`'s fields, in place of the earlier ones."""
+    connection.delete("meta", "key", list(values))
+    for key, value in values.items():
+        connection.rows("INSERT INTO meta VALUES (?, ?)", [key, str(value)])
+
+
+# Conversations and turns
+
+
+def conversation_names(connection: Connection) -> list[str]:
+    """Return the names of all conversations, in order."""
+    return [str(name) for (name,) in connection.rows("SELECT name FROM conversations ORDER BY name")]
+
+
+def conversation_rows(connection: Connection) -> dict[str, tuple[str, str | None]]:
+    """Return name -> format and own id, of all conversations."""
+    rows = connection.rows("SELECT name, format, own_id FROM conversations")
+    return {str(name): (form, own_id) for name, form, own_id in rows}
+
+
+def names_of_own_ids(connection: Connection) -> dict[tuple[str, str], str]:
+    """Return format and own id -> name, of the conversations that have an own id."""
+    rows = connection.rows("SELECT format, own_id, name FROM conversations WHERE own_id IS NOT NULL")
+    return {(str(form), str(own_id)): str(name) for form, own_id, name in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A stored conversation without own id that shares turns with the transcript at a place of a batch.
+
+    `begun` counts its turns up to the transcript's last ordinal, `shared` those of them that the transcript has.
+    """
+
+    place: int
+    format: str
+    name: str
+    begun: int
+    shared: int
+
+
+def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[tuple[str, int]]]) -> list[Overlap]:
+    """Return which stored conversations each transcript, (content key, ordinal) of its turns, may be the same as.
+
+    Looked at are those whose last turn the transcript has, and those that have one of its last turns: a beginning is
+    easily shared by thousands.
+    """
+    keys = [(place, key) for place, turns in transcripts.items() for key, _ in turns]
+    tails = [(place, key) for place, turns in transcripts.items() for key, _ in turns[-_tail_of(len(turns)) :]]
+    rows = connection.rows(
+        """WITH incoming AS (SELECT unnest($places::INTEGER[]) AS place, unnest($keys::VARCHAR[]) AS key),
+        tails AS (SELECT unnest($tail_places::INTEGER[]) AS place, unnest($tail_keys::VARCHAR[]) AS key),
+        lasts AS (SELECT unnest($lasts_of::INTEGER[]) AS place, unnest($lasts::INTEGER[]) AS last),
+        nameless AS (SELECT format, name FROM conversations WHERE own_id IS NULL),
+        ends AS (SELECT conversation, arg_max(content_key, ordinal) AS key FROM turns
+            WHERE conversation IN (SELECT name FROM nameless) GROUP BY conversation),
+        candidates AS (SELECT place, conversation FROM incoming JOIN ends USING (key)
+            UNION SELECT place, conversation FROM tails JOIN turns ON content_key = key)
+        SELECT candidates.place, format, name, count(*), count(incoming.key)
+        FROM candidates JOIN nameless ON name = candidates.conversation JOIN lasts ON lasts.place = candidates.place
+        JOIN turns ON turns.conversation = name AND ordinal <= last
+        LEFT JOIN incoming ON incoming.place = candidates.place AND incoming.key = content_key
+        GROUP BY ALL ORDER BY ALL""",
+        {
+            "places": [place for place, _ in keys],
+            "keys": [key for _, key in keys],
+            "tail_places": [place for place, _ in tails],
+            "tail_keys": [key for _, key in tails],
+            "lasts_of": list(transcripts),
+            "lasts": [turns[-1][1] for turns in transcripts.values()],
+        },
+    )
+    return [Overlap(*row) for row in rows]
+
+
+def _tail_of(length: int) -> int:
+    return min(_TAIL, (length + 1) // 2)
+
+
+def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
+    """Return format and name -> first ordinal, of those called so that have no own id and lack their beginning."""
+    rows = connection.rows(
+        """SELECT format, name, min(ordinal) FROM turns JOIN conversations ON conversation = name
+        WHERE conversations.own_id IS NULL AND name IN (SELECT unnest(?::VARCHAR[]))
+        GROUP BY ALL HAVING min(ordinal) > 0""",
+        [list(names)],
+    )
+    return {(str(form), str(name)): int(first) for form, name, first in rows}
+
+
+def passages_of_turns(connection: Connection, conversation: str) -> dict[str, int]:
+    """Return content key -> number of passages, of each turn of a conversation."""
+    rows = connection.rows(
+        """SELECT content_key, count(units.id) FROM turns LEFT JOIN unit_sources ON turn = turns.id
+        LEFT JOIN units ON units.id = unit AND kind = 'passage' WHERE turns.conversation = ? GROUP BY ALL""",
+        [conversation],
+    )
+    return {str(key): int(count) for key, count in rows}
+
+
+def places_of_turns(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return id -> session and ordinal, of these turns that are stored."""
+    rows = connection.rows(
+        "SELECT id, session, ordinal FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
+    )
+    return {str(id_): (int(session), int(ordinal)) for id_, session, ordinal in rows}
+
+
+def end_of_conversation(connection: Connection, name: str) -> tuple[int, int]:
+    """Return the last session and the last ordinal of a conversation; -1 for both where it has no turns."""
+    ((session, ordinal),) = connection.rows(
+        "SELECT coalesce(max(session), -1), coalesce(max(ordinal), -1) FROM turns WHERE conversation = ?", [name]
+    )
+    return int(session), int(ordinal)
+
+
+def has_own_ids(connection: Connection, name: str, own_ids: Sequence[str]) -> bool:
+    """Return whether the conversation has a turn with one of these own ids."""
+    sql = "SELECT count(*) FROM turns WHERE conversation = ? AND own_id IN (SELECT unnest(?::VARCHAR[]))"
+    return bool(own_ids) and bool(connection.value(sql, [name, list(own_ids)]))
+
+
+def load_turns(
+    connection: Connection, conversations: Sequence[str] | None = None, first: int = 0, last: int = _LAST
+) -> dict[str, Turn]:
+    """Return stored id -> turn, in the order of the conversations (None: all), from ordinal `first` to `last`."""
+    where = "" if conversations is None else "AND conversation IN (SELECT unnest(?::VARCHAR[]))"
+    rows = connection.rows(
+        f"""SELECT {_TURN_COLUMNS} FROM turns WHERE ordinal BETWEEN ? AND ? {where}
+        ORDER BY conversation, session, ordinal, id""",
+        [first, last] if conversations is None else [first, last, list(conversations)],
+    )
+    return {str(row[0]): _turn(row) for row in rows}
+
+
+def load_turns_within(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> dict[str, Turn]:
+    """Return stored id -> turn of the spans: a conversation, its first and its last ordinal there."""
+    rows = connection.rows(f"SELECT {_TURN_COLUMNS} FROM turns {WITHIN_SPANS}", span_columns(spans))
+    return {str(row[0]): _turn(row) for row in rows}
+
+
+def _turn(row: Row) -> Turn:
+    _, conversation, session, ordinal, speaker, text, said, own_id, role = row
+    return Turn(conversation, session, ordinal, speaker, text, time_of(said), own_id, role)
+
+
+def insert_conversations(connection: Connection, rows: Sequence[tuple[str, str, str | None]]) -> None:
+    """Add conversations by name, format and own id."""
+    connection.insert("conversations", {
+        "name": ("VARCHAR", [name for name, _, _ in rows]),
+        "format": ("VARCHAR", [form for _, form, _ in rows]),
+        "own_id": ("VARCHAR", [own_id for _, _, own_id in rows]),
+    })  # fmt: skip
+
+
+def insert_turns(connection: Connection, turns: Sequence[Turn]) -> None:
+    """Add rows for the turns."""
+    moments = [moment_columns(turn.said) for turn in turns]
+    connection.insert("turns", {
+        "id": ("VARCHAR", [turn.id for turn in turns]),
+        "conversation": ("VARCHAR", [turn.conversation for turn in turns]),
+        "session": ("INTEGER", [turn.session for turn in turns]),
+        "ordinal": ("INTEGER", [turn.ordinal for turn in turns]),
+        "own_id": ("VARCHAR", [turn.own_id for turn in turns]),
+        "speaker": ("VARCHAR", [turn.speaker for turn in turns]),
+        "role": ("VARCHAR", [turn.role for turn in turns]),
+        "said": ("VARCHAR", [iso_of(turn.said) for turn in turns]),
+        "clock": ("BIGINT", [clock for clock, _ in moments]),
+        "instant": ("BIGINT", [instant for _, instant in moments]),
+        "text": ("VARCHAR", [turn.text for turn in turns]),
+        "content_key": ("VARCHAR", [turn.content_key for turn in turns]),
+    })  # fmt: skip
+
+
+def rewrite_sessions(connection: Connection, conversations: Sequence[str]) -> None:
+    """Derive the conversations' sessions from their turns again."""
+    connection.delete("sessions", "conversation", conversations)
+    connection.rows(
+        """INSERT INTO sessions SELECT conversation, session, count(*), arg_min(said, clock), arg_max(said, clock)
+        FROM turns WHERE conversation IN (SELECT unnest(?::VARCHAR[])) GROUP BY conversation, session""",
+        [list(conversations)],
+    )
+
+
+def last_turn(connection: Connection, conversation: str) -> Turn | None:
+    """Return the last turn of a conversation; None where it is not stored."""
+    _, ordinal = end_of_conversation(connection, conversation)
+    return next(iter(load_turns(connection, [conversation], ordinal, ordinal).values()), None)
+
+
+def count_hidden_without_time(connection: Connection, query: Query) -> int:
+    """Return how many turns only the query's time filter hides because nobody knows when they were said."""
+    return 0 if query.since is None and query.until is None else count_turns_without_time(connection, query)
+
+
+def count_turns_without_time(connection: Connection, query: Query) -> int:
+    """Return how many turns the query's conversations and speakers let through that have no time."""
+    conditions, parameters = conditions_of(Query(query.text, query.conversations, query.speakers))
+    where = " AND ".join(["clock IS NULL", *conditions])
+    return int(connection.value(f"SELECT count(*) FROM turns WHERE {where}", parameters))
+
+
+def count_rows(connection: Connection, tables: Iterable[str]) -> list[int]:
+    """Return how many rows each of the tables has."""
+    return [int(connection.value(f"SELECT count(*) FROM {table}")) for table in tables]
+
+
+def outbox_units(connection: Connection, first: int, last: int) -> list[str]:
+    """Return the ids of the units that changed in the generations from `first` to `last`."""
+    rows = connection.rows(
+        "SELECT DISTINCT unit FROM outbox WHERE generation BETWEEN ? AND ? ORDER BY unit", [first, last]
+    )
+    return [str(unit) for (unit,) in rows]
+
+
+def forgotten_keys(connection: Connection, table: str = "forgetting") -> list[str]:
+    """Return what stands for deleted units and texts, as long as they may still be in some file of the store."""
+    return [str(key) for (key,) in connection.rows(f"SELECT unit FROM {table}")]
+
+
+def keys_of(connection: Connection, turns: Sequence[str], units: Sequence[str], whole: Sequence[str]) -> list[str]:
+    """Return what stands for these turns and units and for the conversations that leave as a whole.
+
+    Those are ids, hashes of the texts, and hashes of what people call a turn, since a trace may show a text that
+    another one has replaced.
+    """
+    texts = connection.rows(
+        """SELECT text FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))
+        UNION SELECT text FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))""",
+        [list(turns), list(units)],
+    )
+    labels = connection.rows(
+        "SELECT conversation, own_id FROM turns WHERE own_id IS NOT NULL AND id IN (SELECT unnest(?::VARCHAR[]))",
+        [list(turns)],
+    )
+    return [
+        *units,
+        *(content_hash(text) for (text,) in texts),
+        *(place_key(conversation, label) for conversation, label in labels),
+        *(place_key(conversation) for conversation in whole),
+    ]
+
+
+def passing_turns(connection: Connection, query: Query) -> list[str]:
+    """Return the ids of the turns that the query's filters let through."""
+    conditions, parameters = conditions_of(query)
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    return [str(turn) for (turn,) in connection.rows(f"SELECT id FROM turns {where}", parameters)]
+
+
+def conversations_without(connection: Connection, turns: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return which conversations have one of these turns, and which of them have no other."""
+    rows = connection.rows(
+        """SELECT conversation, count(*) = count(*) FILTER (WHERE id IN (SELECT unnest($turns::VARCHAR[])))
+        FROM turns WHERE conversation IN (
+            SELECT conversation FROM turns WHERE id IN (SELECT unnest($turns::VARCHAR[]))) GROUP BY ALL""",
+        {"turns": list(turns)},
+    )
+    return {str(name) for name, _ in rows}, {str(name) for name, is_whole in rows if is_whole}
+
+
+def next_embedder(connection: Connection) -> tuple[str, str, str]:
+    """Return the name, dimension and fingerprint of the embedder that the store is changing to; empty for none."""
+    found = {str(key): str(value) for key, value in connection.rows("SELECT key, value FROM meta")}
+    return found.get("next_embedder", ""), found.get("next_dimension", ""), found.get("next_fingerprint", "")

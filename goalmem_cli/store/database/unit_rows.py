@@ -1,0 +1,368 @@
+"""The statements over units, what links them, and their vectors: rows to values and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.records import Edge, Query, Unit
+from goalmem_cli.store.database.access import Connection, Row
+from goalmem_cli.store.database.columns import (
+    WITHIN_SPANS,
+    conditions_of,
+    iso_of,
+    moment_columns,
+    span_columns,
+    time_from_moment,
+    time_of,
+)  # fmt: skip
+from goalmem_cli.store.database.keys import key_of, place_key
+
+_UNIT_COLUMNS = (
+    "id, kind, text, conversation, speaker, said, backbone, session, ordinal, event_from, event_to, attributes"
+)
+
+
+_STALE_EDGES = """kind IN (SELECT unnest($kinds::VARCHAR[])) AND (source, target, kind, weight) NOT IN
+    (SELECT (source, target, kind, weight) FROM wanted_edges)
+    AND (source IN (SELECT id FROM units WHERE backbone = $backbone)
+    OR target IN (SELECT id FROM units WHERE backbone = $backbone))"""
+_NEW_EDGES = "wanted_edges ANTI JOIN edges USING (source, target, kind, weight)"
+
+
+@dataclass(frozen=True, slots=True)
+class VectorPair:
+    """A unit's two vectors as the database keeps them: little-endian float32, of its text and of its context."""
+
+    text: bytes
+    context: bytes
+
+
+def load_units(
+    connection: Connection,
+    ids: Sequence[str] | None = None,
+    conversations: Sequence[str] | None = None,
+    not_of: str | None = None,
+    backbone: str | None = None,
+    kinds: Sequence[str] | None = None,
+) -> list[Unit]:
+    """Return the units that pass every condition given, all where none is; each has its turns.
+
+    The conditions are ids, conversations, other backbones than `not_of`, a backbone, and kinds.
+    """
+    conditions: list[str] = []
+    parameters: list[object] = []
+    for condition, value in (("backbone <> ?", not_of), ("backbone = ?", backbone)):
+        if value is not None:
+            conditions.append(condition)
+            parameters.append(value)
+    for column, values in (("id", ids), ("conversation", conversations), ("kind", kinds)):
+        if values is not None:
+            conditions.append(f"{column} IN (SELECT unnest(?::VARCHAR[]))")
+            parameters.append(list(values))
+    return _load_units(connection, f"WHERE {' AND '.join(conditions)}" if conditions else "", parameters)
+
+
+def load_units_within(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> list[Unit]:
+    """Return the units whose turns are in one of the spans: a conversation, its first and its last ordinal there."""
+    return _load_units(connection, WITHIN_SPANS, span_columns(spans))
+
+
+def _load_units(connection: Connection, which: str, parameters: Sequence[object]) -> list[Unit]:
+    rows = connection.rows(
+        f"""WITH wanted AS (SELECT {_UNIT_COLUMNS} FROM units {which}),
+        sources AS (SELECT unit, list(turn ORDER BY place) AS turns, list(label ORDER BY place) AS labels
+            FROM unit_sources WHERE unit IN (SELECT id FROM wanted) GROUP BY unit)
+        SELECT wanted.*, turns, labels FROM wanted LEFT JOIN sources ON unit = id
+        ORDER BY conversation, session, ordinal, id""",
+        parameters,
+    )
+    return [_unit(row) for row in rows]
+
+
+def load_units_around(connection: Connection, ids: Sequence[str], distance: int) -> list[Unit]:
+    """Return the units with these ids, and all whose turn is within `distance` turns of one of theirs.
+
+    Others may be among them: they are found by their numbers alone, and only then is more of them read. A time is taken
+    from its moment, since DuckDB unpacks the texts of a hundred thousand times to give one.
+    """
+    keys = [key_of(id_) for id_ in ids]
+    rows = connection.rows("SELECT place_key FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[]))", [keys])
+    near = {place_key(int(place), shift) for (place,) in rows for shift in range(-distance, distance + 1)}
+    units = connection.rows(
+        f"""SELECT {_UNIT_COLUMNS.replace("said", "clock, instant")} FROM units WHERE rowid IN (
+        SELECT rowid FROM units WHERE place_key IN (SELECT unnest(?::UINTEGER[])))""",
+        [list(near)],
+    )
+    sources: dict[str, list[tuple[int, str, str]]] = {}
+    for unit, place, turn, label in connection.rows(
+        """SELECT unit, place, turn, label FROM unit_sources WHERE rowid IN (SELECT rowid FROM unit_sources
+        WHERE unit_key IN (SELECT unnest(?::UINTEGER[])))""",
+        [[key_of(str(row[0])) for row in units]],
+    ):
+        sources.setdefault(str(unit), []).append((place, turn, label))
+    return [_unit_around(row, sorted(sources.get(str(row[0]), ()))) for row in units]
+
+
+def _unit_around(row: Row, sources: Sequence[tuple[int, str, str]]) -> Unit:
+    before, (clock, instant), after = row[:5], row[5:7], row[7:]
+    said = iso_of(time_from_moment(clock, instant))
+    return _unit((*before, said, *after, [turn for _, turn, _ in sources], [label for _, _, label in sources]))
+
+
+def _unit(row: Row) -> Unit:
+    id_, kind, text, conversation, speaker, said, backbone, session, ordinal, start, end, attributes, turns, labels = (
+        row
+    )
+    return Unit(
+        id_, kind, text, conversation, speaker, time_of(said), tuple(turns or ()), tuple(labels or ()), backbone,
+        session, ordinal, time_of(start), time_of(end), json.loads(attributes),
+    )  # fmt: skip
+
+
+def insert_units(connection: Connection, units: Sequence[Unit]) -> None:
+    """Add rows for the units and for the turns they came from."""
+    moments = [moment_columns(unit.said) for unit in units]
+    connection.insert("units", {
+        "id": ("VARCHAR", [unit.id for unit in units]),
+        "backbone": ("VARCHAR", [unit.backbone for unit in units]),
+        "kind": ("VARCHAR", [unit.kind for unit in units]),
+        "conversation": ("VARCHAR", [unit.conversation for unit in units]),
+        "session": ("INTEGER", [unit.session for unit in units]),
+        "ordinal": ("INTEGER", [unit.ordinal for unit in units]),
+        "speaker": ("VARCHAR", [unit.speaker for unit in units]),
+        "said": ("VARCHAR", [iso_of(unit.said) for unit in units]),
+        "clock": ("BIGINT", [clock for clock, _ in moments]),
+        "instant": ("BIGINT", [instant for _, instant in moments]),
+        "event_from": ("VARCHAR", [iso_of(unit.event_from) for unit in units]),
+        "event_to": ("VARCHAR", [iso_of(unit.event_to) for unit in units]),
+        "attributes": ("VARCHAR", [json.dumps(dict(unit.attributes), sort_keys=True) for unit in units]),
+        "text": ("VARCHAR", [unit.text for unit in units]),
+        "id_key": ("UINTEGER", [key_of(unit.id) for unit in units]),
+        "place_key": ("UINTEGER", [place_key(key_of(unit.conversation), unit.ordinal) for unit in units]),
+    })  # fmt: skip
+    sources = [
+        (unit.id, place, turn, label)
+        for unit in units
+        for place, (turn, label) in enumerate(zip(unit.turns, unit.labels, strict=True))
+    ]
+    connection.insert("unit_sources", {
+        "unit": ("VARCHAR", [unit for unit, _, _, _ in sources]),
+        "place": ("INTEGER", [place for _, place, _, _ in sources]),
+        "turn": ("VARCHAR", [turn for _, _, turn, _ in sources]),
+        "label": ("VARCHAR", [label for _, _, _, label in sources]),
+        "unit_key": ("UINTEGER", [key_of(unit) for unit, _, _, _ in sources]),
+    })  # fmt: skip
+
+
+def delete_units(connection: Connection, ids: Sequence[str]) -> None:
+    """Delete the units' rows, with those of the turns they came from; edges and vectors stay."""
+    connection.delete("units", "id", ids)
+    connection.delete("unit_sources", "unit", ids)
+
+
+def units_from(connection: Connection, turns: Sequence[str]) -> list[str]:
+    """Return the ids of every unit that one of these turns contributed to."""
+    rows = connection.rows(
+        "SELECT DISTINCT unit FROM unit_sources WHERE turn IN (SELECT unnest(?::VARCHAR[])) ORDER BY unit",
+        [list(turns)],
+    )
+    return [str(unit) for (unit,) in rows]
+
+
+def known_units(connection: Connection, ids: Sequence[str]) -> list[str]:
+    """Return which of these units are stored."""
+    rows = connection.rows("SELECT id FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)])
+    return [str(unit) for (unit,) in rows]
+
+
+def places_of(connection: Connection, ids: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the conversation and ordinal of each of these units that is stored."""
+    rows = connection.rows(
+        "SELECT DISTINCT conversation, ordinal FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
+    )
+    return [(str(conversation), int(ordinal)) for conversation, ordinal in rows]
+
+
+def conversations_with_derived(connection: Connection, otherwise: str) -> list[str]:
+    """Return the conversations that have units of other backbones than this one, in order."""
+    rows = connection.rows("SELECT DISTINCT conversation FROM units WHERE backbone <> ? ORDER BY ALL", [otherwise])
+    return [str(name) for (name,) in rows]
+
+
+def conversations_with_edges(connection: Connection) -> list[str]:
+    """Return the conversations from whose units an edge leads, in order."""
+    rows = connection.rows(
+        "SELECT DISTINCT conversation FROM units WHERE id IN (SELECT source FROM edges) ORDER BY ALL"
+    )
+    return [str(name) for (name,) in rows]
+
+
+def load_edges(connection: Connection, conversation: str) -> list[Edge]:
+    """Return the edges that lead from a unit of the conversation."""
+    rows = connection.rows(
+        """SELECT source, target, kind, weight FROM edges
+        WHERE source IN (SELECT id FROM units WHERE conversation = ?) ORDER BY ALL""",
+        [conversation],
+    )
+    return [Edge(source, target, kind, weight) for source, target, kind, weight in rows]
+
+
+def load_edges_of(connection: Connection, backbone: str, kinds: Sequence[str] | None = None) -> list[Edge]:
+    """Return the edges, of these kinds, that touch a unit of the backbone."""
+    rows = connection.rows(
+        """WITH own AS (SELECT id FROM units WHERE backbone = $backbone)
+        SELECT source, target, kind, weight FROM edges
+        WHERE (source IN (SELECT id FROM own) OR target IN (SELECT id FROM own))
+            AND ($kinds::VARCHAR[] IS NULL OR list_contains($kinds::VARCHAR[], kind)) ORDER BY ALL""",
+        {"backbone": backbone, "kinds": None if kinds is None else list(kinds)},
+    )
+    return [Edge(source, target, kind, weight) for source, target, kind, weight in rows]
+
+
+def delete_edges(connection: Connection, edges: Sequence[Edge]) -> None:
+    """Delete the edges between these units that are of these kinds."""
+    if edges:
+        connection.rows(
+            """DELETE FROM edges WHERE (source, target, kind) IN
+            (SELECT (unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])))""",
+            [[edge.source for edge in edges], [edge.target for edge in edges], [edge.kind for edge in edges]],
+        )
+
+
+def want_edges(connection: Connection, edges: Sequence[Edge]) -> None:
+    """Set the edges aside for `bring_edges`, each kind between two units once."""
+    connection.rows(
+        "CREATE OR REPLACE TEMP TABLE wanted_edges (source VARCHAR, target VARCHAR, kind VARCHAR, weight DOUBLE)"
+    )
+    _insert_edges(connection, "wanted_edges", edges)
+
+
+def do_edges_differ(connection: Connection, backbone: str, kinds: Sequence[str]) -> bool:
+    """Return whether the backbone's edges of these kinds are others than those wanted."""
+    sql = f"SELECT EXISTS (SELECT * FROM edges WHERE {_STALE_EDGES}) OR EXISTS (SELECT * FROM {_NEW_EDGES})"
+    return bool(connection.value(sql, {"backbone": backbone, "kinds": list(kinds)}))
+
+
+def bring_edges(connection: Connection, backbone: str, kinds: Sequence[str]) -> bool:
+    """Bring the backbone's edges of these kinds to those wanted; return whether all of them lead to units.
+
+    The database compares them, so that hundreds of edges a unit need not be read to find the few that differ.
+    """
+    connection.rows(f"DELETE FROM edges WHERE {_STALE_EDGES}", {"backbone": backbone, "kinds": list(kinds)})
+    connection.rows(f"INSERT INTO edges SELECT * FROM {_NEW_EDGES} ORDER BY ALL")
+    lost = """SELECT EXISTS (SELECT * FROM wanted_edges
+        WHERE source NOT IN (SELECT id FROM units) OR target NOT IN (SELECT id FROM units))"""
+    return not connection.value(lost)
+
+
+def replace_edges(connection: Connection, edges: Sequence[Edge]) -> None:
+    """Store the edges, each in place of an earlier one of its kind between its units."""
+    delete_edges(connection, edges)
+    _insert_edges(connection, "edges", edges)
+
+
+def _insert_edges(connection: Connection, table: str, edges: Sequence[Edge]) -> None:
+    connection.insert(table, {
+        "source": ("VARCHAR", [edge.source for edge in edges]),
+        "target": ("VARCHAR", [edge.target for edge in edges]),
+        "kind": ("VARCHAR", [edge.kind for edge in edges]),
+        "weight": ("DOUBLE", [edge.weight for edge in edges]),
+    })  # fmt: skip
+
+
+def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair], table: str = "vectors") -> None:
+    """Store the units' vectors in place of earlier ones; those of a re-embedding under way no longer hold."""
+    for stale in {table, "vectors_next"}:
+        connection.delete(stale, "unit", list(vectors))
+    connection.insert(table, {
+        "unit": ("VARCHAR", list(vectors)),
+        "text_vector": ("BLOB", [pair.text for pair in vectors.values()]),
+        "context_vector": ("BLOB", [pair.context for pair in vectors.values()]),
+    })  # fmt: skip
+
+
+def units_with_vectors(connection: Connection) -> list[str]:
+    """Return the ids of the units that have vectors, an id as often as it is there."""
+    return [str(unit) for (unit,) in connection.rows("SELECT unit FROM vectors")]
+
+
+def count_without_vectors(connection: Connection) -> int:
+    """Return how many units lack vectors, of those that are indexed: a turn in passages is not."""
+    return int(
+        connection.value(
+            """SELECT count(*) FROM units WHERE id NOT IN (SELECT unit FROM vectors) AND id NOT IN (
+            SELECT turn FROM unit_sources JOIN units ON units.id = unit WHERE kind = 'passage')"""
+        )
+    )
+
+
+def load_vectors(connection: Connection, ids: Sequence[str] | None = None) -> dict[str, VectorPair]:
+    """Return unit id -> vectors; None means all."""
+    where = "" if ids is None else "WHERE unit IN (SELECT unnest(?::VARCHAR[]))"
+    rows = connection.rows(
+        f"SELECT unit, text_vector, context_vector FROM vectors {where}", [] if ids is None else [list(ids)]
+    )
+    return {str(unit): VectorPair(bytes(text), bytes(context)) for unit, text, context in rows}
+
+
+def units_with_next_vectors(connection: Connection, ids: Sequence[str]) -> set[str]:
+    """Return which of these units have a vector of the embedder that the store is changing to."""
+    rows = connection.rows("SELECT unit FROM vectors_next WHERE unit IN (SELECT unnest(?::VARCHAR[]))", [list(ids)])
+    return {str(unit) for (unit,) in rows}
+
+
+def are_next_vectors_complete(connection: Connection) -> bool:
+    """Return whether every unit that has a vector has one of the next embedder."""
+    return not connection.value("SELECT count(*) FROM vectors WHERE unit NOT IN (SELECT unit FROM vectors_next)")
+
+
+def count_kinds(connection: Connection, units: Sequence[str]) -> dict[str, int]:
+    """Return how many of these units there are of each kind."""
+    rows = connection.rows(
+        "SELECT kind, count(*) FROM units WHERE id IN (SELECT unnest(?::VARCHAR[])) GROUP BY ALL ORDER BY ALL",
+        [list(units)],
+    )
+    return {str(kind): int(count) for kind, count in rows}
+
+
+def counts_of(connection: Connection, backbone: str) -> tuple[dict[str, int], int]:
+    """Return how many units of each kind the backbone has, and how many edges touch one of its units."""
+    kinds = connection.rows("SELECT kind, count(*) FROM units WHERE backbone = ? GROUP BY ALL ORDER BY ALL", [backbone])
+    edges = connection.value(
+        """WITH own AS (SELECT id FROM units WHERE backbone = ?)
+        SELECT count(*) FROM edges WHERE source IN (SELECT id FROM own) OR target IN (SELECT id FROM own)""",
+        [backbone],
+    )
+    return {str(kind): int(count) for kind, count in kinds}, int(edges)
+
+
+def count_edges_of(connection: Connection, units: Sequence[str]) -> int:
+    """Return how many edges lead from or to one of these units."""
+    return int(
+        connection.value(
+            """SELECT count(*) FROM edges WHERE source IN (SELECT unnest($units::VARCHAR[]))
+            OR target IN (SELECT unnest($units::VARCHAR[]))""",
+            {"units": list(units)},
+        )
+    )
+
+
+def fewer_units(
+    connection: Connection, query: Query, backbone: str, kinds: Sequence[str] | None = None
+) -> tuple[list[str], bool]:
+    """Return the ids of the backbone's units, of these kinds, that the query lets through, or of all others.
+
+    Whichever are fewer, so that a filter that hides nothing loads nothing; True where they are the hidden ones.
+    """
+    conditions, parameters = conditions_of(query)
+    if kinds is not None:
+        conditions.append("kind IN (SELECT unnest(?::VARCHAR[]))")
+        parameters.append(list(kinds))
+    passes = f"({' AND '.join(['backbone = ?', *conditions])})"
+    values = [backbone, *parameters]
+    ((every, passing),) = connection.rows(f"SELECT count(*), count(*) FILTER (WHERE {passes}) FROM units", values)
+    are_hidden = 2 * passing > every
+    chosen = f"{passes} IS NOT TRUE" if are_hidden else passes
+    return [str(unit) for (unit,) in connection.rows(f"SELECT id FROM units WHERE {chosen}", values)], are_hidden

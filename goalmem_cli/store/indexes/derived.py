@@ -1,0 +1,158 @@
+"""What the two derived indexes have in common: the shape of their entries, and a manifest that says how far each is."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Protocol
+
+from goalmem_cli.records import content_hash
+from goalmem_cli.store.database.unit_rows import VectorPair
+from goalmem_cli.store.files import Written, content_if_there, replace_file, reporting, unwatched
+from goalmem_cli.store.units import Entry
+
+MANIFEST = "manifest.json"
+_FIRST_NAMES = 10**6
+HINT_DERIVED = "`goalmem stores rebuild` writes the indexes anew"
+
+
+def new_data(folder: Path, kept: Iterable[str], written: Written) -> str:
+    """Return a number, as text, that names nothing in the index's folder: data is written beside the old, not over it.
+
+    Makes the folder where needed, and room: what an interrupted command left goes first.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    with reporting(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    remove_all(folder, leftovers(folder, kept), written)
+    with reporting(folder):
+        taken = [path.stem for path in folder.iterdir()]
+    # where there is no earlier one any more, a name that none of them had: whoever read it may still remember its rows
+    return str(max((int(name) for name in taken if name.isdecimal()), default=secrets.randbelow(_FIRST_NAMES)) + 1)
+
+
+def leftovers(folder: Path, kept: Iterable[str]) -> list[Path]:
+    """Return what an interrupted command left in an index's folder: numbered data that is not among the kept names.
+
+    Raises:
+        StoreError: the folder cannot be read.
+    """
+    names = {MANIFEST, *kept}
+    with reporting(folder):
+        present = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [
+        path
+        for path in present
+        if path.name not in names and (path.stem.isdecimal() or path.name.startswith(f".{MANIFEST}."))
+    ]
+
+
+def remove_all(folder: Path, paths: Iterable[Path], written: Written) -> None:
+    """Remove files and folders that no manifest names any more: what was forgotten may still be in them.
+
+    Raises:
+        StoreError: one of them cannot be removed.
+    """
+    with reporting(folder):
+        for path in paths:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+            written(f"{folder.name}/{path.name}, removed")
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """An entry with its vectors: all that the indexes know of a unit."""
+
+    entry: Entry
+    vectors: VectorPair
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Which store an index belongs to, which of its generations it holds, and in which files.
+
+    `schema` is the index's own; `data` is the name of the file or folder that this manifest describes. `rows` and
+    `dead` count and list the rows of the vector matrices; `dimension` is their width. `files` maps the name of each
+    file of the text index to its size and the hash of its content; while `is_changing`, they may be others.
+    """
+
+    schema: int
+    store: str
+    generation: int
+    data: str
+    dimension: int = 0
+    rows: int = 0
+    dead: tuple[int, ...] = ()
+    files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    is_changing: bool = False
+
+    @classmethod
+    def from_file(cls, folder: Path) -> Manifest | None:
+        """Return the manifest of the folder, or None where there is none that can be read.
+
+        Raises:
+            StoreError: the system refuses to read it.
+        """
+        path = folder / MANIFEST
+        content = content_if_there(path)
+        try:
+            document = json.loads(content or b"")
+            is_sound = document.pop("checksum") == _checksum(document)
+            document["dead"] = tuple(document["dead"])
+            document["files"] = {name: (size, digest) for name, (size, digest) in document["files"].items()}
+            manifest = cls(**document)
+            is_sound = is_sound and Path(manifest.data).name == manifest.data and manifest.data not in ("", ".", "..")
+            return manifest if is_sound and all(0 <= row < manifest.rows for row in manifest.dead) else None
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+
+    def write(self, folder: Path, written: Written = unwatched) -> None:
+        """Replace the folder's manifest, atomically: from here on the folder is at this generation.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        document = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
+        replace_file(folder / MANIFEST, json.dumps({**document, "checksum": _checksum(document)}).encode(), written)
+
+
+def _checksum(document: Mapping[str, object]) -> str:
+    return content_hash(json.dumps(document, sort_keys=True))
+
+
+class DerivedIndex(Protocol):
+    """An index that comes back from the database whenever it is lost."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it lives; may be deleted at any time."""
+        ...
+
+    def reached(self, store: str) -> int | None:
+        """Return the store's generation that the index holds; None where it has to be rebuilt."""
+        ...
+
+    def apply(self, gone: Sequence[str], put: Sequence[Indexed], store: str, generation: int) -> None:
+        """Delete the units `gone` and those in `put`, add `put`, then record the generation. Safe to repeat."""
+        ...
+
+    def rebuild(self, everything: Iterable[Indexed], store: str, generation: int) -> None:
+        """Write the index anew beside the old one, then change over by one rename."""
+        ...
+
+    def tidy(self) -> None:
+        """Remove what an interrupted command left beside the generation that it holds."""
+        ...
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with the files of the generation that it holds, a line each; reads all of them."""
+        ...

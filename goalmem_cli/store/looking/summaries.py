@@ -1,0 +1,89 @@
+"""What readers get: hits with their neighbours, conversations at a glance, the store in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from goalmem_cli.records import Hit, Unit
+from goalmem_cli.store.database import tables, unit_rows
+from goalmem_cli.store.database.access import Connection
+from goalmem_cli.store.files import reporting
+from goalmem_cli.store.units import NEIGHBOURS, part_of, retrievable
+from goalmem_cli.stored import FLAT, ConversationSummary, Speaker, Stats
+
+
+def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
+    """Return unit id -> hit, in the order given, leaving out what is not stored.
+
+    Neighbours are the two retrievable units before and after in the session: turns, or the nearest passages of long
+    ones, so that they stay short. They are known for the units that come straight from turns.
+    """
+    units = {unit.id: unit for unit in unit_rows.load_units_around(connection, ids, NEIGHBOURS)}
+    sessions: dict[tuple[str, int], list[Unit]] = {}
+    for unit in sorted(retrievable([unit for unit in units.values() if unit.backbone == FLAT]), key=_order):
+        sessions.setdefault((unit.conversation, unit.session), []).append(unit)
+    return {id_: _hit(units[id_], sessions) for id_ in ids if id_ in units}
+
+
+def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]]) -> Hit:
+    if unit.backbone != FLAT:
+        return Hit(unit, 0.0)
+    near = [
+        other
+        for other in sessions.get((unit.conversation, unit.session), ())
+        if abs(other.ordinal - unit.ordinal) <= NEIGHBOURS and not (unit.kind == "turn" and other.turns == unit.turns)
+    ]
+    before = [(other.speaker, other.text) for other in near if _order(other) < _order(unit)]
+    after = [(other.speaker, other.text) for other in near if _order(other) > _order(unit)]
+    return Hit(unit, 0.0, {}, tuple(before[-NEIGHBOURS:]), tuple(after[:NEIGHBOURS]))
+
+
+def _order(unit: Unit) -> tuple[int, int, str]:
+    return (unit.ordinal, part_of(unit), unit.id)
+
+
+def load_conversations(connection: Connection) -> list[ConversationSummary]:
+    """Return each stored conversation at a glance, by name."""
+    speakers: dict[str, list[Speaker]] = {}
+    for name, speaker, role, turns in connection.rows(
+        """SELECT conversation, speaker, role, count(*) FROM turns GROUP BY ALL
+        ORDER BY conversation, min(session), min(ordinal), speaker"""
+    ):
+        speakers.setdefault(name, []).append(Speaker(speaker, role, turns))
+    rows = connection.rows(
+        """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock)
+        FROM conversations LEFT JOIN turns ON conversation = name GROUP BY name, format ORDER BY name"""
+    )
+    return [
+        ConversationSummary(name, form, turns, sessions, tuple(speakers.get(name, ())), _time(first), _time(last))
+        for name, form, turns, sessions, first, last in rows
+    ]
+
+
+def load_stats(connection: Connection, path: Path) -> Stats:
+    """Return the store in numbers; the bytes are those of every file in its folder."""
+    conversations, sessions, turns, edges = tables.count_rows(
+        connection, ("conversations", "sessions", "turns", "edges")
+    )
+    meta = tables.load_meta(connection)
+    with reporting(path):
+        sizes = [file.stat().st_size for file in path.rglob("*") if file.is_file()]
+    return Stats(
+        conversations=conversations,
+        sessions=sessions,
+        turns=turns,
+        units={str(kind): int(count) for kind, count in connection.rows(
+            "SELECT kind, count(*) FROM units GROUP BY kind ORDER BY kind"
+        )},
+        edges=edges,
+        generation=meta.generation,
+        embedder=meta.embedder or "",
+        dimension=meta.dimension,
+        bytes_on_disk=sum(sizes),
+    )  # fmt: skip
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,154 @@
+"""What of a store only reads: ranking, looking up, listing, and what was derived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from goalmem_cli.ports import Embedder, Vectors
+from goalmem_cli.records import Derived, Edge, Hit, Query, Turn, Unit
+from goalmem_cli.store.changes import deriving
+from goalmem_cli.store.changes.forgetting import catch_up
+from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.database import ledger, tables, unit_rows
+from goalmem_cli.store.database.access import Connection
+from goalmem_cli.store.files import Written, unwatched
+from goalmem_cli.store.indexes import consistency
+from goalmem_cli.store.looking import summaries
+from goalmem_cli.store.looking.reader import Filters, Names, Reader, check_embedder
+from goalmem_cli.store.looking.verification import verify
+from goalmem_cli.stored import FLAT, ConversationSummary, Ranking, Scored, Stats
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Looks:
+    """A store as whoever reads it sees it. Each method opens the database for itself and closes it again."""
+
+    def __init__(
+        self,
+        path: Path,
+        embedder: Embedder,
+        *,
+        announce: Callable[[str], None],
+        patience: float = 30.0,
+        written: Written = unwatched,
+    ) -> None:
+        self.path, self.announce = path, announce
+        self._parts = Parts.of_folder(path, embedder, announce, patience, written)
+        self._database = self._parts.database
+        self._filters = Filters()
+
+    @property
+    def exists(self) -> bool:
+        """True once something was written."""
+        return self._database.exists
+
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """Open the store for reading; see `SupportsRanking`.
+
+        After an interrupted write or a deleted folder the indexes are brought to the database's generation first.
+        """
+        self._parts.require()
+        with self._database.reading() as connection:
+            is_current = consistency.is_current(connection, self._parts.indexes(connection))
+            if is_current:
+                yield self._reader(connection)
+        if not is_current:
+            self._parts.announce(f"the indexes of {self.path} are behind memory.duckdb: bringing them up to date")
+            self.catch_up()
+            with self._database.reading() as connection:
+                yield self._reader(connection)
+
+    def rank(
+        self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT, kinds: Names = None
+    ) -> dict[Ranking, list[Scored]]:
+        """As `Reader.rank`, opening the store for it."""
+        with self.reading() as reader:
+            return reader.rank(query, rankings, depth, backbone=backbone, kinds=kinds)
+
+    def hits(self, units: Sequence[str]) -> dict[str, Hit]:
+        """As `Reader.hits`, opening the store for it."""
+        with self.reading() as reader:
+            return reader.hits(units)
+
+    def count_without_time(self, query: Query) -> int:
+        """Return how many turns the query's time filter hides for want of a time; see `SupportsRanking`."""
+        return self._read(tables.count_hidden_without_time, query)
+
+    def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
+        """Return the stored turns of the conversations (None: all); see `SupportsLooking`."""
+        return list(self._read(tables.load_turns, conversations).values())
+
+    def last_turn(self, conversation: str) -> Turn | None:
+        """Return the last turn of a conversation; None also where there is no store yet; see `SupportsLooking`."""
+        return self._read(tables.last_turn, conversation) if self.exists else None
+
+    def are_stored(self, units: Sequence[str]) -> bool:
+        """Return whether all of these units are stored; see `SupportsLooking`."""
+        return not set(units) - set(self._read(unit_rows.known_units, units))
+
+    def conversations(self) -> list[ConversationSummary]:
+        """Return each stored conversation at a glance, by name; see `SupportsListing`."""
+        return self._read(summaries.load_conversations)
+
+    def stats(self) -> Stats:
+        """Return the store in numbers; see `SupportsListing`."""
+        return self._read(summaries.load_stats, self.path)
+
+    def derived(self, backbone: str) -> list[Derived]:
+        """Return the ledger of a backbone; see `SupportsLedger`."""
+        return self._read(ledger.load_ledger, backbone)
+
+    def has_derived(self, backbone: str) -> bool:
+        """Return whether a backbone has derived from anything that is stored; see `SupportsLedger`."""
+        return self._read(ledger.has_parts, backbone)
+
+    def counts_of(self, backbone: str) -> tuple[dict[str, int], int]:
+        """Return a backbone's units by kind, and its edges; see `SupportsLedger`."""
+        return self._read(unit_rows.counts_of, backbone)
+
+    def units_of(
+        self, backbone: str, kinds: Sequence[str] | None = None, conversations: Sequence[str] | None = None
+    ) -> list[Unit]:
+        """Return a backbone's units, in the conversations' order; see `SupportsDerivedUnits`."""
+        return self._read(unit_rows.load_units, conversations=conversations, backbone=backbone, kinds=kinds)
+
+    def edges_of(self, backbone: str, kinds: Sequence[str] | None = None) -> list[Edge]:
+        """Return the edges that touch a unit of the backbone; see `SupportsDerivedUnits`."""
+        return self._read(unit_rows.load_edges_of, backbone, kinds)
+
+    def vectors_of(self, units: Sequence[Unit]) -> Vectors:
+        """Return the vectors of the units' texts, a row a unit; see `SupportsDerivedUnits`."""
+        return deriving.vectors_of(self._parts, units)
+
+    def embedded_with(self) -> tuple[str, int]:
+        """Return the name and dimension of the store's embedder; empty and 0 where nothing was embedded yet."""
+        meta = self._read(tables.load_meta)
+        return meta.embedder or "", meta.dimension
+
+    def verify(self) -> list[str]:
+        """Return what is wrong, a line each: rows that disagree, and indexes that are not what the database says."""
+        return self._read(self._disagreements)
+
+    def catch_up(self) -> None:
+        """Bring both indexes to the database's generation, and finish a forgetting that was interrupted."""
+        catch_up(self._parts)
+
+    def _read(self, look: Callable[Concatenate[Connection, _P], _T], *args: _P.args, **named: _P.kwargs) -> _T:
+        """Return what `look` finds in the database, which is open for it alone."""
+        self._parts.require()
+        with self._database.reading() as connection:
+            return look(connection, *args, **named)
+
+    def _reader(self, connection: Connection) -> Reader:
+        parts = self._parts
+        return Reader(connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters)
+
+    def _disagreements(self, connection: Connection) -> list[str]:
+        check_embedder(tables.load_meta(connection), self._parts.embedder)
+        return verify(connection, self._parts.text, self._parts.vectors)

@@ -1,0 +1,133 @@
+"""What a memory is asked for and reports, as frozen values: the seams of `ports.py` speak of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from goalmem_cli.records import Edge, Part, Unit, Usage
+
+FLAT = "flat"
+"""The backbone of turns and of passages of long turns: what a ranking ranks unless it is told otherwise."""
+
+
+class Ranking(StrEnum):
+    """A way to order units for a query: by words or by vectors, of the unit alone or with its neighbours."""
+
+    BM25 = "bm25"
+    BM25_CONTEXT = "bm25-context"
+    DENSE = "dense"
+    DENSE_CONTEXT = "dense-context"
+
+    @property
+    def is_dense(self) -> bool:
+        """True where the ranking compares vectors."""
+        return self in (Ranking.DENSE, Ranking.DENSE_CONTEXT)
+
+    @property
+    def is_context(self) -> bool:
+        """True where a unit is read together with its neighbours."""
+        return self in (Ranking.BM25_CONTEXT, Ranking.DENSE_CONTEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A unit's id and its score in one ranking: BM25, or the cosine."""
+
+    unit: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What one `add` did.
+
+    `conversation` is the name under which the transcript is stored; `turns` counts the transcript's turns, `new_turns`
+    those that were not stored before; `replaced` labels the turns whose stored text gave way; `units` counts the units
+    that were indexed for the first time or again.
+    """
+
+    conversation: str
+    turns: int
+    new_turns: int = 0
+    replaced: tuple[str, ...] = ()
+    units: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """What a backbone made of a part: units, and edges that each have one of these units at an end.
+
+    `problem` says why a model call for it failed, so that the next indexing tries the part again; `usage` is what it
+    cost.
+    """
+
+    part: Part
+    units: tuple[Unit, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    problem: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who speaks in a conversation, in which role (where the format has roles), and how often."""
+
+    name: str
+    role: str | None
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSummary:
+    """One stored conversation at a glance; the times are those of its first and last dated turn."""
+
+    name: str
+    format: str
+    turns: int
+    sessions: int
+    speakers: tuple[Speaker, ...]
+    first_said: datetime | None
+    last_said: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """The store in numbers. `units` counts by kind; `generation` is the number of changes the store has seen."""
+
+    conversations: int = 0
+    sessions: int = 0
+    turns: int = 0
+    units: Mapping[str, int] = field(default_factory=dict)
+    edges: int = 0
+    generation: int = 0
+    embedder: str = ""
+    dimension: int = 0
+    bytes_on_disk: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which turns to forget: those that every given part lets through. `before` hides what was said then or later."""
+
+    conversations: tuple[str, ...] | None = None
+    speakers: tuple[str, ...] | None = None
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What forgetting deletes, or would.
+
+    `conversations` are those of which nothing is left; `units` counts by kind what was remembered of the turns;
+    `without_time` counts the turns that stay only because nobody knows when they were said.
+    """
+
+    conversations: tuple[str, ...] = ()
+    turns: int = 0
+    units: Mapping[str, int] = field(default_factory=dict)
+    edges: int = 0
+    traces: int = 0
+    without_time: int = 0

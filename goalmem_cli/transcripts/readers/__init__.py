@@ -1,0 +1,1 @@
+"""One reader a transcript format."""

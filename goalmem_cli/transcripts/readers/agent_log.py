@@ -1,0 +1,215 @@
+"""Reads session logs of coding agents: JSONL of typed events, as Claude Code and the Codex CLI write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+
+_CLAUDE_MESSAGES = frozenset({"user", "assistant"})
+_CLAUDE_ASIDES = {"summary": "leafUuid", "file-history-snapshot": "snapshot"}
+_CODEX_EVENTS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+_CODEX_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+_CODEX_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
+_CODEX_TEXTS = frozenset({"input_text", "output_text", "text"})
+_SPEAKERS = frozenset({"user", "assistant"})
+# The Codex CLI sends these to the model in the user's name.
+_CODEX_INSERTS = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
+_TOOL = "tool"
+
+_CALLS = "tool calls left out"
+_NOT_SAID = "instructions and summaries of the program left out"
+_OTHERS = "other events left out"
+
+
+class AgentLogReader:
+    """A file is a conversation: what user and agent said, and what the tools answered."""
+
+    name = "agent-log"
+    suffixes = (".jsonl", ".ndjson")
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines is an event of such a log."""
+        return glimpse.has_line(lambda line: _is_claude_event(line) or _is_codex_event(line))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _is_claude_event(event: Node) -> bool:
+    kind = _kind_of(event)
+    has_session = event.has("sessionId") or event.has("session_id")
+    is_said = kind in _CLAUDE_MESSAGES and event.child("message").has("role")
+    is_beside = kind in _CLAUDE_ASIDES and event.has(_CLAUDE_ASIDES[kind])
+    return bool(kind) and (has_session or is_said or is_beside)
+
+
+def _kind_of(event: Node) -> str:
+    """Return the event's type; one that is no text is a type that nobody knows."""
+    kind = event.child("type").value
+    return kind if isinstance(kind, str) else ""
+
+
+def _is_codex_event(event: Node) -> bool:
+    return _kind_of(event) in _CODEX_EVENTS and event.has("payload")
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    draft = Draft()
+    log = _Log(draft)
+    return draft.fill(message for event in _events(source, draft) for message in log.messages(event))
+
+
+def _events(source: Source, draft: Draft) -> Iterator[Node]:
+    """Yield the event on each line; a last line that was cut off while it was written is left out.
+
+    Raises:
+        InputError: another line is not JSON.
+    """
+    cut: InputError | None = None
+    for number, line in source.lines():
+        if not line.strip():
+            continue
+        if cut is not None:
+            raise cut
+        try:
+            event = node_from_text(line, source.file, number)
+        except InputError as error:
+            cut = error
+            continue
+        yield event
+    if cut is not None:
+        if not draft.is_begun:
+            raise cut
+        draft.count("last lines that were cut off left out")
+
+
+class _Log:
+    """Turns the events of one log into messages; what is none is counted."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._tools: dict[str, str] = {}
+        self._is_subagent: bool | None = None
+
+    def messages(self, event: Node) -> Iterator[Message]:
+        """Yield what was said in the event.
+
+        Raises:
+            InputError: the event does not have the layout; the place is the line and the path in it.
+        """
+        if _is_codex_event(event):
+            yield from self._codex_messages(event)
+        elif _kind_of(event) in _CLAUDE_MESSAGES:
+            yield from self._claude_messages(event)
+        else:
+            self._draft.count(_OTHERS)
+
+    def _claude_messages(self, event: Node) -> Iterator[Message]:
+        message = event.required("message")
+        role = message.required("role").filled_text()
+        is_aside = event.child("isSidechain").value is True
+        if self._is_subagent is None:
+            self._is_subagent = is_aside
+            self._identify(*(event.child(key) for key in (("agentId",) if is_aside else ("sessionId", "session_id"))))
+        if is_aside and not self._is_subagent:
+            self._draft.count("messages of subagents left out")
+            return
+        if event.child("isMeta").value is True or event.child("isCompactSummary").value is True:
+            self._draft.count(_NOT_SAID)
+            return
+        own_id, said = event.child("uuid").optional_name(), event.child("timestamp").stamp()
+        for index, (speaker, part_role, text) in enumerate(self._claude_parts(role, message.required("content"))):
+            part_id = own_id if own_id is None or not index else f"{own_id}-{index + 1}"
+            yield Message(speaker, text, said, part_id, part_role)
+
+    def _claude_parts(self, role: str, content: Node) -> list[tuple[str, str, str]]:
+        """Return who said what, and in which role: the texts as one, then each answer of a tool."""
+        if not isinstance(content.value, list):
+            text = content.optional_text()
+            return [(role, role, text)] if text else []
+        texts: list[str] = []
+        answers: list[tuple[str, str, str]] = []
+        for block in content.elements():
+            kind = block.child("type").optional_text()
+            if kind == "text":
+                texts.append(block.required("text").text())
+            elif kind == "tool_use":
+                self._call(block.child("id"), block.child("name"))
+            elif kind == "tool_result":
+                text = self._joined(block.child("content"), {"text"})
+                if text:
+                    answers.append((self._tool_of(block.child("tool_use_id")), _TOOL, text))
+                else:
+                    self._draft.count("answers of tools without text left out")
+            else:
+                self._leave_out(kind)
+        said = "\n\n".join(text for text in texts if text)
+        return [(role, role, said), *answers] if said else answers
+
+    def _codex_messages(self, event: Node) -> Iterator[Message]:
+        payload = event.child("payload")
+        kind = payload.child("type").optional_text()
+        if _kind_of(event) == "session_meta":
+            self._identify(payload.child("id"))
+        elif _kind_of(event) != "response_item":
+            self._draft.count(_OTHERS)
+        elif kind in _CODEX_CALLS:
+            self._call(payload.child("call_id"), payload.child("name"))
+        elif kind in _CODEX_RESULTS:
+            output = payload.child("output")
+            text = self._joined(output.child("content") if isinstance(output.value, dict) else output, _CODEX_TEXTS)
+            yield Message(self._tool_of(payload.child("call_id")), text, event.child("timestamp").stamp(), role=_TOOL)
+        elif kind == "message":
+            role = payload.required("role").filled_text()
+            text = self._joined(payload.required("content"), _CODEX_TEXTS)
+            if role not in _SPEAKERS or text.startswith(_CODEX_INSERTS):
+                self._draft.count(_NOT_SAID)
+            elif text:
+                yield Message(role, text, event.child("timestamp").stamp(), role=role)
+        else:
+            self._leave_out(kind)
+
+    def _joined(self, content: Node, kinds: frozenset[str] | set[str]) -> str:
+        """Return the texts of a content of blocks, which may also be one text."""
+        if not isinstance(content.value, list):
+            return content.optional_text()
+        texts: list[str] = []
+        for block in content.elements():
+            kind = block.child("type").optional_text()
+            if kind in kinds:
+                texts.append(block.required("text").text())
+            else:
+                self._leave_out(kind)
+        return "\n\n".join(text for text in texts if text)
+
+    def _leave_out(self, kind: str) -> None:
+        names = {"thinking": "thinking", "redacted_thinking": "thinking", "reasoning": "thinking", "image": "images"}
+        self._draft.count(f"{names.get(kind, 'other parts of messages')} left out")
+
+    def _call(self, call: Node, name: Node) -> None:
+        self._draft.count(_CALLS)
+        call_id, tool = call.optional_name(), name.optional_text()
+        if call_id is not None and tool:
+            self._tools[call_id] = tool
+
+    def _tool_of(self, call: Node) -> str:
+        """Return the name of the tool that answers the call; each call is answered once."""
+        return self._tools.pop(call.optional_name() or "", _TOOL)
+
+    def _identify(self, *names: Node) -> None:
+        """Give the conversation the session's id; that of a session resumed later in the file changes nothing."""
+        own_id = next((name for node in names if (name := node.optional_name())), None)
+        if own_id is not None and self._draft.own_id is None and not self._draft.is_begun:
+            self._draft.own_id = clean(own_id)

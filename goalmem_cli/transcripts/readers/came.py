@@ -1,0 +1,95 @@
+"""Reads the trajectories of CAME-Bench: a folder each, whose `turns.jsonl` has one turn a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.locomo import own_id_of
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.times import Stamp
+
+TURNS, QUESTIONS, LABELS = "turns.jsonl", "questions.jsonl", "labels.jsonl"
+"""A trajectory's files; only made-up ones have labels."""
+
+_MARKS = ("partition", "timestamp_mapping")
+_SPEAKERS, _TEXTS, _IDS = ("role", "speaker"), ("content", "text"), ("id", "turn_id")
+# The benchmark's own scripts write a turn's time behind its text.
+_TIME_MARK = "----TIMESTAMP:"
+
+
+class CameReader:
+    """One trajectory a file, called after its folder; its questions stand in a file of their own beside it.
+
+    A turn has `role` (or `speaker`), `content` (or `text`) and `id` (or `turn_id`), all of its own. Its time is the
+    first of `timestamp_mapping`, else `timestamp`, else what stands behind ``----TIMESTAMP:`` at the end of the text;
+    the published trajectories may have none.
+    """
+
+    name = "came"
+    suffixes = (".jsonl", ".ndjson")
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines is a turn with the partitions or times that only CAME-Bench has."""
+        return glimpse.has_line(lambda line: any(map(line.has, _TEXTS)) and any(map(line.has, _MARKS)))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the trajectory.
+
+        Raises:
+            InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
+        """
+        return conversations_from_drafts(source, self.name, drafts_from_turns(source))
+
+
+def drafts_from_turns(source: Source) -> Iterator[Draft]:
+    """Yield the trajectory's draft whenever it is full, and at the end.
+
+    Raises:
+        InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
+    """
+    path = Path(source.file)
+    draft = Draft(title=path.resolve().parent.name if path.name == TURNS else None)
+    return draft.fill(_message(draft, node) for node in json_lines(source))
+
+
+def required_of(node: Node, keys: tuple[str, ...]) -> Node:
+    """Return the value of the first of the keys that the object has.
+
+    Raises:
+        InputError: it has none of them, or is no object.
+    """
+    return node.required(next((key for key in keys if node.has(key)), keys[0]))
+
+
+def _message(draft: Draft, node: Node) -> Message:
+    speaker = required_of(node, _SPEAKERS).filled_text()
+    text, said = required_of(node, _TEXTS).optional_text(), _said(draft, node)
+    body, mark, written = text.rpartition(_TIME_MARK)
+    if mark and (behind := _stamp(Node(written, node.file, node.path, node.line))) is not None:
+        text, said = body.rstrip(), said or behind
+    role = node.child("role").optional_text() or None
+    own_id = own_id_of(draft, node.child(next((key for key in _IDS if node.has(key)), _IDS[0])))
+    return Message(speaker, text, said, own_id, role)
+
+
+def _said(draft: Draft, node: Node) -> Stamp | None:
+    """Return the turn's time; what stands for one but is none, such as a count of steps, is left out and counted."""
+    mapping = node.child("timestamp_mapping")
+    given = [mapping.child(key) for key in mapping.keys()] if mapping.value is not None else []  # noqa: SIM118
+    given = [time for time in (*given, node.child("timestamp")) if time.value not in (None, "")]
+    stamps = [stamp for time in given if (stamp := _stamp(time)) is not None]
+    draft.count("turns with a time that is none, left out", int(bool(given) and not stamps))
+    return stamps[0] if stamps else None
+
+
+def _stamp(node: Node) -> Stamp | None:
+    try:
+        return node.stamp() if isinstance(node.value, str) else None
+    except InputError:
+        return None

@@ -1,0 +1,113 @@
+"""Reads Claude's data export: conversations with `chat_messages`, of which the newest branch is read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.branches import branch_to
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.source import Source
+
+_ROOT = "00000000-0000-4000-8000-000000000000"
+"""What the export calls the parent of a conversation's first message."""
+
+_LEFT_OUT = {
+    "thinking": "thinking left out",
+    "redacted_thinking": "thinking left out",
+    "tool_use": "calls of tools left out",
+    "tool_result": "results of tools left out",
+}
+
+
+class ClaudeReader:
+    """`conversations.json` of the export, or a single conversation of it."""
+
+    name = "claude"
+    suffixes = (".json",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document has `chat_messages`, or is an array that holds such an object."""
+        return glimpse.has_record(lambda node: node.has("chat_messages"))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        drafts = (draft for conversation in records(source) for draft in _drafts(conversation))
+        return conversations_from_drafts(source, self.name, drafts)
+
+
+def _drafts(conversation: Node) -> Iterator[Draft]:
+    own_id, title = conversation.child("uuid").optional_name(), conversation.child("name").optional_name()
+    draft = Draft(own_id, title, conversation.place)
+    return draft.fill(_message(draft, node) for node in _branch(draft, conversation))
+
+
+def _branch(draft: Draft, conversation: Node) -> list[Node]:
+    """Return the messages up to the current one, else the last; all of them where they do not name their parents."""
+    messages = conversation.required("chat_messages").elements()
+    known = {own_id: node for node in messages if (own_id := node.child("uuid").optional_name()) is not None}
+    parents = {own_id: _parent(node) for own_id, node in known.items()}
+    if len(known) < len(messages) or not any(parents.values()):
+        return messages
+    current = conversation.child("current_leaf_message_uuid").optional_name()
+    branch = branch_to(current if current in known else next(reversed(known)), parents)
+    if branch.broken_at is not None:
+        draft.count("links to earlier messages that lead nowhere; all branches kept")
+        return messages
+    draft.count("messages on other branches left out", len(messages) - len(branch.ids))
+    return [known[own_id] for own_id in branch.ids]
+
+
+def _parent(message: Node) -> str | None:
+    parent = message.child("parent_message_uuid").optional_name()
+    return None if parent == _ROOT else parent
+
+
+def _message(draft: Draft, message: Node) -> Message:
+    sender = message.required("sender").filled_text()
+    role = "user" if sender == "human" else sender
+    return Message(
+        speaker=role,
+        text="\n\n".join(text for text in (_text(draft, message), *_attachments(draft, message)) if text),
+        said=message.child("created_at").stamp(),
+        own_id=message.child("uuid").optional_name(),
+        role=role,
+    )
+
+
+def _text(draft: Draft, message: Node) -> str:
+    """Return the text parts of the content; `text` stands in for them only where there are no parts of other kinds,
+    for which the export writes a placeholder there.
+    """
+    parts = _elements(message.child("content"))
+    kinds = Counter(part.child("type").optional_text() for part in parts)
+    texts = [part.child("text").optional_text() for part in parts if part.child("type").value == "text"]
+    for kind, times in kinds.items():
+        if kind != "text":
+            draft.count(_LEFT_OUT.get(kind, "parts of messages without text left out"), times)
+    has_other_parts = len(texts) < len(parts)
+    return "\n".join(filter(None, texts)) or ("" if has_other_parts else message.child("text").optional_text())
+
+
+def _attachments(draft: Draft, message: Node) -> Iterator[str]:
+    """Yield the text of each attached file under its name; files without one are counted."""
+    attachments = _elements(message.child("attachments"))
+    for attachment in attachments:
+        text = attachment.child("extracted_content").optional_text()
+        if text:
+            name = attachment.child("file_name").optional_text()
+            yield f"[attachment {name}]\n{text}" if name else f"[attachment]\n{text}"
+        else:
+            draft.count("files without text left out")
+    draft.count("files without text left out", len(_elements(message.child("files"))))
+
+
+def _elements(node: Node) -> list[Node]:
+    return [] if node.value is None else node.elements()

@@ -1,0 +1,203 @@
+"""Reads what `goalmem stores export` writes, so that a store comes back as it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
+from goalmem_cli.transcripts.reading.drafts import STRETCH_CHARACTERS, STRETCH_TURNS
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines
+from goalmem_cli.transcripts.reading.source import Source
+
+SCHEMA_VERSION = 1
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+class GoalmemExportReader:
+    """JSONL: a line that says what the file is, then for each conversation its name and its turns.
+
+    Behind them, and under the name again, comes what was derived from the turns, and last the edges between that.
+    """
+
+    name = "goalmem"
+    suffixes = (".jsonl", ".ndjson")
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the first line says so."""
+        return bool(glimpse.lines) and glimpse.lines[0].has("goalmem")
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the conversations under their stored names.
+
+        Raises:
+            InputError: a line is not what an export has there; the place is the line and the path in it.
+        """
+        lines = json_lines(source)
+        first = next(lines)
+        if first.required("goalmem").value != SCHEMA_VERSION:
+            raise first.child("goalmem").error("not a version that this goalmem reads", "update goalmem")
+        gathering: _Gathering | None = None
+        begun: set[str] = set()
+        for line in lines:
+            if line.has("conversation"):
+                if gathering is not None:
+                    yield from gathering.stretch(begun)
+                gathering = _Gathering(line)
+                continue
+            if gathering is None:
+                raise line.error("a conversation has to come first")
+            if gathering.take(line):
+                yield from (replace(stretch, goes_on=True) for stretch in gathering.stretch(begun))
+        if gathering is None:
+            raise source.error("", "the export holds no conversation")
+        yield from gathering.stretch(begun)
+
+
+class _Gathering:
+    """A conversation whose lines are coming in."""
+
+    def __init__(self, line: Node) -> None:
+        self._line = line
+        self._head = Conversation(
+            _string(line.child("conversation")),
+            _string(line.required("format")),
+            (),
+            _optional(line.child("own_id")),
+            is_exported=True,
+        )
+        self._turns: list[Turn] = []
+        self._units: list[Unit] = []
+        self._edges: list[Edge] = []
+        self._ledger: list[Derived] = []
+        self._characters = 0
+
+    def take(self, line: Node) -> bool:
+        """Take one line; return whether so much has come in that it should go on."""
+        if line.has("turn"):
+            self._turns.append(_turn(line.child("turn"), self._head.name))
+            self._characters += len(self._turns[-1].text)
+        elif line.has("unit"):
+            self._units.append(_unit(line.child("unit"), self._head.name))
+        elif line.has("edge"):
+            self._edges.append(_edge(line.child("edge")))
+        elif line.has("part"):
+            self._ledger.append(_part(line.child("part"), self._head.name))
+        else:
+            raise line.error("expected a conversation, a turn, a unit, a part or an edge")
+        size = len(self._turns) + len(self._units) + len(self._edges) + len(self._ledger)
+        return size >= STRETCH_TURNS or self._characters >= STRETCH_CHARACTERS
+
+    def stretch(self, begun: set[str]) -> Iterator[Conversation]:
+        """Yield what has come in since the last stretch, if anything; `begun` are the names of which turns came.
+
+        Raises:
+            InputError: what was derived from a conversation's turns comes before them.
+        """
+        if not (self._turns or self._units or self._edges or self._ledger):
+            return
+        if not self._turns and self._head.name not in begun:
+            raise self._line.error("its turns have to come before what was derived from them")
+        begun.add(self._head.name)
+        yield replace(
+            self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges),
+            ledger=tuple(self._ledger),
+        )  # fmt: skip
+        self._head = replace(self._head, continues=True)
+        self._turns, self._units, self._edges, self._ledger, self._characters = [], [], [], [], 0
+
+
+def _turn(node: Node, conversation: str) -> Turn:
+    return Turn(
+        conversation,
+        _count(node.required("session")),
+        _count(node.required("ordinal")),
+        _string(node.required("speaker")),
+        _string(node.required("text")),
+        _time(node.child("said")),
+        _optional(node.child("own_id")),
+        _optional(node.child("role")),
+    )
+
+
+def _unit(node: Node, conversation: str) -> Unit:
+    turns = [_id(each) for each in node.required("turns").elements()]
+    labels = [_string(each) for each in node.required("labels").elements()]
+    if len(turns) != len(labels) or not turns:
+        raise node.child("labels").error("expected one label for each of at least one turn")
+    attributes = node.child("attributes")
+    return Unit(
+        _id(node.required("id")),
+        _string(node.required("kind")),
+        _string(node.required("text")),
+        conversation,
+        _string(node.required("speaker")),
+        _time(node.child("said")),
+        tuple(turns),
+        tuple(labels),
+        _string(node.required("backbone")),
+        _count(node.required("session")),
+        _count(node.required("ordinal")),
+        _time(node.child("event_from")),
+        _time(node.child("event_to")),
+        attributes.value if isinstance(attributes.value, dict) else {},
+    )
+
+
+def _part(node: Node, conversation: str) -> Derived:
+    return Derived(
+        _string(node.required("backbone")),
+        conversation,
+        _string(node.required("name")),
+        tuple(_id(each) for each in node.required("turns").elements()),
+        tuple(_id(each) for each in node.required("units").elements()),
+        _optional(node.child("problem")),
+        _optional(node.child("follows")),
+    )
+
+
+def _edge(node: Node) -> Edge:
+    weight = node.required("weight")
+    return Edge(
+        _id(node.required("source")),
+        _id(node.required("target")),
+        _string(node.required("kind")),
+        float(weight.number_text()),
+    )
+
+
+def _id(node: Node) -> str:
+    text = _string(node)
+    if _ID.fullmatch(text) is None:
+        raise node.error("expected an id of 32 hexadecimal digits")
+    return text
+
+
+def _count(node: Node) -> int:
+    if type(node.value) is not int or not 0 <= node.value < 2**31:
+        raise node.error("expected a whole number from 0 on")
+    return node.value
+
+
+def _string(node: Node) -> str:
+    """Return the string as it is: what a store holds was cleaned when it was first read."""
+    if not isinstance(node.value, str):
+        node.text()
+    return str(node.value)
+
+
+def _optional(node: Node) -> str | None:
+    return None if node.value is None else _string(node)
+
+
+def _time(node: Node) -> datetime | None:
+    if node.value is None:
+        return None
+    try:
+        return datetime.fromisoformat(_string(node))
+    except ValueError as error:
+        raise node.error(f"is not a time ({error})") from error

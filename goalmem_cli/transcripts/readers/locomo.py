@@ -1,0 +1,117 @@
+"""Reads LoCoMo's layout: sessions under numbered keys, each with one time, and image captions beside the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.times import Stamp
+
+_SESSION = re.compile(r"session_([0-9]{1,9})")
+_SESSION_TIME = re.compile(r"(session_[0-9]{1,9})_date_time")
+_OWN_ID = re.compile(r"\S{1,64}")
+
+
+class LocomoReader:
+    """One sample, or a list of samples; `qa`, summaries and observations are not part of the conversation."""
+
+    name = "locomo"
+    suffixes = (".json",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document is a sample, or an array that holds one."""
+        return glimpse.has_record(_has_sessions)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield one conversation per sample.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        drafts = (draft_from_sample(sample) for sample in records(source))
+        return conversations_from_drafts(source, self.name, drafts)
+
+
+def draft_from_sample(sample: Node) -> Draft:
+    """Return the conversation of a sample, its sessions in the order of their numbers.
+
+    Raises:
+        InputError: the sample does not have the layout; the place is the path to the value.
+    """
+    draft = Draft(sample.child("sample_id").optional_name(), place=sample.place)
+    conversation = sample.required("conversation") if sample.has("conversation") else sample
+    for position, key in enumerate(numbered_sessions(conversation)):
+        _add_session(draft, conversation, key, position)
+    times = [match[1] for key in conversation.keys() if (match := _SESSION_TIME.fullmatch(key))]  # noqa: SIM118
+    draft.count("times of sessions that are not there", sum(not conversation.has(session) for session in times))
+    return draft
+
+
+def numbered_sessions(conversation: Node) -> list[str]:
+    """Return the keys `session_1`, `session_2` ... in the order of their numbers.
+
+    Raises:
+        InputError: the value is not an object, or has no such key.
+    """
+    keys = conversation.keys()
+    numbered = sorted((int(match[1]), key) for key in keys if (match := _SESSION.fullmatch(key)))
+    if not numbered:
+        raise conversation.error("holds no session_1, session_2 ...")
+    return [key for _, key in numbered]
+
+
+def text_with_caption(turn: Node, key: str) -> str:
+    """Return the turn's text, which is under the key, with what its image shows; one of the two must be there.
+
+    Raises:
+        InputError: the text is missing and there is no caption, or one of them is no text.
+    """
+    caption = turn.child("blip_caption").optional_text()
+    if not caption:
+        return turn.required(key).optional_text()
+    return f"{turn.child(key).optional_text()} [image: {caption}]".strip()
+
+
+def _has_sessions(sample: Node) -> bool:
+    if sample.has("conversation"):
+        sample = sample.child("conversation")
+    return isinstance(sample.value, dict) and any(_SESSION.fullmatch(key) for key in sample.value)
+
+
+def _add_session(draft: Draft, conversation: Node, key: str, position: int) -> None:
+    session = conversation.child(key)
+    if session.value is None:
+        return
+    said = conversation.child(f"{key}_date_time").stamp()
+    turns = session.elements()
+    if turns and said is None:
+        draft.count("sessions without a time")
+    for turn in turns:
+        _add_turn(draft, turn, said, position)
+
+
+def _add_turn(draft: Draft, turn: Node, said: Stamp | None, session: int) -> None:
+    draft.add(
+        Message(
+            speaker=turn.required("speaker").filled_text(),
+            text=text_with_caption(turn, "text"),
+            said=said,
+            own_id=own_id_of(draft, turn.child("dia_id")),
+            session=session,
+        )
+    )
+
+
+def own_id_of(draft: Draft, node: Node) -> str | None:
+    """Return the message's own id; one that is no short text without spaces is ignored and counted."""
+    if node.value is None:
+        return None
+    if isinstance(node.value, str) and _OWN_ID.fullmatch(node.value):
+        return node.value
+    draft.count("malformed message ids ignored")
+    return None

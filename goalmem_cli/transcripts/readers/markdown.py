@@ -1,0 +1,173 @@
+"""Reads Markdown transcripts: headings or bold names say who speaks, headings that are dates start sessions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.markdown_lines import Kind, Line, sorted_lines
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.texts import quoted
+from goalmem_cli.transcripts.reading.times import TIME_FORMS, Stamp, stamp_from_text, time_of_day_from_text
+
+ROLES = frozenset({"user", "assistant", "system", "tool"})
+
+_FORM = "write who speaks in bold (**Ann:** Hello.) or in a heading above"
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
+_LIKE_A_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}(?:\1\d{1,4})?", re.ASCII)
+
+
+class MarkdownReader:
+    """A file is one conversation. The first name in it decides whether headings (of that level) or bold names speak."""
+
+    name = "markdown"
+    suffixes = (".md", ".markdown", ".txt")
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the names in the file look like speakers: one comes back, or there are no more than two."""
+        lines = list(sorted_lines(enumerate(glimpse.head.split("\n"), 1)))
+        style = _style_of(lines)
+        names = [line.name for line in lines if style.is_name(line)]
+        return bool(names) and (len(set(names)) <= 2 or len(set(names)) < len(names))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: nobody speaks, or something in the place of a time is none; the place is the line.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source), _FORM)
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    scribe = _Scribe(source, _style_of(sorted_lines(source.lines())))
+    for line in sorted_lines(source.lines()):
+        scribe.take(line)
+        if scribe.draft.is_full:
+            yield scribe.draft
+    scribe.finish()
+    yield scribe.draft
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How the file names its speakers: by headings of `level`, or in bold (level 0). `title` is the title's line."""
+
+    level: int
+    title: int | None = None
+    has_dates: bool = False
+
+    def is_name(self, line: Line) -> bool:
+        if line.number == self.title or line.is_date:
+            return False
+        return line.kind is Kind.HEADING and line.level == self.level if self.level else line.kind is Kind.BOLD
+
+
+def _style_of(lines: Iterable[Line]) -> _Style:
+    """Decide by the first name; a lone level-1 heading above it is the title, where anything else can be a name."""
+    marked = [line for line in lines if line.kind is not Kind.TEXT]
+    names = [line for line in marked if not line.is_date]
+    has_dates = len(names) < len(marked)
+    if not names:
+        return _Style(0, None, has_dates)
+    first = names[0]
+    has_title = len(names) > 1 and first.level == 1 and all(line.level != 1 for line in names[1:])
+    if has_title:
+        return _Style(names[1].level, first.number, has_dates)
+    return _Style(first.level, None, has_dates)
+
+
+@dataclass(slots=True)
+class _Speech:
+    """A turn whose lines are still coming."""
+
+    speaker: str
+    said: Stamp | None
+    session: int | None
+    lines: list[str] = field(default_factory=list)
+    length: int = 0
+
+
+class _Scribe:
+    """Takes the lines in order and writes the conversation."""
+
+    def __init__(self, source: Source, style: _Style) -> None:
+        self.draft = Draft()
+        self._source = source
+        self._style = style
+        self._session = 0
+        self._session_time: Stamp | None = None
+        self._speech: _Speech | None = None
+
+    def take(self, line: Line) -> None:
+        """Take the next line."""
+        if line.number == self._style.title:
+            self.draft.count("titles left out")
+        elif line.is_date:
+            self._close()
+            self._session += 1
+            self._session_time = self._stamp(line, line.name)
+        elif self._style.is_name(line):
+            self._close()
+            self._open(line)
+        elif line.kind is Kind.HEADING and line.level < self._style.level:
+            self._close()
+            self.draft.count("headings above the speakers' level left out")
+        elif self._speech is not None:
+            self._add(self._speech, line)
+        elif line.raw.strip() and not _RULE.fullmatch(line.raw):
+            self.draft.count("lines outside any turn left out")
+        if line.leaves_fence_open:
+            self.draft.count("code fences that are never closed")
+
+    def _add(self, speech: _Speech, line: Line) -> None:
+        speech.lines.append(line.raw)
+        speech.length += len(line.raw) + 1
+        if speech.length > LONGEST_LINE:
+            reason = f"a message of over {LONGEST_LINE} characters ends here"
+            raise self._source.error(f"line {line.number}", reason, "no message is that long")
+
+    def finish(self) -> None:
+        """Write the last turn."""
+        self._close()
+
+    def _open(self, line: Line) -> None:
+        if _LIKE_A_DATE.fullmatch(line.name):
+            raise self._error(line, f"{quoted(line.name)} is not a date that can be read one way only")
+        said = self._session_time if line.stamp is None else self._stamp(line, line.stamp)
+        session = self._session if self._style.has_dates else None
+        self._speech = _Speech(line.name, said, session, [line.rest])
+
+    def _close(self) -> None:
+        if self._speech is None:
+            return
+        speech, self._speech = self._speech, None
+        while speech.lines and (not speech.lines[-1].strip() or _RULE.fullmatch(speech.lines[-1])):
+            speech.lines.pop()
+        role = speech.speaker.lower() if speech.speaker.lower() in ROLES else None
+        text = "\n".join(speech.lines).strip()
+        self.draft.add(Message(speech.speaker, text, speech.said, role=role, session=speech.session))
+
+    def _stamp(self, line: Line, text: str) -> Stamp | None:
+        try:
+            clock = time_of_day_from_text(text)
+            stamp = stamp_from_text(text) if clock is None else None
+        except ValueError as error:
+            raise self._error(line, f"{quoted(text)} is not a time ({error})") from error
+        if clock is None and stamp is None:
+            raise self._error(line, f"{quoted(text)} is not a time")
+        if clock is None:
+            return stamp
+        if self._session_time is None:
+            self.draft.count("times of day without a date ignored")
+            return None
+        return Stamp(datetime.combine(self._session_time.moment, clock, self._session_time.moment.tzinfo))
+
+    def _error(self, line: Line, reason: str) -> InputError:
+        return self._source.error(f"line {line.number}", reason, f"times are written as {TIME_FORMS}")

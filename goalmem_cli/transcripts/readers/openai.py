@@ -1,0 +1,134 @@
+"""Reads OpenAI-style chats: messages with a role, their content as text or as parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.source import Source
+
+
+class OpenaiReader:
+    """An array of messages, an object with `messages`, or an array of such objects."""
+
+    name = "openai"
+    suffixes = (".json",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document holds a message or a `messages` key where this format has them."""
+        if glimpse.document is not None and isinstance(glimpse.document.value, list):
+            return glimpse.has_record(lambda item: is_message(item) or is_conversation(item))
+        return glimpse.has_record(is_conversation)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    text = JsonText(source, source.chunks())
+    if text.peek() != "[":
+        yield from _drafts_from_listing(Listing(text, source.file, "", "messages"))
+    elif Glimpse.from_source(source).has_record(is_conversation):
+        for index in text.elements():
+            yield from _drafts_from_listing(Listing(text, source.file, f"[{index}]", "messages"))
+    else:
+        yield from drafts_from_messages(Node(text.value(), source.file, f"[{index}]") for index in text.elements())
+    text.finish()
+
+
+def _drafts_from_listing(listing: Listing) -> Iterator[Draft]:
+    draft = Draft(place=listing.about.place)
+    for filled in draft.fill(message_of(draft, node) for node in listing.items()):
+        identify(filled, listing.about)
+        yield filled
+
+
+def is_message(node: Node) -> bool:
+    """Return whether the value is meant as a message."""
+    return node.has("role")
+
+
+def is_conversation(node: Node) -> bool:
+    """Return whether the value is meant as a conversation of messages."""
+    return node.has("messages")
+
+
+def identify(draft: Draft, about: Node) -> None:
+    """Name the draft after the conversation's `id` or `conversation_id`, and its `title`.
+
+    Raises:
+        InputError: one of them is neither text nor a number; the place is the path to the value.
+    """
+    draft.own_id = about.child("id").optional_name() or about.child("conversation_id").optional_name()
+    draft.title = about.child("title").optional_name()
+
+
+def drafts_from_conversation(node: Node) -> Iterator[Draft]:
+    """Yield the conversation of an object with `messages`.
+
+    Raises:
+        InputError: the object does not have the layout; the place is the path to the value.
+    """
+    draft = Draft(place=node.place)
+    identify(draft, node)
+    return draft.fill(message_of(draft, message) for message in node.required("messages").elements())
+
+
+def drafts_from_messages(messages: Iterable[Node]) -> Iterator[Draft]:
+    """Yield the conversation of bare messages, which has no name of its own.
+
+    Raises:
+        InputError: a message does not have the layout; the place is the path to the value.
+    """
+    draft = Draft()
+    return draft.fill(message_of(draft, message) for message in messages)
+
+
+def message_of(draft: Draft, message: Node) -> Message:
+    """Return the message; what its content holds besides text is left out, and counted in the draft.
+
+    Raises:
+        InputError: the message does not have the layout; the place is the path to the value.
+    """
+    role = message.required("role").filled_text()
+    return Message(
+        speaker=message.child("name").optional_text() or role,
+        text=_content(draft, message),
+        said=message.child("timestamp").stamp() or message.child("created_at").stamp(),
+        own_id=_own_id(draft, message.child("id")),
+        role=role,
+    )
+
+
+def _own_id(draft: Draft, node: Node) -> str | None:
+    try:
+        return node.optional_name()
+    except InputError:
+        draft.count("malformed message ids ignored")
+        return None
+
+
+def _content(draft: Draft, message: Node) -> str:
+    content = message.child("content") if message.has("tool_calls") else message.required("content")
+    if not isinstance(content.value, list):
+        return content.optional_text()
+    texts = [_part(part) for part in content.elements()]
+    draft.count("parts of messages without text left out", texts.count(None))
+    return "\n".join(text for text in texts if text)
+
+
+def _part(part: Node) -> str | None:
+    if isinstance(part.value, str):
+        return part.text()
+    text = part.child("text")
+    return None if text.value is None else text.text()

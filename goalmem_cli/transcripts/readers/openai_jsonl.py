@@ -1,0 +1,44 @@
+"""Reads JSONL of OpenAI-style chats: one message a line, or one conversation a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.openai import (
+    drafts_from_conversation,
+    drafts_from_messages,
+    is_conversation,
+    is_message,
+)
+from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import json_lines
+from goalmem_cli.transcripts.reading.source import Source
+
+
+class OpenaiJsonlReader:
+    """Lines of messages make one conversation; lines with `messages` make one each."""
+
+    name = "openai-jsonl"
+    suffixes = (".jsonl", ".ndjson", ".json")
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines is a message or a conversation."""
+        return glimpse.has_line(lambda line: is_message(line) or is_conversation(line))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations.
+
+        Raises:
+            InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    if Glimpse.from_source(source).has_line(is_conversation):
+        for node in json_lines(source):
+            yield from drafts_from_conversation(node)
+    else:
+        yield from drafts_from_messages(json_lines(source))

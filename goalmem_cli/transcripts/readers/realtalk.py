@@ -1,0 +1,71 @@
+"""Reads REALTALK's layout: LoCoMo's numbered sessions, with a time for every turn and the text cleaned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.locomo import numbered_sessions, own_id_of, text_with_caption
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.times import Stamp, stamp_from_day_first, stamp_from_text
+
+
+class RealtalkReader:
+    """One chat a file, or an array of them; `qa`, events and `name` are not part of the conversation."""
+
+    name = "realtalk"
+    suffixes = (".json",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether a turn of a numbered session has `clean_text`, and no `text` as LoCoMo's turns do."""
+        return glimpse.has_record(_has_clean_texts)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield one conversation per chat.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        drafts = (draft for chat in records(source) for draft in drafts_from_chat(chat))
+        return conversations_from_drafts(source, self.name, drafts)
+
+
+def _has_clean_texts(chat: Node) -> bool:
+    sessions = [chat.child(key).value for key in numbered_sessions(chat)]
+    turns = [turn for session in sessions if isinstance(session, list) for turn in session if isinstance(turn, dict)]
+    return any("clean_text" in turn and "text" not in turn for turn in turns)
+
+
+def drafts_from_chat(chat: Node) -> Iterator[Draft]:
+    """Yield the chat's draft whenever it is full, and at the end.
+
+    Raises:
+        InputError: the chat does not have the layout; the place is the path to the value.
+    """
+    draft = Draft(chat.child("sample_id").optional_name(), place=chat.place)
+    return draft.fill(_messages(draft, chat))
+
+
+def _messages(draft: Draft, chat: Node) -> Iterator[Message]:
+    for position, key in enumerate(numbered_sessions(chat)):
+        session = chat.child(key)
+        session_time = chat.child(f"{key}_date_time").stamp(_stamp)
+        for turn in [] if session.value is None else session.elements():
+            said = turn.child("date_time").stamp(_stamp) or session_time
+            draft.count("turns without a time", int(said is None))
+            has_image = bool(turn.child("img_file").value) and not turn.child("blip_caption").value
+            draft.count("images without a caption left out", int(has_image))
+            yield Message(
+                speaker=turn.required("speaker").filled_text(),
+                text=text_with_caption(turn, "clean_text"),
+                said=said,
+                own_id=own_id_of(draft, turn.child("dia_id")),
+                session=position,
+            )
+
+
+def _stamp(text: str) -> Stamp | None:
+    return stamp_from_day_first(text) or stamp_from_text(text)

@@ -1,0 +1,100 @@
+"""Reads ShareGPT's layout: conversations of `from` and `value`, as JSON or as JSONL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.openai import identify
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
+from goalmem_cli.transcripts.reading.source import Source
+
+_KEYS = ("conversations", "conversation")
+_LINES = (".jsonl", ".ndjson")
+_ROLES = {
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "assistant": "assistant",
+    "chatgpt": "assistant",
+    "bing": "assistant",
+    "bard": "assistant",
+    "model": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "observation": "tool",
+    "function_response": "tool",
+}
+_CALLS = ("function_call", "tool_call")
+
+
+class SharegptReader:
+    """An object with `conversations`, an array of such objects, or one such object a line."""
+
+    name = "sharegpt"
+    suffixes = (".json", *_LINES)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether a record or line has an array of messages with `from` in it."""
+        return glimpse.has_record(_is_conversation) or glimpse.has_line(_is_conversation)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the line, and the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _is_conversation(node: Node) -> bool:
+    lists = [node.child(key) for key in _KEYS]
+    messages = [message for listed in lists if isinstance(listed.value, list) for message in listed.elements()]
+    return any(message.has("from") for message in messages)
+
+
+def _key_of(nodes: Iterable[Node]) -> str:
+    """Return the key under which the messages are."""
+    return next((key for node in nodes for key in _KEYS if node.has(key)), _KEYS[0])
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    glimpse = Glimpse.from_source(source)
+    if glimpse.document is None or (source.suffix in _LINES and glimpse.has_line(_is_conversation)):
+        key = _key_of(glimpse.lines)
+        for node in json_lines(source):
+            draft = Draft(place=node.place)
+            identify(draft, node)
+            yield from draft.fill(_messages(draft, node.required(key).elements()))
+    else:
+        yield from _drafts_of_document(source, _key_of(glimpse.records))
+
+
+def _drafts_of_document(source: Source, key: str) -> Iterator[Draft]:
+    text = JsonText(source, source.chunks())
+    if text.peek() == "[":
+        for index in text.elements():
+            yield from _drafts_of_listing(Listing(text, source.file, f"[{index}]", key))
+    else:
+        yield from _drafts_of_listing(Listing(text, source.file, "", key))
+    text.finish()
+
+
+def _drafts_of_listing(listing: Listing) -> Iterator[Draft]:
+    draft = Draft(place=listing.about.place)
+    for filled in draft.fill(_messages(draft, listing.items())):
+        identify(filled, listing.about)
+        yield filled
+
+
+def _messages(draft: Draft, nodes: Iterable[Node]) -> Iterator[Message]:
+    for node in nodes:
+        sender = node.required("from").filled_text()
+        if sender.lower() in _CALLS:
+            draft.count("calls of tools left out")
+            continue
+        role = _ROLES.get(sender.lower())
+        yield Message(speaker=role or sender, text=node.required("value").optional_text(), role=role)

@@ -1,0 +1,243 @@
+"""Reads chats of Signal as the common exporters write them: a line a message, or blocks like letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from itertools import chain, dropwhile, pairwise
+from pathlib import Path
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.messenger import (
+    Opening,
+    are_log_levels,
+    messages_from_openings,
+    openings_with_text,
+)
+from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.texts import clean, quoted
+from goalmem_cli.transcripts.reading.times import Stamp, stamp_from_text
+
+_FIRST_LINES = 10
+_STAMP = r"(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)"
+_SPEECH = r"([^:]{1,100}):(?: (.*))?"
+_BRACKETED = re.compile(rf"\[{_STAMP}\] {_SPEECH}", re.ASCII)
+_BARE = re.compile(rf"{_STAMP} {_SPEECH}", re.ASCII)
+_SHARED_NAMES = frozenset({"chat", "index", "data"})
+
+_DELETED = "(This message was deleted)"
+_REACTIONS = ("(- ", " -)")
+_STICKER = ("(( ", " ))")
+_FILE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)|\[[^\[\]\n]*\]\(\.{1,2}/[^()\n]*\)")
+_KIND = re.compile(r"\[[\w-]+ message\]")
+_DETAIL = r"(?:reply to [^\n]{1,100}? on \d{4}-\d\d-\d\d \d\d:\d\d|edited|\d+ attachments?)"
+_DETAILS = re.compile(rf"\[{_DETAIL}(?:, {_DETAIL})*\] ?")
+
+_FIELD = re.compile(r"(From|Type|Sent|Received|Attachment|Reaction|Edited|Version): (.*)")
+_CONVERSATION = re.compile(r"Conversation: (.*\S)")
+_WITH_OFFSET = re.compile(r"(.*\d) ([+-])(\d\d)([0-5]\d)", re.ASCII)
+_NUMBER = re.compile(r" \(\+?[\d ]+\)$", re.ASCII)
+_SAID_KINDS = frozenset({"incoming", "outgoing"})
+
+
+class SignalReader:
+    """A file is one chat, in lines as of signal-export or in blocks as of sigtop; Signal itself exports no text."""
+
+    name = "signal"
+    suffixes = (".txt", ".md")
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines begins a message, and who speaks is no level of a program's log."""
+        lines = [line for line in glimpse.head.split("\n") if line.strip()]
+        first = lines[:_FIRST_LINES]
+        if any(_begins_letter(line, following) for line, following in pairwise(first)):
+            return True
+        form = _form_of(first)
+        return form is not None and not are_log_levels(match[3] for line in lines if (match := form.fullmatch(line)))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: nothing in the file is a message, or a time is none; the place is the line.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    path = Path(source.file)
+    draft = Draft(title=path.parent.name or None if path.stem in _SHARED_NAMES else None)
+    form = _form_of(line for _, line in source.lines())
+    if form is None:
+        return draft.fill(messages_from_openings(draft, _Letters(source, draft).openings()))
+    lines = _Lines(draft, form)
+    openings = openings_with_text(source, lines.opening_of, lambda: draft.count("lines outside any message left out"))
+    return draft.fill(messages_from_openings(draft, lines.said_in(openings)))
+
+
+def _form_of(lines: Iterable[str]) -> re.Pattern[str] | None:
+    """Return the form of the first line that begins a message; all others then have it too."""
+    return next((form for line in lines for form in (_BRACKETED, _BARE) if form.fullmatch(line)), None)
+
+
+class _Lines:
+    """Reads messages that begin with a time, a name and a colon on one line."""
+
+    def __init__(self, draft: Draft, form: re.Pattern[str]) -> None:
+        self._draft = draft
+        self._form = form
+
+    def opening_of(self, line: str) -> Opening | None:
+        """Return the message that begins on the line, or None for a line that goes on with one."""
+        match = self._form.fullmatch(line)
+        if match is None or not match[3].strip():
+            return None
+        try:
+            said = Stamp(datetime.fromisoformat(f"{match[1]} {match[2]}"))
+        except ValueError:
+            self._draft.count("lines that begin like a message, but with no possible date, kept as text")
+            return None
+        return Opening(match[3].strip(), said, match[4] or "")
+
+    def said_in(self, openings: Iterable[Opening]) -> Iterator[Opening]:
+        """Yield what people said; what an exporter writes beside it is taken out and counted."""
+        for opening in openings:
+            if opening.text == _DELETED:
+                self._draft.count("deleted messages left out")
+            elif self._form is _BARE and _KIND.fullmatch(opening.text):
+                self._draft.count("notices left out")
+            elif text := self._kept(opening.text):
+                yield replace(opening, text=text)
+            elif not opening.text:
+                yield opening
+
+    def _kept(self, text: str) -> str:
+        if self._form is _BARE:
+            details = _DETAILS.match(text)
+            self._draft.count("attachments left out", bool(details and "attachment" in details[0]))
+            return _DETAILS.sub("", text, count=1).strip() if details else text
+        text, files = _FILE.subn("", text)
+        self._draft.count("attachments left out", files)
+        lines = "\n".join(line.rstrip() for line in text.split("\n")).strip().split("\n")
+        for ends, what in ((_STICKER, "attachments left out"), (_REACTIONS, "reactions left out")):
+            if lines and lines[-1].startswith(ends[0]) and lines[-1].endswith(ends[1]):
+                lines.pop()
+                self._draft.count(what)
+        return "\n".join(lines).strip()
+
+
+class _Letters:
+    """Reads messages that come as fields (`From`, `Type`, `Sent` ...), a blank line, and the text."""
+
+    def __init__(self, source: Source, draft: Draft) -> None:
+        self._source = source
+        self._draft = draft
+
+    def openings(self) -> Iterator[Opening]:
+        """Yield what people said, in order.
+
+        Raises:
+            InputError: a time is none, or a message is longer than any is; the place is the line.
+        """
+        for first, lines in self._letters():
+            opening = self._opening(first, lines)
+            if opening is not None:
+                yield opening
+
+    def _letters(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the lines of each message, with the number of the first."""
+        first, lines, length, is_after_blank = 0, list[str](), 0, True
+        for (number, line), (_, following) in pairwise(chain(self._source.lines(), [(0, "")])):
+            if is_after_blank and _begins_letter(line, following):
+                if first:
+                    yield first, lines
+                first, lines, length = number, [], 0
+            is_after_blank = not line.strip()
+            if not first:
+                self._take_stray(line)
+                continue
+            lines.append(line)
+            length += len(line) + 1
+            if length > LONGEST_LINE:
+                reason = f"a message of over {LONGEST_LINE} characters ends here"
+                raise self._source.error(f"line {number}", reason, "no message is that long")
+        if first:
+            yield first, lines
+
+    def _take_stray(self, line: str) -> None:
+        conversation = _CONVERSATION.fullmatch(line)
+        if conversation is not None:
+            self._draft.own_id = clean(conversation[1])
+        elif line.strip():
+            self._draft.count("lines outside any message left out")
+
+    def _opening(self, first: int, lines: Sequence[str]) -> Opening | None:
+        fields, body = _split(lines)
+        values = {name: value for _, name, value in reversed(fields)}
+        if values.get("Type") not in _SAID_KINDS or not values.get("From", "").strip():
+            self._draft.count("notices left out")
+            return None
+        if "Edited" in values:
+            self._draft.count("earlier versions of edited messages left out")
+            edit_fields, body = _split(_newest_version(body))
+            fields += edit_fields
+        names = [name for _, name, _ in fields]
+        self._draft.count("reactions left out", names.count("Reaction"))
+        self._draft.count("attachments left out", names.count("Attachment"))
+        has_quote, said = _split_quote(body)
+        self._draft.count("quoted messages left out", has_quote)
+        text = "\n".join(said).strip()
+        if not text and "Attachment" in names:
+            return None
+        sent = next(((first + index, value) for index, name, value in fields if name == "Sent"), None)
+        return Opening(_NUMBER.sub("", values["From"]).strip(), None if sent is None else self._stamp(*sent), text)
+
+    def _stamp(self, line: int, text: str) -> Stamp | None:
+        match = _WITH_OFFSET.fullmatch(text)
+        if match is None:
+            if text == "unknown":
+                return None
+            raise self._source.error(f"line {line}", f"{quoted(text)} is not a time as sigtop writes it")
+        try:
+            offset = timezone(timedelta(hours=int(match[3]), minutes=int(match[4])) * (-1 if match[2] == "-" else 1))
+            stamp = stamp_from_text(match[1])
+        except ValueError as error:
+            raise self._source.error(f"line {line}", f"{quoted(text)} is not a time ({error})") from error
+        if stamp is None:
+            raise self._source.error(f"line {line}", f"{quoted(text)} is not a time as sigtop writes it")
+        return replace(stamp, moment=stamp.moment.replace(tzinfo=offset))
+
+
+def _begins_letter(line: str, following: str) -> bool:
+    is_from = line.startswith("From: ") and following.startswith("Type: ")
+    return is_from or (line.startswith("Type: ") and following.startswith(("Sent: ", "Received: ")))
+
+
+def _split(lines: Sequence[str]) -> tuple[list[tuple[int, str, str]], list[str]]:
+    """Return the fields at the top, each with its index, and the lines below them."""
+    fields: list[tuple[int, str, str]] = []
+    for index, line in enumerate(lines):
+        match = _FIELD.fullmatch(line)
+        if match is None:
+            return fields, list(lines[index:])
+        fields.append((index, match[1], match[2]))
+    return fields, []
+
+
+def _newest_version(body: Sequence[str]) -> list[str]:
+    """Return the first of an edited message's versions, which are marked at the edge."""
+    lines = [line.removeprefix("|").removeprefix(" ") for line in body if line.startswith("|")]
+    starts = [index for index, line in enumerate(lines) if line.startswith("Version: ")]
+    return lines[: starts[1]] if len(starts) > 1 else lines
+
+
+def _split_quote(body: Sequence[str]) -> tuple[bool, list[str]]:
+    """Return whether the body begins with the message it answers, said elsewhere, and the lines without it."""
+    lines = list(dropwhile(lambda line: not line.strip(), body))
+    if lines and lines[0].startswith("> From: "):
+        return True, list(dropwhile(lambda line: line.startswith(">"), lines))
+    return False, lines

@@ -1,0 +1,195 @@
+"""Reads Slack's export: a folder with a folder a channel and a file a day; a day's file alone is read too."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.times import stamp_from_epoch
+
+_USERS = ("users.json", "org_users.json")
+_CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d\.json", re.ASCII)
+_TIME = re.compile(r"(\d{9,11})\.(\d{1,9})", re.ASCII)
+_SPOKEN = frozenset(
+    {"bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share", "file_comment", "file_mention"}
+)
+_ANGLED = re.compile(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
+
+
+class SlackReader:
+    """A channel is a conversation, its messages in the order of their times, so that threads stand where they were."""
+
+    name = "slack"
+    suffixes = (".json",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the folder is an export, or the file is a day of a channel."""
+        if glimpse.folder is not None:
+            return _is_export(glimpse.folder)
+        is_array = glimpse.document is not None and isinstance(glimpse.document.value, list)
+        return is_array and glimpse.has_record(_is_message)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield a conversation a channel.
+
+        Raises:
+            InputError: a file cannot be read, or a message does not have the layout; the path is that file's.
+        """
+        drafts = _drafts_of_day(source) if source.folder is None else _drafts(source.folder)
+        return conversations_from_drafts(source, self.name, drafts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Directory:
+    """Who is who and what is what: names of users by id, names of channels by id, ids and titles by folder name."""
+
+    users: Mapping[str, str] = field(default_factory=dict)
+    channels: Mapping[str, str] = field(default_factory=dict)
+    folders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+def _is_export(folder: Path) -> bool:
+    """Say whether the folder has the lists of an export; one that cannot be looked into has none."""
+    try:
+        return any((folder / name).is_file() for name in _USERS) and any(
+            (folder / name).is_file() for name in _CHANNELS
+        )
+    except OSError:
+        return False
+
+
+def _is_message(node: Node) -> bool:
+    time = node.child("ts").value
+    return node.child("type").value == "message" and isinstance(time, str) and _TIME.fullmatch(time) is not None
+
+
+def _drafts(root: Path) -> Iterator[Draft]:
+    directory = _directory(root)
+    for folder in _entries(root):
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        days = [file for file in _entries(folder) if _DAY.fullmatch(file.name)]
+        if days:
+            own_id, title = directory.folders.get(folder.name, (None, folder.name))
+            draft = Draft(own_id, title, place=folder.name)
+            yield from draft.fill(message for day in days for message in _said_on(draft, directory, day))
+
+
+def _drafts_of_day(source: Source) -> Iterator[Draft]:
+    path = Path(source.file)
+    draft = Draft(title=f"{path.parent.name} {path.stem}" if path.parent.name else None)
+    return draft.fill(_in_order(draft, _Directory(), records(source)))
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return what the folder holds; only names that the file system gives become paths."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise InputError(folder, "", f"cannot be listed ({error.strerror})", "check its permissions") from error
+
+
+def _said_on(draft: Draft, directory: _Directory, day: Path) -> Iterator[Message]:
+    return _in_order(draft, directory, records(Source.from_path(day)))
+
+
+def _in_order(draft: Draft, directory: _Directory, nodes: Iterable[Node]) -> Iterator[Message]:
+    """Yield the messages of one day by their times; they are all in memory."""
+    said = [message for node in nodes if (message := _message(draft, directory, node)) is not None]
+    yield from (message for _, message in sorted(said, key=lambda pair: pair[0]))
+
+
+def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int, str], Message] | None:
+    """Return the message with what it is ordered by; None, and a count, for what nobody said."""
+    if node.required("type").text() != "message":
+        draft.count("entries that are no messages left out")
+        return None
+    if (node.child("subtype").optional_text() or "bot_message") not in _SPOKEN:
+        draft.count("notices of Slack left out")
+        return None
+    time = node.required("ts")
+    match = _TIME.fullmatch(time.text())
+    if match is None:
+        raise time.error("is not a time as Slack writes it", "such as 1704057307.000200")
+    text = _plain(directory, node.child("text").optional_text())
+    if not text and (node.has("files") or node.has("attachments") or node.has("blocks")):
+        draft.count("messages without text left out")
+        return None
+    said = stamp_from_epoch(int(match[1]))
+    return (int(match[1]), match[2]), Message(_speaker(directory, node), text, said, time.text())
+
+
+def _speaker(directory: _Directory, node: Node) -> str:
+    """Return the author's name: the user list's, else the message's own, else the id."""
+    user = node.child("user").optional_text()
+    if user in directory.users:
+        return directory.users[user]
+    named = [node.child("username")]
+    for key, names in (("user_profile", ("display_name", "real_name", "name")), ("bot_profile", ("name",))):
+        if isinstance(node.child(key).value, dict):
+            named += [node.child(key).child(name) for name in names]
+    name = next((text for text in (node.optional_text() for node in named) if text), "")
+    return name or user or node.child("bot_id").optional_text() or "unknown"
+
+
+def _plain(directory: _Directory, text: str) -> str:
+    """Return Slack's text with names for ids and readable links."""
+    return html.unescape(_ANGLED.sub(lambda match: _spelled(directory, match[1]), text)).strip()
+
+
+def _spelled(directory: _Directory, inside: str) -> str:
+    target, _, label = inside.partition("|")
+    if target.startswith("@"):
+        return f"@{label or directory.users.get(target[1:], target[1:])}"
+    if target.startswith("#"):
+        return f"#{label or directory.channels.get(target[1:], target[1:])}"
+    if target.startswith("!"):
+        return label or f"@{target[1:].partition('^')[0]}"
+    address = target.removeprefix("mailto:")
+    return address if not label or target.endswith(label) else f"{label} ({address})"
+
+
+def _directory(root: Path) -> _Directory:
+    """Read the lists of users and channels at the export's root.
+
+    Raises:
+        InputError: one of them does not have the layout.
+    """
+    users = {node.required("id").filled_text(): _name_of_user(node) for name in _USERS for node in _listed(root / name)}
+    channels: dict[str, str] = {}
+    folders: dict[str, tuple[str, str]] = {}
+    for node in (node for name in _CHANNELS for node in _listed(root / name)):
+        own_id = node.required("id").filled_text()
+        name = node.child("name").optional_text()
+        if name:
+            channels[own_id] = name
+        members = node.child("members").elements() if node.has("members") else []
+        with_whom = ", ".join(users.get(id_, id_) for id_ in (member.text() for member in members))
+        folders[name or own_id] = (own_id, name or with_whom or own_id)
+    return _Directory(users, channels, folders)
+
+
+def _listed(file: Path) -> Iterator[Node]:
+    return records(Source.from_path(file)) if file.is_file() else iter(())
+
+
+def _name_of_user(node: Node) -> str:
+    profile = node.child("profile") if isinstance(node.child("profile").value, dict) else node
+    candidates = (
+        profile.child("display_name"),
+        profile.child("real_name"),
+        node.child("real_name"),
+        node.child("name"),
+        node.child("id"),
+    )
+    return next(text for text in (candidate.optional_text() for candidate in candidates) if text)

@@ -1,0 +1,151 @@
+"""Reads Telegram Desktop's `result.json`: one chat, or all chats of an account."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+from goalmem_cli.transcripts.reading.times import Stamp
+
+_CHAT_LISTS = ("chats", "left_chats")
+_ONLY_HERE = ("date_unixtime", "from_id", "actor_id", "text_entities")
+_MEDIA = ("photo", "file", "media_type", "poll", "location_information", "contact_information", "game_title")
+_EPOCH = re.compile(r"\d{9,11}", re.ASCII)
+# Numbers of people, groups and channels are counted apart, and message authors are written so: user123, channel9.
+_PEERS = {
+    "personal_chat": "user",
+    "bot_chat": "user",
+    "saved_messages": "user",
+    "replies": "user",
+    "verification_codes": "user",
+    "private_group": "chat",
+    "public_group": "chat",
+}
+_CHANNEL = "channel"
+_CHAT_KINDS = frozenset(_PEERS) | {
+    "private_supergroup", "public_supergroup", "private_channel", "public_channel"
+}  # fmt: skip
+
+
+class TelegramReader:
+    """A chat is a conversation; what services say, and media without a text, is counted."""
+
+    name = "telegram"
+    suffixes = (".json",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document is a chat or an account as Telegram Desktop writes them."""
+        document = glimpse.document
+        return document is not None and glimpse.has_record(lambda record: _is_account(record) or _is_chat(record))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _is_account(node: Node) -> bool:
+    return any(node.has(key) and node.child(key).has("list") for key in _CHAT_LISTS) or (
+        node.has("personal_information") and node.has("frequent_contacts")
+    )
+
+
+def _is_chat(node: Node) -> bool:
+    if not node.has("messages"):
+        return False
+    messages = node.child("messages").value
+    is_known = isinstance(messages, list) and any(
+        isinstance(message, dict) and any(key in message for key in _ONLY_HERE) for message in messages
+    )
+    kind = node.child("type").value
+    return is_known or (isinstance(kind, str) and kind in _CHAT_KINDS)
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    text = JsonText(source, source.chunks())
+    document = Glimpse.from_source(source).document
+    if text.peek() != "{" or document is None or not _is_account(document):
+        yield from _drafts_from_chat(Listing(text, source.file, "", "messages"))
+    else:
+        for key in text.members():
+            if key in _CHAT_LISTS:
+                yield from _drafts_from_chats(text, Node(None, source.file, key))
+            else:
+                text.value()
+    text.finish()
+
+
+def _drafts_from_chats(text: JsonText, chats: Node) -> Iterator[Draft]:
+    """Yield the chats under `chats`, whose place is known; only its list is looked at."""
+    if text.peek() != "{":
+        Node(text.value(), chats.file, chats.path).keys()
+        return
+    for key in text.members():
+        if key != "list" or text.peek() != "[":
+            text.value()
+            continue
+        for index in text.elements():
+            yield from _drafts_from_chat(Listing(text, chats.file, f"{chats.path}.list[{index}]", "messages"))
+
+
+def _drafts_from_chat(listing: Listing) -> Iterator[Draft]:
+    draft = Draft(place=listing.about.place)
+    for filled in draft.fill(_messages(draft, listing)):
+        _identify(filled, listing.about)
+        yield filled
+
+
+def _identify(draft: Draft, about: Node) -> None:
+    """Name the draft by what kind of chat it is and its number there; an id that is no number is used as it is."""
+    own_id, name = about.child("id").optional_name(), about.child("name").optional_text()
+    if own_id is not None:
+        kind = about.child("type").value
+        draft.own_id = clean((_PEERS.get(kind, _CHANNEL) if isinstance(kind, str) else "") + own_id)
+    draft.title = clean(name) or None
+
+
+def _messages(draft: Draft, listing: Listing) -> Iterator[Message]:
+    for node in listing.items():
+        kind = node.required("type").text()
+        if kind != "message":
+            draft.count("service messages left out" if kind == "service" else "entries of unknown type left out")
+            continue
+        text = _text(node)
+        if not text and any(node.has(key) for key in _MEDIA):
+            draft.count("messages of media alone left out")
+            continue
+        if text and node.has("forwarded_from"):
+            text = f"[forwarded from {node.child('forwarded_from').optional_text() or 'an unknown account'}] {text}"
+        yield Message(_speaker(node), text, _said(node), node.child("id").optional_name())
+
+
+def _speaker(node: Node) -> str:
+    """Return the author's name; a deleted account has none, and is called by its number."""
+    return node.child("from").optional_text() or node.child("from_id").optional_name() or "Deleted Account"
+
+
+def _text(node: Node) -> str:
+    """Return the text, which is a string, or pieces of which those with a format are objects."""
+    text = node.child("text") if node.has("text") else node.child("text_entities")
+    if not isinstance(text.value, list):
+        return text.optional_text()
+    pieces = [piece if isinstance(piece.value, str) else piece.required("text") for piece in text.elements()]
+    return "".join(piece.value if isinstance(piece.value, str) else piece.text() for piece in pieces).strip()
+
+
+def _said(node: Node) -> Stamp | None:
+    """Return the exact time where there is one; `date` is the clock of the computer that exported."""
+    exact = node.child("date_unixtime")
+    if isinstance(exact.value, (int, str)) and _EPOCH.fullmatch(str(exact.value)):
+        return exact.stamp()
+    return node.child("date").stamp()

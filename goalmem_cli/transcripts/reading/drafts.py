@@ -1,0 +1,275 @@
+"""Turns what a reader finds into conversations: one place for blanks, repeats, sessions and names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean, quoted
+from goalmem_cli.transcripts.reading.times import Stamp
+
+SESSION_GAP = timedelta(hours=8)
+STRETCH_TURNS = 5_000
+STRETCH_CHARACTERS = 2**22
+"""How much of a conversation is handed on at once: all of it, unless it has more turns or characters than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as the transcript gives it. `session` is any number that changes when the format starts a session."""
+
+    speaker: str
+    text: str
+    said: Stamp | None = None
+    own_id: str | None = None
+    role: str | None = None
+    session: int | None = None
+
+
+class Draft:
+    """A conversation being read: takes messages in order, and counts what was repaired or left out.
+
+    `own_id` is the format's own id for the conversation; `title` names it when there is no id and no earlier
+    conversation of the file has that title; `place` is where in the file it is.
+    """
+
+    def __init__(self, own_id: str | None = None, title: str | None = None, place: str = "") -> None:
+        self.own_id = None if own_id is None else clean(own_id)
+        self.title = None if title is None else clean(title)
+        self.place = place
+        self._repairs: Counter[str] = Counter()
+        self._turns: list[Turn] = []
+        self._characters = 0
+        self._own_ids: set[str] = set()
+        self._count = 0
+        self._session = 0
+        self._session_key: int | None = None
+        self._last_said: datetime | None = None
+
+    def add(self, message: Message) -> None:
+        """Add a message at the end; a blank one is left out and counted."""
+        text = self._cleaned(message.text)
+        if not text.strip():
+            self.count("blank messages left out")
+            return
+        said = self._said(message.said)
+        self._session = self._next_session(message.session, said)
+        turn = Turn(
+            conversation="",
+            session=self._session,
+            ordinal=self._count,
+            speaker=self._cleaned(message.speaker),
+            text=text,
+            said=said,
+            own_id=self._unique(message.own_id),
+            role=None if message.role is None else self._cleaned(message.role),
+        )
+        self._turns.append(turn)
+        self._count += 1
+        self._characters += len(text)
+        self._last_said = said if said is not None else self._last_said
+
+    def fill(self, messages: Iterable[Message]) -> Iterator[Draft]:
+        """Add the messages, and yield the draft whenever it is full and at the end."""
+        for message in messages:
+            self.add(message)
+            if self.is_full:
+                yield self
+        yield self
+
+    def count(self, repair: str, times: int = 1) -> None:
+        """Count something repaired or left out, for the conversation's notes."""
+        self._repairs[repair] += times
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as much was added since the last stretch as should be in memory at once."""
+        return len(self._turns) >= STRETCH_TURNS or self._characters >= STRETCH_CHARACTERS
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether any message was kept at all."""
+        return self._count > 0
+
+    @property
+    def message_ids(self) -> frozenset[str]:
+        """The own ids of the messages that were kept."""
+        return frozenset(self._own_ids)
+
+    def stretch(self, name: str, format_name: str) -> Conversation:
+        """Return what was added since the last stretch, under the name; the draft goes on behind it."""
+        notes = tuple(_note(repair, times) for repair, times in self._repairs.items() if times)
+        turns = tuple(
+            Turn(name, turn.session, turn.ordinal, turn.speaker, turn.text, turn.said, turn.own_id, turn.role)
+            for turn in self._turns
+        )
+        continues = self._count > len(turns)
+        self._repairs.clear()
+        self._turns.clear()
+        self._characters = 0
+        return Conversation(name, format_name, turns, self.own_id, notes, continues)
+
+    def _said(self, stamp: Stamp | None) -> datetime | None:
+        if stamp is None:
+            return None
+        if stamp.is_placeholder:
+            self.count("times in year 1 or 9999, which stand for none, left out")
+            return None
+        if stamp.is_day:
+            self.count("turns dated by day only, kept as 00:00 of that day")
+        return stamp.moment
+
+    def _cleaned(self, text: str) -> str:
+        cleaned = clean(text)
+        if cleaned != text:
+            self.count("texts with lone surrogates, shown as U+FFFD")
+        return cleaned
+
+    def _unique(self, own_id: str | None) -> str | None:
+        if own_id is None:
+            return None
+        own_id = clean(own_id)
+        if own_id in self._own_ids:
+            self.count("repeated message ids ignored")
+            return None
+        self._own_ids.add(own_id)
+        return own_id
+
+    def _next_session(self, key: int | None, said: datetime | None) -> int:
+        is_new = key != self._session_key if key is not None else _is_apart(self._last_said, said)
+        self._session_key = key
+        return self._session + 1 if is_new and self._count else self._session
+
+
+def conversations_from_drafts(
+    source: Source, format_name: str, drafts: Iterable[Draft], form: str = "check the file"
+) -> Iterator[Conversation]:
+    """Yield the drafts that have turns as conversations, each whole or, where it is long, in stretches.
+
+    A draft may come several times, whenever it is full, and comes a last time when it is complete; the next one only
+    then. The last conversation's notes count the drafts without messages. `form` says how to write a message.
+
+    Raises:
+        InputError: no draft has a turn, or two have the same name.
+    """
+    names = Names(source)
+    held: Conversation | None = None
+    for stretch in _stretches(names, format_name, drafts):
+        if held is not None and not stretch.turns:
+            held = replace(held, notes=(*held.notes, *stretch.notes))
+            continue
+        if held is not None:
+            yield held
+        held = stretch
+    if held is None:
+        raise source.error("", f"no messages found, read as {format_name}", f"{form}, or give another --format")
+    if names.left_out:
+        held = replace(held, notes=(*held.notes, _note("conversations without messages left out", names.left_out)))
+    yield held
+
+
+def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Iterator[Conversation]:
+    """Yield the drafts' stretches; a draft's first is held back until it is full twice over, or another follows."""
+    held: Draft | None = None
+    for draft in drafts:
+        if draft is held:
+            if draft.is_full:
+                yield replace(draft.stretch(names.of(draft), format_name), goes_on=True)
+            continue
+        if held is not None:
+            names.is_one_of_several = True
+            yield from _last_stretch(held, names, format_name)
+        held = draft
+    if held is not None:
+        yield from _last_stretch(held, names, format_name)
+
+
+def _last_stretch(draft: Draft, names: Names, format_name: str) -> Iterator[Conversation]:
+    name = names.of(draft)
+    if draft.is_begun:
+        yield draft.stretch(name, format_name)  # without turns, where it has only notes to add to the one before
+    else:
+        names.left_out += 1
+
+
+class Names:
+    """What the conversations of one file are called: the own id, else the title, else the file's name.
+
+    `is_one_of_several` says that the file's name alone is not enough; `left_out` counts drafts without messages.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.is_one_of_several = False
+        self.left_out = 0
+        self._source = source
+        self._taken: dict[str, None] = {}
+        self._draft: Draft | None = None
+
+    def of(self, draft: Draft) -> str:
+        """Return the draft's name, which stays the same once it was asked for.
+
+        Raises:
+            InputError: an earlier draft has this name.
+        """
+        if draft is self._draft:
+            return next(reversed(self._taken))
+        self._draft = draft
+        number, stem = len(self._taken) + 1, self._source.stem
+        numbered = f"{stem}-{number}" if self.is_one_of_several else stem
+        name = draft.own_id or (draft.title if draft.title not in self._taken else None) or numbered
+        if name in self._taken:
+            reason = f"a second conversation is called {quoted(name)}"
+            raise self._source.error(draft.place, reason, "give each conversation of the file an id of its own")
+        self._taken[name] = None
+        return name
+
+
+def names_of_drafts(source: Source, drafts: Sequence[Draft]) -> list[str]:
+    """Return the name of each of a file's drafts.
+
+    Raises:
+        InputError: two drafts have the same name.
+    """
+    names = Names(source)
+    names.is_one_of_several = len(drafts) > 1
+    return [names.of(draft) for draft in drafts]
+
+
+def summed(notes: Iterable[str]) -> list[str]:
+    """Return the notes of several stretches or conversations, one for each kind of repair, with what they add up to."""
+    times: Counter[str] = Counter()
+    for note in notes:
+        repair, _, count = note.rpartition(": ")
+        times[repair] += int(count)
+    return [_note(repair, count) for repair, count in times.items()]
+
+
+def whole_conversations(stretches: Iterable[Conversation]) -> list[Conversation]:
+    """Return the conversations with their stretches joined; they are all in memory then."""
+    whole: list[Conversation] = []
+    for stretch in stretches:
+        if stretch.continues:
+            begun = whole.pop()
+            notes = tuple(summed((*begun.notes, *stretch.notes)))
+            derived, edges = begun.derived + stretch.derived, begun.edges + stretch.edges
+            stretch = replace(
+                begun, turns=begun.turns + stretch.turns, notes=notes, derived=derived, edges=edges,
+                goes_on=stretch.goes_on,
+            )  # fmt: skip
+        whole.append(stretch)
+    return whole
+
+
+def _note(repair: str, times: int) -> str:
+    return f"{repair}: {times}"
+
+
+def _is_apart(earlier: datetime | None, later: datetime | None) -> bool:
+    """Return whether two times are known, comparable, and so far apart that a new session starts between them."""
+    if earlier is None or later is None or (earlier.tzinfo is None) != (later.tzinfo is None):
+        return False
+    return later - earlier > SESSION_GAP

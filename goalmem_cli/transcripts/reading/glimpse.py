@@ -1,0 +1,131 @@
+"""What detection sees of a file: its name, its beginning, and the beginning of the JSON in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from operator import setitem
+from pathlib import Path
+from typing import Any
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
+from goalmem_cli.transcripts.reading.source import HEAD_CHARACTERS, Source
+
+_ELEMENTS = 20
+_DEPTH = 5
+_CHARACTERS = 2**22
+_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """The beginning of a file or folder.
+
+    `head` is its first 65,536 characters. `document` is the JSON document, as far as it was looked at: of every array
+    the first elements; None where the text is no single JSON document. `lines` are the first lines that are JSON, each
+    a document; a first line too long to look at is there as far as it was looked at. `folder` is set for a folder.
+    """
+
+    file: str
+    suffix: str
+    head: str
+    document: Node | None = None
+    lines: tuple[Node, ...] = ()
+    folder: Path | None = None
+
+    @classmethod
+    def from_source(cls, source: Source) -> Glimpse:
+        """Look at the source's beginning.
+
+        Raises:
+            InputError: it cannot be read, is blank, or is not text.
+        """
+        if not source.looks_like_json:
+            return cls(source.file, source.suffix, source.head, folder=source.folder)
+        first, is_only = _first_value(source)
+        return cls(source.file, source.suffix, source.head, first if is_only else None, _lines(source, first))
+
+    @property
+    def records(self) -> list[Node]:
+        """The first elements of the document's array, or the document where it is no array."""
+        if self.document is None:
+            return []
+        return self.document.elements() if isinstance(self.document.value, list) else [self.document]
+
+    def has_record(self, is_meant: Callable[[Node], bool]) -> bool:
+        """Return whether one of the records is meant for a format; what it lacks for that is another's to say."""
+        return any(_says(is_meant, record) for record in self.records)
+
+    def has_line(self, is_meant: Callable[[Node], bool]) -> bool:
+        """Return whether one of the lines is meant for a format."""
+        return any(_says(is_meant, line) for line in self.lines)
+
+
+def _says(is_meant: Callable[[Node], bool], node: Node) -> bool:
+    try:
+        return is_meant(node)
+    except InputError:
+        return False
+
+
+def _lines(source: Source, first: Node | None) -> tuple[Node, ...]:
+    """Return the first lines that are JSON; where the first is too long to look at, what `first` has of it."""
+    found: list[Node] = []
+    characters = 0
+    try:
+        for number, line in islice(source.lines(_CHARACTERS), _LINES):
+            characters += len(line)
+            if line.strip():
+                found.append(node_from_text(line, source.file, number))
+            if characters > _CHARACTERS:
+                break
+    except InputError:
+        is_long = not found and len(source.head) == HEAD_CHARACTERS and "\n" not in source.head.strip()
+        return (first,) if is_long and first is not None else tuple(found)
+    return tuple(found)
+
+
+class _Enough(Exception):
+    """So much was looked at that the rest does not matter."""
+
+
+def _first_value(source: Source) -> tuple[Node | None, bool]:
+    """Return what the text's first JSON value begins with, and whether no other follows it, as far as was looked."""
+    text = JsonText(source, source.chunks())
+    built: list[Any] = []
+    try:
+        _look(text, built.append, _DEPTH)
+    except (InputError, _Enough):
+        return (Node(built[0], source.file) if built else None), True
+    try:
+        text.finish()
+    except InputError:
+        return Node(built[0], source.file), False
+    return Node(built[0], source.file), True
+
+
+def _look(text: JsonText, put: Callable[[Any], None], depth: int) -> None:
+    """Put the next value in its place before it is filled, so that what was seen of it stays."""
+    if text.consumed > _CHARACTERS:
+        raise _Enough
+    kind = text.peek() if depth else ""
+    if kind == "{":
+        members: dict[str, Any] = {}
+        put(members)
+        for key in text.members():
+            _look(text, partial(setitem, members, key), depth - 1)
+    elif kind == "[":
+        elements: list[Any] = []
+        put(elements)
+        for index in text.elements():
+            _look(text, elements.append if index < _ELEMENTS else _forget, depth - 1)
+    else:
+        put(text.value())
+
+
+def _forget(_value: object) -> None:
+    """Keep nothing."""

@@ -1,0 +1,94 @@
+"""What messengers' exports as lines of text have in common: messages of several lines, and turns without ids."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC
+
+from goalmem_cli.records import content_hash
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.times import Stamp
+
+_LEVELS = frozenset({"trace", "debug", "info", "notice", "warn", "warning", "error", "critical", "fatal"})
+_WORD_END = re.compile(r"[\s.\[\]]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The beginning of a message, from its first line; `speaker` is empty for what the program itself says."""
+
+    speaker: str
+    said: Stamp | None
+    text: str
+
+
+def openings_with_text(
+    source: Source, opening_of: Callable[[str], Opening | None], stray: Callable[[], None]
+) -> Iterator[Opening]:
+    """Yield each message with all its lines; `stray` hears of every line that comes before the first message.
+
+    Raises:
+        InputError: the file cannot be read, or a message is longer than any is.
+    """
+    begun: Opening | None = None
+    more: list[str] = []
+    length = 0
+    for number, line in source.lines():
+        opening = opening_of(line)
+        if opening is None and begun is None:
+            if line.strip():
+                stray()
+        elif opening is None:
+            more.append(line)
+            length += len(line) + 1
+            if length > LONGEST_LINE:
+                reason = f"a message of over {LONGEST_LINE} characters ends here"
+                raise source.error(f"line {number}", reason, "no message is that long")
+        else:
+            if begun is not None:
+                yield replace(begun, text="\n".join([begun.text, *more]).strip())
+            begun, more, length = opening, [], 0
+    if begun is not None:
+        yield replace(begun, text="\n".join([begun.text, *more]).strip())
+
+
+class TurnIds:
+    """Makes ids for the turns of a messenger that exports none.
+
+    An id says when, who and what, and which of several equal ones it is; so that two exports of one chat, of which the
+    later lacks the beginning, give the same ids to the same messages.
+    """
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+
+    def of(self, opening: Opening) -> str:
+        """Return the next message's id, such as ``20231231-211507-3fa2b1``."""
+        stamp = opening.said
+        if stamp is None:
+            when = "undated"
+        else:
+            has_offset = stamp.moment.tzinfo is not None and not stamp.is_placeholder
+            when = f"{stamp.moment.astimezone(UTC) if has_offset else stamp.moment:%Y%m%d-%H%M%S}"
+        base = f"{when}-{content_hash(opening.speaker, opening.text)[:6]}"
+        self._seen[base] += 1
+        return base if self._seen[base] == 1 else f"{base}-{self._seen[base]}"
+
+
+def messages_from_openings(draft: Draft, openings: Iterable[Opening]) -> Iterator[Message]:
+    """Yield a message for each that has a text, with an id of its own; the others are counted in the draft."""
+    ids = TurnIds()
+    for opening in openings:
+        if opening.text.strip():
+            yield Message(opening.speaker, opening.text, opening.said, ids.of(opening))
+        else:
+            draft.count("blank messages left out")
+
+
+def are_log_levels(names: Iterable[str]) -> bool:
+    """Return whether one of the names is a level, as in ``2023-12-31 21:15:07 app.ERROR: ...``: then nobody speaks."""
+    return any(_WORD_END.split(name.strip().lower().strip("[]"))[-1] in _LEVELS for name in names)

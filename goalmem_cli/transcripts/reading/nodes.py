@@ -1,0 +1,239 @@
+"""JSON values that know their place, so that an error can name it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import quoted
+from goalmem_cli.transcripts.reading.times import TIME_FORMS, Stamp, stamp_from_epoch, stamp_from_text
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value of a JSON document, its path (``[2].session_1[4].text``) and, in JSONL, its line counted from 1."""
+
+    value: object
+    file: str
+    path: str = ""
+    line: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the value is, as error messages say it."""
+        line = "" if self.line is None else f"line {self.line}"
+        return ", ".join(part for part in (line, self.path) if part)
+
+    def error(self, reason: str, hint: str = "") -> InputError:
+        """Return the error that names the file and this place."""
+        return InputError(self.file, self.place, reason, hint)
+
+    def has(self, key: str) -> bool:
+        """Return whether this is an object with the key, whatever its value."""
+        return isinstance(self.value, dict) and key in self.value
+
+    def keys(self) -> list[str]:
+        """Return the object's keys.
+
+        Raises:
+            InputError: the value is not an object.
+        """
+        if not isinstance(self.value, dict):
+            raise self._mismatch("an object")
+        return list(self.value)
+
+    def child(self, key: str) -> Node:
+        """Return the key's value; its place is known, and its value None, when the key is missing.
+
+        Raises:
+            InputError: the value is not an object.
+        """
+        if not isinstance(self.value, dict):
+            raise self._mismatch("an object")
+        return Node(self.value.get(key), self.file, f"{self.path}.{key}" if self.path else key, self.line)
+
+    def required(self, key: str) -> Node:
+        """Return the key's value.
+
+        Raises:
+            InputError: the value is not an object, or the key is missing.
+        """
+        child = self.child(key)
+        if not self.has(key):
+            raise child.error("is missing")
+        return child
+
+    def elements(self) -> list[Node]:
+        """Return the array's values.
+
+        Raises:
+            InputError: the value is not an array.
+        """
+        if not isinstance(self.value, list):
+            raise self._mismatch("an array")
+        return [Node(item, self.file, f"{self.path}[{index}]", self.line) for index, item in enumerate(self.value)]
+
+    def text(self) -> str:
+        """Return the string without surrounding white space.
+
+        Raises:
+            InputError: the value is not a string.
+        """
+        if not isinstance(self.value, str):
+            raise self._mismatch("text")
+        return self.value.strip()
+
+    def optional_text(self) -> str:
+        """Return the string without surrounding white space, or an empty one for null or a missing key.
+
+        Raises:
+            InputError: the value is neither null nor a string.
+        """
+        return "" if self.value is None else self.text()
+
+    def filled_text(self) -> str:
+        """Return the string without surrounding white space.
+
+        Raises:
+            InputError: the value is not a string, or is blank.
+        """
+        text = self.text()
+        if not text:
+            raise self.error("is blank")
+        return text
+
+    def optional_name(self) -> str | None:
+        """Return a string or integer as a name; None for null, a missing key or a blank string.
+
+        Raises:
+            InputError: the value is of another kind.
+        """
+        if isinstance(self.value, int) and not isinstance(self.value, bool):
+            return self.number_text()
+        return self.optional_text() or None
+
+    def number_text(self) -> str:
+        """Return a number as JSON writes it.
+
+        Raises:
+            InputError: the value is not a number.
+        """
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
+            raise self._mismatch("a number")
+        return str(self.value)
+
+    def stamp(self, read: Callable[[str], Stamp | None] = stamp_from_text) -> Stamp | None:
+        """Return the time that a string or a number of seconds or milliseconds since 1970 gives; None for none.
+
+        `read` reads the string, for formats that write times in a form of their own.
+
+        Raises:
+            InputError: there is something, but it is not a time.
+        """
+        try:
+            if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
+                return stamp_from_epoch(self.value)
+            text = self.optional_text()
+            stamp = read(text) if text else None
+        except ValueError as error:
+            raise self.error(f"is not a time ({error})", f"times are written as {TIME_FORMS}") from error
+        if text and stamp is None:
+            raise self.error(f"{quoted(text)} is not a time", f"times are written as {TIME_FORMS}")
+        return stamp
+
+    def _mismatch(self, expected: str) -> InputError:
+        return self.error(f"expected {expected}, found {_kind(self.value)}")
+
+
+def records(source: Source) -> Iterator[Node]:
+    """Yield the elements of the document's array one at a time, or the document itself where it is no array.
+
+    Raises:
+        InputError: the text is not one JSON document; the place is the line and column.
+    """
+    text = JsonText(source, source.chunks())
+    if text.peek() == "[":
+        for index in text.elements():
+            yield Node(text.value(), source.file, f"[{index}]")
+    else:
+        yield Node(text.value(), source.file)
+    text.finish()
+
+
+class Listing:
+    """An object of a document that is being read, one of whose arrays is too long to hold.
+
+    `about` is the object without that array, as far as it was read.
+    """
+
+    def __init__(self, text: JsonText, file: str, path: str, listed: str) -> None:
+        self._known: dict[str, object] = {}
+        self.about = Node(self._known, file, path)
+        self._text = text
+        self._listed = listed
+
+    def items(self) -> Iterator[Node]:
+        """Yield the elements of the array one at a time, and read the rest of the object before and after it.
+
+        Raises:
+            InputError: the text is not JSON, this is no object, or it has no such array.
+        """
+        text, about = self._text, self.about
+        if text.peek() != "{":
+            replace(about, value=text.value()).required(self._listed)
+        is_there = False
+        for key in text.members():
+            if key != self._listed:
+                self._known[key] = text.value()
+                continue
+            is_there = True
+            where = replace(about, path=f"{about.path}.{key}" if about.path else key)
+            if text.peek() != "[":
+                replace(where, value=text.value()).elements()
+            for index in text.elements():
+                yield replace(where, value=text.value(), path=f"{where.path}[{index}]")
+        if not is_there:
+            about.required(self._listed)
+
+
+def json_lines(source: Source) -> Iterator[Node]:
+    """Yield the document on each line that is not blank; only a line feed ends a line, as JSONL has it.
+
+    Raises:
+        InputError: a line is not JSON; the place is the line and column.
+    """
+    return (node_from_text(line, source.file, number) for number, line in source.lines() if line.strip())
+
+
+def node_from_text(text: str, file: str, line: int | None = None) -> Node:
+    """Return the JSON document that the text holds; `line` is its line in a JSONL file.
+
+    Raises:
+        InputError: the text is not one JSON document; the place is the line and column.
+    """
+    place = "" if line is None else f"line {line}"
+    try:
+        return Node(json.loads(text), file, line=line)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno if line is None else line}, column {error.colno}"
+        raise InputError(file, where, f"not JSON ({error.msg})") from error
+    except RecursionError as error:
+        raise InputError(file, place, "the JSON is nested too deeply") from error
+    except ValueError as error:
+        raise InputError(file, place, "the JSON holds a number of too many digits") from error
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "text"
+    return "an array" if isinstance(value, list) else "an object"

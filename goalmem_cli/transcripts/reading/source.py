@@ -1,0 +1,217 @@
+"""A transcript's text and what it is called, before anyone has looked at its form; read in stretches, never whole."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.transcripts.reading.texts import clean
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+STANDARD_INPUT = "-"
+HEAD_CHARACTERS = 2**16
+LONGEST_LINE = 2**26
+"""In characters. A longer line, or a longer value of a JSON document, is refused: no message is that long."""
+
+_CHUNK = 2**20
+_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+Open = Callable[[], BinaryIO]
+Reached = Callable[[int], None]
+
+
+def _unheard(_bytes: int) -> None:
+    """Tell nobody how far reading is."""
+
+
+class Source:
+    """One file's text, or a folder that is one transcript.
+
+    `file` is what error messages call it. Text has neither byte order mark nor carriage returns, since a line is a
+    line in every format and JSON strings cannot hold raw ones. `folder` is set for a folder, which has no text of its
+    own. `reached` hears how many bytes were read so far.
+    """
+
+    def __init__(self, file: str, open_: Open, reached: Reached = _unheard, folder: Path | None = None) -> None:
+        self.file = file
+        self.folder = folder
+        self._open = open_
+        self._reached = reached
+
+    @classmethod
+    def from_bytes(cls, data: bytes, file: str) -> Source:
+        """Return the source of a file whose bytes are at hand."""
+        return cls(file, lambda: io.BytesIO(data))
+
+    @classmethod
+    def from_path(cls, path: Path, reached: Reached = _unheard) -> Source:
+        """Return the source of a file or folder on disk.
+
+        Raises:
+            InputError: it cannot be looked at.
+        """
+        try:
+            folder = path if path.is_dir() else None
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        return cls(str(path), lambda: path.open("rb"), reached, folder)
+
+    @property
+    def suffix(self) -> str:
+        """The file name's ending in lower case, with its dot; empty for standard input."""
+        return Path(self.file).suffix.lower()
+
+    @property
+    def stem(self) -> str:
+        """What a conversation of this file is called when it has no name of its own."""
+        if self.file == STANDARD_INPUT:
+            return "stdin"
+        return clean(Path(self.file).stem).strip() or "transcript"
+
+    @cached_property
+    def head(self) -> str:
+        """The text's beginning, which is what detection looks at; empty for a folder.
+
+        Raises:
+            InputError: it cannot be read, is blank, or is not text.
+        """
+        if self.folder is not None:
+            return ""
+        with self.opened() as text:
+            head = self._read(text, HEAD_CHARACTERS)
+            blank = not head.strip()
+            while blank and (more := self._read(text, _CHUNK)):
+                blank = not more.strip()
+        if blank:
+            raise self.error("", "the file is empty", "give a transcript that holds at least one message")
+        return head
+
+    @property
+    def looks_like_json(self) -> bool:
+        """Whether the text begins as a JSON object or array does."""
+        return self.head.lstrip()[:1] in ("{", "[")
+
+    def lines(self, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+        """Yield every line with its number, counted from 1, without its end; `longest` is in characters.
+
+        Raises:
+            InputError: the file cannot be read, is not text, or has a line that is too long.
+        """
+        with self.opened() as text:
+            number = 0
+            while line := self._guarded(lambda: text.readline(longest + 1)):
+                number += 1
+                if len(line) > longest:
+                    reason = f"longer than {longest} characters"
+                    raise self.error(f"line {number}", reason, "no transcript has such a line")
+                yield number, line.removesuffix("\n")
+
+    def chunks(self) -> Iterator[str]:
+        """Yield the text in stretches of about a million characters.
+
+        Raises:
+            InputError: the file cannot be read, or is not text.
+        """
+        with self.opened() as text:
+            while chunk := self._read(text, _CHUNK):
+                yield chunk
+
+    @contextmanager
+    def opened(self) -> Iterator[TextIO]:
+        """Open the text from its beginning.
+
+        Raises:
+            InputError: the file cannot be opened, or is a pipe, which gives its text only once.
+        """
+        with self._raw() as raw:
+            try:
+                encoding, skipped = _encoding_of(raw)
+                raw.seek(skipped)
+            except OSError as error:
+                raise _unreadable(self.file, error) from error
+            yield io.TextIOWrapper(io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, newline=None)
+
+    def error(self, place: str, reason: str, hint: str = "") -> InputError:
+        """Return the error that names this file and the place in it."""
+        return InputError(self.file, place, reason, hint)
+
+    def _raw(self) -> BinaryIO:
+        try:
+            raw = self._open()
+        except OSError as error:
+            raise _unreadable(self.file, error) from error
+        if not raw.seekable():
+            raw.close()
+            raise self.error("", "a pipe, which can be read only once", "give it as standard input, and - as the path")
+        return raw
+
+    def _read(self, text: TextIO, characters: int) -> str:
+        return self._guarded(lambda: text.read(characters))
+
+    def _guarded(self, read: Callable[[], str]) -> str:
+        """Return what `read` gives; what is not text is found again, to say at which byte it is."""
+        try:
+            return read()
+        except UnicodeDecodeError as error:
+            name = "UTF-16" if error.encoding.startswith("utf-16") else "UTF-8"
+            place = f"byte {self._first_wrong_byte(error.encoding)}"
+            raise self.error(place, f"not {name} text ({error.reason})", "save the file as UTF-8") from error
+        except OSError as error:
+            raise _unreadable(self.file, error) from error
+
+    def _first_wrong_byte(self, encoding: str) -> int:
+        with self._open() as raw:
+            encoding, skipped = _encoding_of(raw)
+            raw.seek(skipped)
+            decoder, read = codecs.getincrementaldecoder(encoding)(), skipped
+            while True:
+                chunk = raw.read(_CHUNK)
+                held = len(decoder.getstate()[0])
+                try:
+                    decoder.decode(chunk, final=not chunk)
+                except UnicodeDecodeError as error:
+                    return read - held + error.start
+                read += len(chunk)
+
+
+class _Counted(io.RawIOBase):
+    """Passes bytes on and says how many were read."""
+
+    def __init__(self, raw: BinaryIO, reached: Reached) -> None:
+        self._raw = raw
+        self._reached = reached
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        with memoryview(buffer) as view:
+            data = self._raw.read(len(view))
+            view[: len(data)] = data
+        self._reached(self._raw.tell())
+        return len(data)
+
+
+def _unreadable(path: Path | str, error: OSError) -> InputError:
+    return InputError(path, "", f"cannot be read ({error.strerror})", "check the path and its permissions")
+
+
+def _encoding_of(raw: BinaryIO) -> tuple[str, int]:
+    """Return the encoding and how many bytes its mark takes; without a mark, zeros in every other byte are UTF-16."""
+    start = raw.read(512)
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if start.startswith(mark):
+            return encoding, len(mark)
+    pairs = len(start) // 2
+    for encoding, zeros, letters in (("utf-16-le", start[1::2], start[::2]), ("utf-16-be", start[::2], start[1::2])):
+        if pairs > 1 and 2 * zeros[:pairs].count(0) > pairs and not letters[:pairs].count(0):
+            return encoding, 0
+    return "utf-8", 0
