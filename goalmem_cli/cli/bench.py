@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 group = typer.Typer(
-    help="Measure parts of goalmem, on questions with known evidence or on made-up turns.",
+    help="Measure retrieval, the reading of dates, speed and memory tools.",
     context_settings=CONTEXT,
     epilog=examples(
         "goalmem bench retrieval sample_convos/momoco.json", "goalmem bench times sample_convos/momoco.json"
@@ -48,7 +48,10 @@ def retrieval(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Print, for every ranking, the share of the evidence among the first k. No model, and a store of its own."""
+    """Print each ranking's share of the evidence among the first k.
+
+    No model is asked, and the store is one of its own.
+    """
     from goalmem_cli.evaluation.datasets.reading import read_dataset
     from goalmem_cli.evaluation.metrics.recall import retrieval_table
     from goalmem_cli.transcripts import read_file
@@ -88,9 +91,10 @@ def times(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Print for how many temporal questions the evidence's annotations hold the answer's date. Neither model nor store.
+    """Print how often the dates read in the evidence hold the answer.
 
     Counted are the questions of category 2 whose answer holds a date; --verbose shows those whose evidence misses it.
+    Neither model nor store is needed.
     """
     from goalmem_cli.evaluation.datasets.reading import read_dataset
     from goalmem_cli.evaluation.metrics.times import times_table

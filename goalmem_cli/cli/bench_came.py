@@ -34,9 +34,10 @@ def came(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Write made-up trajectories in CAME-Bench's layout: for `goalmem ingest` and `goalmem eval`, without a download.
+    """Write made-up trajectories in CAME-Bench's layout.
 
-    Goals of the same kind are pursued side by side and referred to without their names, so that like turns of other
+    They are for `goalmem ingest` and `goalmem eval`, and nothing is downloaded.
+        Goals of the same kind are pursued side by side and referred to without their names, so that like turns of other
     goals interfere. Answers and evidence follow from the storyboard; labels.jsonl beside them has the gold scope,
     event type, entity types and note of every turn, and the labels to look for with every question. The same
     arguments give the same bytes; a trajectory that is there already is written again.

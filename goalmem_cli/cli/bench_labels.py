@@ -63,8 +63,9 @@ def labels(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Print evidence recall and precision among the first 10 and 40, by content alone and by gold labels. No model.
+    """Print what gold labels add to retrieval, at 10 and 40 hits.
 
+    Evidence recall and precision, by content alone and by gold labels; no model is asked.
     The labels of turns and questions are those of the storyboard, so that ranking is measured and no model's labels.
     Backbones that know nothing of labels are measured before there are any, in a store that holds turns alone.
     """

@@ -34,7 +34,9 @@ PROCESSES = 3
 READING = "direct"  # the reasoner that makes one call a question, which depends on no other question's
 SIZES = "1000,10000,100000"
 
-_SAMPLES = Path(goalmem_cli.__file__).parent.parent / "sample_convos"
+_PACKAGE = Path(goalmem_cli.__file__).parent
+_SAMPLES = (_PACKAGE / "sample_files", _PACKAGE.parent / "sample_convos")
+"""Where the sample conversations lie: in an installed package, or in the checkout."""
 
 
 def speed(
@@ -43,7 +45,7 @@ def speed(
         list[Path] | None,
         typer.Argument(
             metavar="[FILE]...",
-            help="Conversations with questions, for calls, reply and batch [default: sample_convos].",
+            help="Conversations with questions, for calls, reply and batch [default: the sample conversations].",
         ),
     ] = None,
     only: Annotated[
@@ -71,7 +73,9 @@ def speed(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Print what goalmem costs on this machine: its model calls beside plain llama-cpp-python, and its store.
+    """Print how fast model calls and the store are on this machine.
+
+    The calls stand beside those that plain llama-cpp-python makes.
 
     calls: the calls of whole questions both ways, in one process and in a process each. reply: grammars, and JSON
     against lines. batch: requests in one call against one by one. model: types of weights, threads, batches. store:
@@ -89,7 +93,7 @@ def speed(
         bench = SpeedBench(
             run,
             folder,
-            files or [_SAMPLES],
+            files or [next((place for place in _SAMPLES if place.exists()), _SAMPLES[-1])],
             questions,
             ascending_sizes(units, "--units", SIZES),
             profile,
@@ -240,10 +244,6 @@ class SpeedBench:
     def _dataset(self) -> Dataset:
         from goalmem_cli.evaluation.datasets.reading import read_dataset
 
-        if not self._files[0].exists() and self._files[0] == _SAMPLES:
-            raise UsageError(
-                "the sample conversations are not installed", "name a FILE of conversations with questions"
-            )
         return read_dataset(self._files)
 
     @cached_property

@@ -31,8 +31,9 @@ def tools(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Print how many milliseconds each tool of the reasoner remem takes, and how long its graph takes to link.
+    """Print how long each tool of the reasoner remem takes.
 
+    In milliseconds, and how long its graph takes to link.
     Gists and facts are made up, of made-up turns, in a store that is gone afterwards. No model is asked.
     """
     from goalmem_cli.bench.tools import measure_tools

@@ -67,7 +67,7 @@ def chat(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Answer questions from memory, line by line, and remember what is said.
+    """Answer questions line by line, and remember what is said.
 
     A line that asks something is answered; any other is remembered, in the conversation goalmem. /trace draws the last
     proof, /help lists the commands, /quit or the end of input leaves. Ctrl-C interrupts a question; at the prompt it

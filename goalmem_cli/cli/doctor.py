@@ -50,9 +50,10 @@ def doctor(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Check installation, settings, disk, embedder, model, prompts and store, and say what to do.
+    """Check the installation, and say what to do.
 
-    Exits with the code of the first thing that is wrong; a note is not wrong.
+    Looks at packages, settings, disk, embedder, model, prompts and store. Exits with the code of the first thing that
+    is wrong; a note is not wrong.
     """
     run = begin(context, store=store, embedder=embedder, model=model, adapter=adapter, prompts=prompts)
     goalmem = version_of("goalmem", UNINSTALLED)

@@ -16,7 +16,7 @@ DIMENSION = 256
 
 group = typer.Typer(
     cls=ShowGroup,
-    help="Show or change the embedder in use, and make static tables from sentence-transformers models.",
+    help="Show or change the embedder in use, or make a static one.",
     context_settings=CONTEXT,
     epilog=examples("goalmem embedder", "goalmem embedder use minilm", "goalmem embedder distil minilm --out my-table"),
 )
@@ -34,7 +34,10 @@ def show(
     embedder: options.Embedder = None,
     json: options.Json = False,
 ) -> int:
-    """Show which embedder the store uses, or a new one would, and load it to see that it works."""
+    """Show which embedder is in use, and try it.
+
+    It is the store's, or the one that a new store would get.
+    """
     from goalmem_cli.render.tables import pairs
     from goalmem_cli.wiring import chosen_embedder
 
@@ -87,7 +90,10 @@ def distil(
     download: Annotated[bool, typer.Option("--download", help="Fetch the model when it is not there.")] = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Make a static embedding table from a sentence-transformers model, for `--embedder DIR`."""
+    """Make a static table from a sentence-transformers model.
+
+    It is used with `--embedder DIR`.
+    """
     from goalmem_cli.models.embedding.distil import distil as make_table
 
     run = begin(context, quiet=quiet)

@@ -61,7 +61,7 @@ Passes = Annotated[int, typer.Option("--passes", min=1, max=100, help="How often
 
 group = typer.Typer(
     cls=RunGroup,
-    help="Measure reasoners and backbones on a benchmark: `eval FILE`, `eval score RUN`, `eval merge OUT RUN...`.",
+    help="Measure reasoners and backbones on a benchmark.\n\n`eval FILE`, `eval score RUN`, `eval merge OUT RUN...`.",
     context_settings=CONTEXT,
 )
 
@@ -119,8 +119,9 @@ def run(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Measure reasoners over backbones on the questions of a benchmark, in a store of its own that is gone afterwards.
+    """Measure reasoners over backbones on a benchmark's questions.
 
+    The store is one of its own, and is gone afterwards.
     Results are kept in the run's folder as they come: the same command goes on where it was interrupted.
     """
     form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)

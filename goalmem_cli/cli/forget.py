@@ -50,8 +50,9 @@ def forget(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Delete turns and all that came from them, so that no file of the store holds their text.
+    """Delete turns and all that came from them.
 
+    No file of the store holds their text afterwards.
     Shows first what will go and asks. What is given together narrows: a speaker's turns before a time. Exits with 1
     when there is nothing of the kind.
     """

@@ -45,8 +45,9 @@ def index(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Build a structured backbone over what the store holds, or bring it up to date: only what is new is derived from.
+    """Build a structured backbone over the store, or update it.
 
+    Only what is new is derived from.
     What is reported is safe: interrupted, the same command goes on. What a model made nothing of is listed, and tried
     again by the next run. Turns are found as before, beside what was derived from them.
     """

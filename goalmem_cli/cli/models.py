@@ -24,7 +24,7 @@ _MILLION, _BILLION = 10**6, 10**9
 
 group = typer.Typer(
     cls=ListGroup,
-    help="List the language models that are there, download others, and see what is kept of them.",
+    help="List and download language models, and see what is kept.",
     context_settings=CONTEXT,
     epilog=examples("goalmem models", "goalmem models download hf:owner/repository/model-q4_k_m.gguf"),
 )
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 @group.command("list", epilog=examples("goalmem models list --json"))
 def list_models(context: typer.Context, json: options.Json = False) -> int:
-    """List the bundled model and every GGUF file that was downloaded, and where each lies."""
+    """List the bundled and the downloaded models, and where each lies."""
     from goalmem_cli.models import catalogue
     from goalmem_cli.render.tables import plain_table
 
@@ -76,7 +76,10 @@ def download(
     name: Annotated[str, typer.Argument(metavar="NAME", help="hf:owner/repository/file.gguf")],
     quiet: options.Quiet = False,
 ) -> int:
-    """Download a model file; the only command, beside `embedder distil --download`, that reaches the network."""
+    """Download a model file.
+
+    Beside `embedder distil --download` it is the only command that reaches the network.
+    """
     from goalmem_cli.models import catalogue
 
     run = begin(context, quiet=quiet)
@@ -93,9 +96,10 @@ def cache(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Show what is kept so that models start faster: evaluated prompts, and the bundled model's weights repacked.
+    """Show what is kept so that models start faster.
 
-    Of evaluated prompts at most GOALMEM_MODEL_CACHE megabytes are kept (2048; 0 keeps none).
+    That is evaluated prompts, at most GOALMEM_MODEL_CACHE megabytes of them (2048; 0 keeps none), and the bundled
+    model's weights repacked.
     """
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
     from goalmem_cli.models.weights import repacking

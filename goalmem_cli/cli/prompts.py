@@ -37,7 +37,10 @@ def register(app: typer.Typer) -> None:
 
 @group.command("list", epilog=examples("goalmem prompts list --json"))
 def list_prompts(context: typer.Context, prompts: options.Prompts = None, json: options.Json = False) -> int:
-    """List the prompts of both profiles, with what each is for and the hash that traces record."""
+    """List the prompts of both profiles, with what each is for.
+
+    The hash is the one that traces record.
+    """
     from goalmem_cli.render.tables import plain_table
     from goalmem_cli.wiring import open_prompts
 
@@ -64,7 +67,7 @@ def show(
     profile: Profile = "full",
     prompts: options.Prompts = None,
 ) -> int:
-    """Show one prompt: its fixed text, its examples as the model gets them, and the form of the reply."""
+    """Show one prompt: fixed text, examples, and the reply's form."""
     from goalmem_cli.wiring import open_prompts
 
     run = begin(context, prompts=prompts)

@@ -62,8 +62,9 @@ def report(
     csv: options.Csv = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Print what runs found, with 95% intervals: answers, refusals, evidence, cost and search, also by category.
+    """Print what runs found, with 95% intervals.
 
+    Answers, refusals, evidence, cost and search, also by category.
     A run that is not finished is reported as far as it has come.
     """
     form = Form(json, csv, category_names, baseline, html)

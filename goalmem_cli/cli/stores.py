@@ -55,7 +55,7 @@ def list_stores(
 def show(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
-    """Show what the store holds: its conversations, who speaks in them, and its size."""
+    """Show the store's conversations, their speakers, and its size."""
     from goalmem_cli.render.tables import pairs, plain_table
     from goalmem_cli.render.text import when
     from goalmem_cli.wiring import open_stored
@@ -118,7 +118,10 @@ def export(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Write everything the store holds as JSONL, which `goalmem ingest` reads back into an equal store."""
+    """Write everything the store holds as JSONL.
+
+    `goalmem ingest` reads it back into an equal store.
+    """
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_stored
 
@@ -142,7 +145,7 @@ def export(
 def remove(
     context: typer.Context, yes: options.Yes = False, store: options.Store = None, quiet: options.Quiet = False
 ) -> int:
-    """Delete the store with everything in it, after showing what that is."""
+    """Delete the store, after showing what it holds."""
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_unread
 

@@ -1,7 +1,8 @@
 """Dates as people write and say them: what they mean when the time of speaking is known, and how that is shown.
 
 The checks of bindings ask what a text can mean (`periods_in`, every reading); a fact that a model sees is annotated
-with what it most likely means (`annotate`, one reading each).
+with what it most likely means (`annotate`, one reading each). dateparser, the usual library, gives a moment where a
+period is meant ("last summer"), one reading of many, and nothing for spans, habits and what is said around a date.
 """
 
 from __future__ import annotations

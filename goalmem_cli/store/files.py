@@ -1,4 +1,7 @@
-"""Writing a file so that whoever reads it sees the old content or the new, and knowing a file by its content."""
+"""Writing a file so that whoever reads it sees the old content or the new, and knowing a file by its content.
+
+atomicwrites, the usual library for the first, is no longer maintained.
+"""
 
 from __future__ import annotations
 

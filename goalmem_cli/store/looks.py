@@ -44,8 +44,8 @@ class Looks:
 
     @property
     def exists(self) -> bool:
-        """True once something was written."""
-        return self._database.exists
+        """True once something was written; waits while another process is making the store."""
+        return self._database.is_there()
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:

@@ -1,4 +1,7 @@
-"""Cutting a long turn into passages, so that neither the embedder nor the model's context is overrun."""
+"""Cutting a long turn into passages, so that neither the embedder nor the model's context is overrun.
+
+Sentence splitters (NLTK's, spaCy's) need a model to download for each language; where a passage ends matters less.
+"""
 
 from __future__ import annotations
 

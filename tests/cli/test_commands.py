@@ -48,6 +48,14 @@ def test_every_help_has_an_example(goalmem: Goalmem, words: tuple[str, ...]) -> 
     assert goalmem(*words, "-h").out == outcome.out
 
 
+@pytest.mark.parametrize("words", every_command(), ids=" ".join)
+def test_no_line_of_help_is_cut_off(goalmem: Goalmem, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first sentence about every command fits beside its name at 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = goalmem(*words, "--help").out.partition("Commands:")[2].splitlines()
+    assert not [line for line in lines if line.endswith("...")]
+
+
 def test_the_commands_are_those_of_this_version() -> None:
     """What later versions bring is not promised yet."""
     names = {words[0] for words in every_command() if len(words) == 1}

@@ -166,3 +166,18 @@ def test_another_conversation_of_the_name_is_not_the_forgotten_beginning(store: 
 def test_the_dialogue_with_goalmem_keeps_its_name(store: Store) -> None:
     """A transcript that would be called so gets a number, and nothing said to goalmem is written into it."""
     assert store.add(chat(name="goalmem")).conversation == "goalmem-2"
+
+
+def test_an_ingest_that_finds_nothing_new_finishes_an_interrupted_one(tmp_path: Path) -> None:
+    """After Ctrl-C the indexes lag behind; the same command again brings them up to date, as `verify` says."""
+    store = open_store(tmp_path / "store")
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.add_all([chat()], report=interrupt)
+    assert any("the next command" in line for line in store.verify())
+
+    assert [added.new_turns for added in store.add_all([chat()])] == [0]
+    assert store.verify() == []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.errors import StoreLocked
+from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
@@ -29,6 +29,18 @@ database = Database(Path(sys.argv[1]), print, 5.0)
 with database.writing() if sys.argv[2] == "write" else database.reading():
     print("holding", flush=True)
     sys.stdin.readline()
+"""
+
+CREATE = """
+import sys
+from pathlib import Path
+from goalmem_cli.store.database.access import Database
+def stop(what):
+    if what == "COMMIT":
+        print("creating", flush=True)
+        sys.stdin.readline()
+with Database(Path(sys.argv[1]), print, 5.0, stop).writing():
+    pass
 """
 
 ADD = """
@@ -124,6 +136,36 @@ def test_a_reader_waits_for_a_writer_and_then_names_it(store: Store) -> None:
     assert error.value.hint
     assert len(said) == 1
     assert str(process.pid) in said[0]
+
+
+def test_a_reader_waits_for_a_store_that_is_being_made(tmp_path: Path) -> None:
+    """Who comes while another process makes the store waits for it, and says so once."""
+    store, said = open_store(tmp_path / "store", lambda line: release(line)), list[str]()
+    command = [sys.executable, "-c", CREATE, str(store.path / "memory.duckdb")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "creating\n"
+
+        def release(line: str) -> None:
+            said.append(line)
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.close()
+
+        assert store.exists
+        assert store.turns() == []
+    assert len(said) == 1
+    assert str(process.pid) in said[0]
+
+
+def test_what_a_killed_process_left_half_made_is_no_store(tmp_path: Path) -> None:
+    """A database that nobody is making any more is not waited for."""
+    store = open_store(tmp_path / "store")
+    store.path.mkdir()
+    (store.path / "memory.duckdb.creating").write_bytes(b"half")
+    with pytest.raises(StoreError, match="there is no memory"):
+        store.turns()
 
 
 def test_a_reader_goes_on_when_the_writer_is_done(store: Store) -> None:

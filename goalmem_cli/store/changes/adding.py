@@ -14,6 +14,7 @@ from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.changes.writing import write_changes
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.tables import Meta
+from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.looking.reader import check_embedder
 from goalmem_cli.store.units import Entry, entries_from_units
 from goalmem_cli.stored import Added
@@ -59,7 +60,8 @@ class Adding:
         except BaseException:
             self._catch_up()
             raise
-        self._catch_up()
+        if self._waiting or self._is_behind():  # an interrupted command may have left the indexes behind
+            self._catch_up()
 
     def preview(self, batch: Sequence[Conversation]) -> list[Added]:
         """Return what `add` would report of a batch, without doing it."""
@@ -69,9 +71,15 @@ class Adding:
         return self._done(batch, changes)
 
     def _catch_up(self) -> None:
-        if self._waiting:
-            catch_up(self._parts)
+        catch_up(self._parts)
         self._waiting = 0
+
+    def _is_behind(self) -> bool:
+        parts = self._parts
+        if not parts.database.exists:
+            return False
+        with parts.database.reading() as connection:
+            return not consistency.is_current(connection, parts.indexes(connection))
 
     def _add(self, batch: Sequence[Conversation]) -> list[Added]:
         """Write if the store is still the one planned for, else plan again."""

@@ -64,7 +64,7 @@ class Parts:
         Raises:
             StoreError: there is no store.
         """
-        if not self.database.exists:
+        if not self.database.is_there():
             raise StoreError(f"there is no memory in {self.path} yet", f"goalmem ingest PATH --store {self.path}")
 
     def indexes(self, connection: Connection) -> tuple[TextIndex | VectorIndex, ...]:

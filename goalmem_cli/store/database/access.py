@@ -122,6 +122,21 @@ class Database:
         """True once something was written."""
         return self.path.is_file()
 
+    def is_there(self) -> bool:
+        """True once something was written; waits while another process is making the database.
+
+        Raises:
+            StoreLocked: that took longer than the patience.
+        """
+        if not self.exists and self._creating.exists():
+            try:
+                self._patiently(partial(opened, str(self._creating), read_only=True)).close()
+            except StoreLocked:
+                raise
+            except StoreError:  # it has its own name by now, or a killed process left it half made
+                pass
+        return self.exists
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open for reading; other readers are welcome meanwhile, writers wait.
@@ -157,6 +172,11 @@ class Database:
                 _remove_with_log(fresh)
             _bring_up_to_date(connection)
             yield connection
+
+    @property
+    def _creating(self) -> Path:
+        """Where the database is made."""
+        return self.path.with_name(f"{self.path.name}.creating")
 
     @property
     def _fresh(self) -> Path:
@@ -240,7 +260,7 @@ class Database:
 
         Whoever is stopped meanwhile leaves nothing that looks like a store.
         """
-        fresh = self.path.with_name(f"{self.path.name}.creating")
+        fresh = self._creating
         with reporting(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -1,4 +1,7 @@
-"""Reads the times that transcripts give; a form that could mean two times is not read at all."""
+"""Reads the times that transcripts give; a form that could mean two times is not read at all.
+
+dateutil and dateparser would guess there: which number is the day, which year is meant, which day a bare time is of.
+"""
 
 from __future__ import annotations
 
