@@ -56,12 +56,12 @@ class Settings:
     """Everything a command can be told.
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
-    leave the choice to the model; `strict` None refuses the inferences of a small model only; `prompts` is a
-    folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for a model that
-    runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the bundled model
-    has. `backbones` is what structured backbones are told, by name; each checks its own when it is opened. `parallel`
-    is how many requests a model works on at a time, `timeout` how many seconds a server may take for one; `model_cache`
-    is how many megabytes of evaluated prompts are kept on disk, 0 for none.
+    leave the choice to the model, and so does `planning`; `strict` None refuses the inferences of a small model only;
+    `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
+    a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
+    bundled model has. `backbones` is what structured backbones are told, by name; each checks its own when it is
+    opened. `parallel` is how many requests a model works on at a time, `timeout` how many seconds a server may take for
+    one; `model_cache` is how many megabytes of evaluated prompts are kept on disk, 0 for none.
     """
 
     store: Path
@@ -73,6 +73,7 @@ class Settings:
     backbone: str = "reranked"
     backbones: Parameters = field(default_factory=dict)
     reasoner: str = "goal-mem"
+    planning: str | None = None
     max_breadth: int = 3
     max_depth: int = 5
     max_subgoals: int = 4

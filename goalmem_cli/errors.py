@@ -15,7 +15,8 @@ GoalmemError                 exit code
 │   ├── ContextOverflow          the prompt is longer than the context
 │   └── ReplyUnusable            the reply does not have the form asked for
 ├── InputError               5   a transcript could not be read (file, place, reason)
-│   └── UnknownFormat            in none of the formats
+│   ├── UnknownFormat            in none of the formats
+│   └── TextBroken               what follows in the file cannot be read either
 └── PromptError              4   a prompt file is wrong (file, key, reason)
 
 Unknown is not an error: a question that memory does not answer ends in a trace whose status says so (exit code 1).
@@ -117,5 +118,18 @@ class InputError(GoalmemError):
         self.reason = reason
 
 
+class TextBroken(InputError):
+    """A file cannot be read on from a place: it is no text, or no JSON, there."""
+
+
 class UnknownFormat(InputError):
     """A file is in none of the formats that goalmem reads."""
+
+
+class UnclearDates(InputError):
+    """A file's dates leave open whether the day or the month comes first; `example` is the first of them."""
+
+    def __init__(self, path: Path | str, example: str) -> None:
+        reason = f"nothing in it tells whether {example!r} begins with the day or with the month"
+        super().__init__(path, "", reason, "say which with --day-first or --month-first")
+        self.example = example

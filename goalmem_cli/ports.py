@@ -78,6 +78,11 @@ class Completion:
     certainty: float | None = None
     likelihood: float | None = None
 
+    @property
+    def mean_likelihood(self) -> float | None:
+        """The (geometric) mean of the probabilities that the model gave the tokens of the reply."""
+        return None if self.likelihood is None else self.likelihood ** (1 / max(1, self.completion_tokens))
+
 
 class LanguageModel(Protocol):
     """Writes replies. A call is one `complete`, however many sequences it decodes."""
@@ -188,6 +193,10 @@ class StructuredBackbone(Backbone, Protocol):
 
 class Observer(Protocol):
     """Sees a question's trace grow, so that it can be drawn while the model works."""
+
+    def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
+        """Memory was looked into, before a model is asked; `facts` are those of the question so far, by number."""
+        ...
 
     def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
         """A decomposition was accepted; attempts count from 1."""

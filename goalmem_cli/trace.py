@@ -11,7 +11,9 @@ from goalmem_cli.documents import plain, rebuild
 from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Version 2 has what the order `seen` adds; of version 1, which is still read, nothing was removed."""
+READABLE = (1, SCHEMA_VERSION)
 
 
 class Status(StrEnum):
@@ -30,6 +32,8 @@ class Ending(StrEnum):
     REFINEMENT_STOPPED = "no further refinement"
     BUDGET_SPENT = "the budget of facts is spent"
     MAX_DEPTH = "the maximum depth is reached"
+    DENIED = "the facts say otherwise, or say it of something else"
+    DECLINED = "there is nothing more to look for"
     UNUSABLE_REPLY = "the model's replies were unusable"
 
 
@@ -71,7 +75,8 @@ class Grounded:
     """A subgoal, the facts that entail it, the bindings they gave and how each is supported.
 
     `notes` are what the checks have to say without refusing: a bridged anchor, an alias, a judged equality, an
-    earlier value that this one supersedes.
+    earlier value that this one supersedes. `certainty`, from 0 to 1, is how likely the engine thinks that it holds;
+    None where the model tells no probabilities.
     """
 
     subgoal: int
@@ -79,6 +84,7 @@ class Grounded:
     bindings: Mapping[str, tuple[str, ...]]
     support: Mapping[str, Support]
     notes: tuple[str, ...] = ()
+    certainty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,52 @@ class Unresolved:
     nearest: tuple[str, ...] = ()
 
 
+class Verdict(StrEnum):
+    """What the facts say of a subgoal, in the model's word: it is so, it is not, of something else, or likely."""
+
+    ENTAILED = "entailed"
+    CONTRADICTED = "contradicted"
+    OF_ANOTHER = "of_another"
+    SUGGESTED = "suggested"
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A subgoal that the cited facts do not prove though they speak of it: they contradict it, or tell it of another.
+
+    `why` says it in words, and names the facts. It `is_final` once nothing more was found, or it was said twice.
+    """
+
+    subgoal: int
+    facts: tuple[str, ...]
+    verdict: Verdict
+    why: str
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A subgoal that the model wants to look for further, why, and the queries that it thinks would find it."""
+
+    subgoal: int
+    why: str
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The last check of an answer against the question as it was asked: why it ran, whether it agreed, and if not why.
+
+    `problem` says why its reply could not be used; the answer is then held back as well.
+    """
+
+    reasons: tuple[str, ...]
+    is_same: bool
+    differs: str = ""
+    problem: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
 @dataclass(frozen=True, slots=True)
 class Refined:
     """An antecedent: `subgoal` must be grounded before the subgoal numbered `of` can be recognised."""
@@ -124,6 +176,10 @@ class Step:
 
     Subgoals are numbered from 0: first the decomposition's, then the antecedents, in the order they were added.
     `skipped` counts the hits that were too long to be shown; `failure` says which reply could not be used, if any.
+
+    In the order `seen`: `opened` is what the model wants to look for further, `denied` what the facts speak against,
+    `several` the variables that it says have several values at once, `provisional` what only antecedents have bound so
+    far, and `dropped` the antecedents that were not proved in the round after they were asked for.
     """
 
     depth: int
@@ -137,11 +193,19 @@ class Step:
     unresolved: tuple[Unresolved, ...] = ()
     failure: str | None = None
     usage: Usage = field(default_factory=Usage)
+    opened: tuple[Opened, ...] = ()
+    denied: tuple[Denied, ...] = ()
+    several: tuple[str, ...] = ()
+    provisional: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dropped: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One decomposition and its rounds. `breadth` counts from 1."""
+    """One decomposition and its rounds. `breadth` counts from 1.
+
+    In the order `seen`, a step without calls asked nothing: memory was looked into, and nothing was new.
+    """
 
     breadth: int
     goal: str
@@ -156,7 +220,8 @@ class Action:
     """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
 
     `said` is the reply, or what the memory counted, field by field; `skipped` counts the hits that were too long to be
-    shown, or that the budget left no room for; `failure` says why a reply could not be used.
+    shown, or that the budget left no room for; `failure` says why a reply could not be used. `likelihood` is the
+    (geometric) mean of the probabilities that the model gave the reply's tokens, None where it tells none.
     """
 
     name: str
@@ -166,6 +231,7 @@ class Action:
     skipped: int = 0
     failure: str | None = None
     usage: Usage = field(default_factory=Usage)
+    likelihood: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +240,10 @@ class Trace:
 
     `model` is the name of the language model, `adapter` the SHA-256 of the LoRA adapter it had, blank for none.
 
-    `attempts` are those of `goal-mem`; every other reasoner leaves `actions`, and `stopped` for what ended them.
+    `attempts` are those of `goal-mem`, in the order that `planning` names: ``seen`` or ``blind``, which a trace of
+    version 1 does not say. Every other reasoner leaves `actions`, and `stopped` for what ended them. `check` is the
+    last check of an answer, where it ran; `may_be_more` says that a list is surely not complete. `certainty`, from 0
+    to 1, is which share of answers like this one is right, None where that is not known.
     """
 
     status: Status
@@ -196,6 +265,10 @@ class Trace:
     prompts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     adapter: str = ""
+    planning: str = ""
+    check: Checked | None = None
+    may_be_more: bool = False
+    certainty: float | None = None
 
 
 def as_document(trace: Trace) -> dict[str, object]:
@@ -211,8 +284,9 @@ def from_document(document: Mapping[str, object]) -> Trace:
     Raises:
         ValueError: the document is not a trace, or is one of a newer goalmem.
     """
-    if document.get("schema_version") != SCHEMA_VERSION:
-        raise ValueError(f"schema_version is {document.get('schema_version')!r}, this goalmem reads {SCHEMA_VERSION}")
+    version = document.get("schema_version")
+    if isinstance(version, bool) or version not in READABLE:
+        raise ValueError(f"schema_version is {version!r}, this goalmem reads {' and '.join(map(str, READABLE))}")
     try:
         trace = rebuild(Trace, {key: value for key, value in document.items() if key != "schema_version"})
     except (KeyError, TypeError, AttributeError) as error:

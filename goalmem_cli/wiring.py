@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from goalmem_cli.backbones.remem.memory import EpisodicMemory
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
     from goalmem_cli.prompts import Profile, PromptBook
+    from goalmem_cli.reasoners.goal_mem import Planning
     from goalmem_cli.records import Hit, Question
     from goalmem_cli.store import Store
     from goalmem_cli.store.traces import TraceFolder
@@ -36,6 +37,7 @@ __all__ = [
     "call_ranges",
     "check_backbone",
     "chosen_embedder",
+    "chosen_planning",
     "load_embedder",
     "load_model",
     "open_backbone",
@@ -45,6 +47,7 @@ __all__ = [
     "open_structured",
     "open_traces",
     "open_unread",
+    "reasoner_names",
     "reasoner_steps",
 ]
 
@@ -225,29 +228,55 @@ def build_reasoner(
         PromptError: a prompt file is missing or wrong.
         UsageError: there is no backbone or no reasoner of the name in the settings.
     """
+    from goalmem_cli.reasoners.certainty import Sure
     from goalmem_cli.reasoners.watching import Unwatched
 
     watched = observer or Unwatched()
     backbone = open_backbone(settings, store, factories or Factories(), lambda: loaded)
     if settings.reasoner == GOAL_MEM:
-        return _goal_mem(settings, backbone, loaded, watched)
-    return _forward(settings, store, backbone, loaded, watched, gold)
+        reasoner = _goal_mem(settings, backbone, loaded, watched)
+    else:
+        reasoner = _forward(settings, store, backbone, loaded, watched, gold)
+    return Sure(reasoner, settings.certainty / 100)
+
+
+def chosen_planning(settings: Settings, profile: Profile) -> Planning:
+    """Return the order in which goal-mem plans and proves: as set, else `seen` with the full prompts.
+
+    Raises:
+        UsageError: there is no such order, or the prompts of the profile have none for it.
+    """
+    from goalmem_cli.reasoners.goal_mem import BLIND, SEEN
+
+    if settings.planning is None:
+        return BLIND
+    if settings.planning == BLIND:
+        return BLIND
+    if settings.planning != SEEN:
+        raise UsageError(f"there is no planning {settings.planning!r}", f"choose {SEEN} or {BLIND}")
+    if profile == "compact":
+        raise UsageError(
+            "the compact prompts, which small models have, know no planning seen",
+            f"leave --planning out, write --planning {BLIND}, or take a model of 3B parameters or more with --model",
+        )
+    return SEEN
 
 
 def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, observer: Observer) -> Reasoner:
-    from goalmem_cli.reasoners.goal_mem import STEPS, GoalMem, Limits
+    from goalmem_cli.reasoners.goal_mem import SEEN, GoalMem, GoalMemSeen, Limits, steps_of
 
-    prompts = open_prompts(settings.prompts, loaded.profile, STEPS[loaded.profile])
+    planning = chosen_planning(settings, loaded.profile)
+    prompts = open_prompts(settings.prompts, loaded.profile, steps_of(planning, loaded.profile))
     limits = Limits(
         max_breadth=settings.max_breadth,
         max_depth=settings.max_depth,
         max_subgoals=settings.max_subgoals,
         budget=settings.budget,
-        certainty=settings.certainty / 100,
+        certainty=Limits().certainty if settings.certainty else 0.0,
         max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
-    return GoalMem(
+    return (GoalMemSeen if planning == SEEN else GoalMem)(
         backbone, loaded.model, prompts, limits,
         strict=is_strict, model_name=loaded.name, adapter=loaded.adapter, observer=observer,
     )  # fmt: skip
@@ -278,12 +307,13 @@ def _forward(
     return entry.build(tools, Sources(store, gold, settings.max_steps))
 
 
-def reasoner_steps(names: Iterable[str], profile: Profile) -> frozenset[str]:
-    """Return the steps whose prompts the reasoners use."""
+def reasoner_steps(names: Iterable[str], profile: Profile, planning: Planning) -> frozenset[str]:
+    """Return the steps whose prompts the reasoners use, goal-mem in that order."""
     from goalmem_cli.reasoners.catalogue import REASONERS
-    from goalmem_cli.reasoners.goal_mem import STEPS
+    from goalmem_cli.reasoners.goal_mem import steps_of
 
-    return frozenset(step for name in names for step in (STEPS[profile] if name == GOAL_MEM else REASONERS[name].steps))
+    own = steps_of(planning, profile)
+    return frozenset(step for name in names for step in (own if name == GOAL_MEM else REASONERS[name].steps))
 
 
 def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question], Sequence[str]]:
@@ -297,13 +327,20 @@ def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question
     return planner(loaded.model, open_prompts(settings.prompts, loaded.profile, ("decompose",)))
 
 
-def call_ranges(settings: Settings) -> dict[str, tuple[int, int]]:
+def call_ranges(settings: Settings, planning: Planning) -> dict[str, tuple[int, int]]:
     """Return the least and the most model calls of a question, without second tries, by the reasoner's name."""
     from goalmem_cli.reasoners.catalogue import REASONERS
+    from goalmem_cli.reasoners.goal_mem import calls_of
 
-    breadth, depth = settings.max_breadth, settings.max_depth
-    most = 1 + breadth * (2 + 2 * depth)
-    return {GOAL_MEM: (2, most)} | {name: entry.calls(settings.max_steps) for name, entry in REASONERS.items()}
+    own = calls_of(planning, settings.max_breadth, settings.max_depth)
+    return {GOAL_MEM: own} | {name: entry.calls(settings.max_steps) for name, entry in REASONERS.items()}
+
+
+def reasoner_names() -> tuple[str, ...]:
+    """Return the names of all reasoners."""
+    from goalmem_cli.reasoners.catalogue import REASONERS
+
+    return (GOAL_MEM, *REASONERS)
 
 
 def fact_tokens(context: int, prompts: PromptBook) -> int:

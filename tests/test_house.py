@@ -11,6 +11,7 @@ from tests.conftest import CHECKOUT
 ONE_FOLDER = {
     "duckdb": "store", "tantivy": "store", "llama_cpp": "models", "sentence_transformers": "models",
     "tokenizers": "models", "safetensors": "models", "typer": "cli", "rich": "render", "httpx2": "models", "tenacity": "models",
+    "babel": "transcripts",
 }  # fmt: skip
 
 

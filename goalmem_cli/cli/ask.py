@@ -53,6 +53,7 @@ def ask(
     model: options.Model = None,
     adapter: options.Adapter = None,
     backbone: options.Backbone = None,
+    planning: options.Planning = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
     max_steps: options.MaxSteps = None,
@@ -76,7 +77,8 @@ def ask(
     terms = Terms(conversation, asker, hidden_after(as_of), is_traced=trace, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
-        backbone=backbone, reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+        backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
+        max_steps=max_steps,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
         prompts=prompts,
     )  # fmt: skip
@@ -264,8 +266,14 @@ class Asking:
         return Question(text, terms.as_of or now, asker, scope, terms.as_of)
 
 
-def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False) -> None:
-    """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted."""
+def show(
+    run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False, is_worded: bool = False
+) -> None:
+    """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted.
+
+    That an answer is not sure is said with it on stderr, as a number or, where that `is_worded`, in words.
+    """
+    from goalmem_cli.reasoners.certainty import doubt_in_words
     from goalmem_cli.render.nodes import BRIEF, FULL
     from goalmem_cli.render.tree import proof_tree, reason_line
     from goalmem_cli.trace import as_document
@@ -278,6 +286,8 @@ def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: boo
         for note in trace.notes if trace.actions and not is_traced else ():  # such as what was left out
             run.screen.note(note)
         run.screen.answer(one_line(trace.answer))
+        if doubt := doubt_in_words(trace.certainty):
+            run.screen.note(doubt if is_worded else f"not sure: {trace.certainty or 0.0:.0%} certain")
     elif trace.status == "failed":
         run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
     elif not is_traced:

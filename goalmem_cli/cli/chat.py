@@ -49,6 +49,7 @@ def chat(
     model: options.Model = None,
     adapter: options.Adapter = None,
     backbone: options.Backbone = None,
+    planning: options.Planning = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
     max_steps: options.MaxSteps = None,
@@ -82,7 +83,8 @@ def chat(
     terms = Terms(conversation, asker, hidden_after(as_of), besides, is_traced=trace, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
-        backbone=backbone, reasoner=reasoner, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+        backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
+        max_steps=max_steps,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
         prompts=prompts,
     )  # fmt: skip
@@ -169,7 +171,7 @@ class _Chat:
             raise
         self._last = trace
         kept = self._asking.keep(trace)
-        show(self._run, trace, is_traced=self._terms.is_traced)
+        show(self._run, trace, is_traced=self._terms.is_traced, is_worded=True)
         if EXIT_CODES[trace.status]:
             self._leave_blank()
         if trace.status == "failed":

@@ -103,6 +103,7 @@ def run(
     judge: Judge = None,
     judge_prompt: JudgePrompt = "standard",
     passes: Passes = 1,
+    planning: options.Planning = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
     max_steps: options.MaxSteps = None,
@@ -136,7 +137,8 @@ def run(
     with _temporary() as folder:
         made = begin(
             context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
-            seed=seed, budget=k, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps, strict=strict,
+            seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+            strict=strict,
             certainty=certainty, context=context_length, threads=threads, parallel=parallel, prompts=prompts,
             embedder=embedder,
         )  # fmt: skip

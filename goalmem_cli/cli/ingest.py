@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,14 +14,15 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input_file
-from goalmem_cli.errors import InputError, UnknownFormat
+from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, is_terminal, standard_input_file
+from goalmem_cli.errors import InputError, UnclearDates, UnknownFormat, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Conversation
+    from goalmem_cli.render.console import Screen
     from goalmem_cli.store import Store
     from goalmem_cli.stored import Added
-    from goalmem_cli.transcripts import Found, Source
+    from goalmem_cli.transcripts import Found, Order, Source
 
 SCHEMA_VERSION = 1
 _NAMED = 10
@@ -30,7 +32,15 @@ Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, fol
 Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
 ]
+StrictInput = Annotated[
+    bool,
+    typer.Option("--strict-input", help="Refuse a file for one record that cannot be read, instead of skipping it."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
+DayFirst = Annotated[
+    bool, typer.Option("--day-first", help="05/03/23 is 5 March, in chats whose dates leave it open [default: asked].")
+]
+MonthFirst = Annotated[bool, typer.Option("--month-first", help="05/03/23 is May 3, in chats that leave it open.")]
 
 
 @dataclass(slots=True)
@@ -43,6 +53,7 @@ class FileReport:
     turns: int = 0
     new_turns: int = 0
     replaced: list[str] = field(default_factory=list)
+    skipped: list[InputError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -61,7 +72,10 @@ def ingest(
     format: Format = None,  # noqa: A002 - it is the flag's name
     store: options.Store = None,
     embedder: options.Embedder = None,
+    day_first: DayFirst = False,
+    month_first: MonthFirst = False,
     dry_run: DryRun = False,
+    strict_input: StrictInput = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -69,21 +83,23 @@ def ingest(
     """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new."""
     from goalmem_cli.wiring import open_store
 
+    order = _order(day_first=day_first, month_first=month_first)
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
     files, errors = _found(paths)
     for error in errors:
         run.screen.error(error.message, error.hint)
     memory = open_store(run.settings, run.factories, run.screen.note)
-    with run.screen.bytes_done("reading") as reach:
-        reading = _Reading(run, format, reach)
-        try:
-            reading.pour(files, memory, is_dry=dry_run)
-        except KeyboardInterrupt:
-            run.screen.note("interrupted: what is stored stays, and the same command goes on from there")
-            raise
-        finally:
-            # What was stored before a failure of the store is worth saying.
-            reading.tell(is_dry=dry_run, is_said=not json)
+    reading = _Reading(run, format, order, is_strict=strict_input)
+    try:
+        reading.pour(files, memory, is_dry=dry_run)
+        # Asked when all else is stored, and the store is free again: an answer may take its time.
+        reading.pour(reading.settled(), memory, is_dry=dry_run)
+    except KeyboardInterrupt:
+        run.screen.note("interrupted: what is stored stays, and the same command goes on from there")
+        raise
+    finally:
+        # What was stored before a failure of the store is worth saying.
+        reading.tell(is_dry=dry_run, is_said=not json)
     errors += [*reading.errors, *_barren(run, files, reading)]
     if json:
         run.screen.document(_document(reading.reports, errors))
@@ -96,10 +112,13 @@ class _Reading:
     The store takes conversations in batches: which file a report belongs to is known by the order alone.
     """
 
-    def __init__(self, run: Invocation, form: str | None, reach: Callable[[str, int, int], None]) -> None:
+    def __init__(self, run: Invocation, form: str | None, order: Order | None, *, is_strict: bool) -> None:
         self._run = run
         self._form = form
-        self._reach = reach
+        self._order = order
+        self._is_strict = is_strict
+        self._orders: dict[Path, Order] = {}
+        self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
         self._under_way: deque[tuple[FileReport, bool]] = deque()
         self._refused: set[str] = set()
         self.passed_over: set[Path] = set()
@@ -108,22 +127,42 @@ class _Reading:
 
     def pour(self, files: Iterable[Found], memory: Store, *, is_dry: bool) -> None:
         """Store, or only preview, what the files hold."""
-        stream = self._conversations(list(files))
         take = memory.preview_all if is_dry else memory.add_all
-        is_done = False
-        while not is_done:
-            try:
-                take(stream, report=self._take)
-                is_done = True
-            except InputError as error:  # of a conversation that was read well and cannot be stored
-                report, _ = self._under_way.popleft()
-                place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
-                self._refuse(report, InputError(report.path, place, error.reason, error.hint))
+        with self._run.screen.bytes_done("reading") as reach:
+            stream = self._conversations(list(files), reach)
+            is_done = False
+            while not is_done:
+                try:
+                    take(stream, report=self._take)
+                    is_done = True
+                except InputError as error:  # of a conversation that was read well and cannot be stored
+                    report, _ = self._under_way.popleft()
+                    place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
+                    self._refuse(report, InputError(report.path, place, error.reason, error.hint))
+
+    def settled(self) -> list[Found]:
+        """Ask in which order the dates of each file are whose dates leave it open, and return those files.
+
+        Where nobody is there to ask, the files are refused; so is standard input, which is used up.
+        """
+        from goalmem_cli.transcripts import Order
+
+        unclear, self._unclear = self._unclear, []
+        order = Order.DAY_FIRST
+        for one, report, error in unclear:
+            if is_terminal() and str(one.path) != STANDARD_INPUT:
+                order = _asked(one.path, error.example, order)
+                self._orders[one.path] = order
+                self.reports.remove(report)
+            else:
+                self._refuse(report, error)
+        return [one for one, _, _ in unclear if one.path in self._orders]
 
     def tell(self, *, is_dry: bool, is_said: bool) -> None:
         """Say what each file held, and leave out those of which nothing was taken because of an error."""
         self.reports = [report for report in self.reports if report.turns or report.path not in self._refused]
         for report in self.reports:
+            _warn_of_skipped(self._run.screen, report)
             for note in report.notes:
                 self._run.screen.note(f"{report.path}: {note}")
             if report.replaced:
@@ -131,7 +170,7 @@ class _Reading:
             if is_said:
                 self._run.screen.report(_line(report, is_dry=is_dry))
 
-    def _conversations(self, files: list[Found]) -> Iterator[Conversation]:
+    def _conversations(self, files: list[Found], reach: Callable[[str, int, int], None]) -> Iterator[Conversation]:
         """Yield what the files hold, each conversation under the report of its file."""
         from goalmem_cli.transcripts import conversations_in, summed
 
@@ -140,7 +179,8 @@ class _Reading:
             report = FileReport(str(one.path))
             self.reports.append(report)
             try:
-                with self._source(one, sum(sizes[:number]), sum(sizes)) as source:
+                with self._source(report, partial(reach, one.path.name), sum(sizes[:number]), sum(sizes)) as source:
+                    source.order = self._orders.get(one.path, self._order)
                     for conversation in conversations_in(source, self._form):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
@@ -153,22 +193,28 @@ class _Reading:
                     self._refused.add(report.path)
                     self.passed_over.add(one.path)
                     self._run.screen.note(f"{one.path}: passed over, in none of the accepted formats")
+            except UnclearDates as error:
+                self._unclear.append((one, report, error))
             except InputError as error:
                 self._refuse(report, error)
 
     @contextmanager
-    def _source(self, one: Found, before: int, total: int) -> Iterator[Source]:
-        from goalmem_cli.transcripts import Source
+    def _source(
+        self, report: FileReport, reach: Callable[[int, int], None], before: int, total: int
+    ) -> Iterator[Source]:
+        from goalmem_cli.transcripts import Source, refuse
+
+        skip = refuse if self._is_strict else report.skipped.append
 
         def reached(read: int) -> None:
-            self._reach(one.path.name, before + read, total)
+            reach(before + read, total)
 
         reached(0)
-        if str(one.path) != STANDARD_INPUT:
-            yield Source.from_path(one.path, reached)
+        if report.path != STANDARD_INPUT:
+            yield Source.from_path(Path(report.path), reached, skip=skip)
             return
         with standard_input_file() as opened:
-            yield Source(STANDARD_INPUT, opened, reached)
+            yield Source(STANDARD_INPUT, opened, reached, skip=skip)
 
     def _take(self, added: Added) -> None:
         report, is_another = self._under_way.popleft()
@@ -181,6 +227,31 @@ class _Reading:
         self._refused.add(report.path)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
+
+
+def _order(*, day_first: bool, month_first: bool) -> Order | None:
+    """Return the order that the flags say, None where none was given.
+
+    Raises:
+        UsageError: both were.
+    """
+    from goalmem_cli.transcripts import Order
+
+    if day_first and month_first:
+        raise UsageError("--day-first and --month-first exclude each other", "give one of them")
+    return Order.DAY_FIRST if day_first else Order.MONTH_FIRST if month_first else None
+
+
+def _asked(path: Path, example: str, otherwise: Order) -> Order:
+    """Return what somebody at the terminal says of a file's dates."""
+    from goalmem_cli.transcripts import Order
+
+    orders = {"d": Order.DAY_FIRST, "m": Order.MONTH_FIRST}
+    question = f"{path}: does {example} begin with the day or the month? (d/m)"
+    while True:
+        answer: str = typer.prompt(question, default=otherwise.value[0], err=True)
+        if order := orders.get(answer.strip().lower()[:1]):
+            return order
 
 
 def _found(paths: Iterable[Path]) -> tuple[list[Found], list[InputError]]:
@@ -207,6 +278,20 @@ def _barren(run: Invocation, files: Iterable[Found], reading: _Reading) -> list[
     return errors
 
 
+def _warn_of_skipped(screen: Screen, report: FileReport) -> None:
+    """Name the first records of the file that could not be read, and say how many there are."""
+    from goalmem_cli.render.text import counted
+
+    if not report.skipped:
+        return
+    records = counted(len(report.skipped), "record")
+    screen.warn(f"{report.path}: {records} could not be read and left out; --strict-input refuses such a file")
+    for error in report.skipped[:_NAMED]:
+        screen.note(f"  {error.message}")
+    if len(report.skipped) > _NAMED:
+        screen.note(f"  and {len(report.skipped) - _NAMED} more: --json lists them all")
+
+
 def _line(report: FileReport, *, is_dry: bool) -> str:
     from goalmem_cli.render.text import counted
 
@@ -224,7 +309,17 @@ def _few(labels: list[str]) -> str:
 
 def _document(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:
     keys = ("path", "format", "conversations", "turns", "new_turns")
-    files = [{key: getattr(report, key) for key in keys} for report in reports]
-    failed = [{"path": error.path, "place": error.place, "reason": error.reason} for error in errors]
-    document: dict[str, object] = {"schema_version": SCHEMA_VERSION, "files": files}
-    return document | {"failed": failed} if failed else document
+    reports = list(reports)
+    lists = {
+        "skipped": [_row(error) for report in reports for error in report.skipped],
+        "failed": [_row(error) for error in errors],
+    }
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "files": [{key: getattr(report, key) for key in keys} for report in reports],
+        **{name: rows for name, rows in lists.items() if rows},
+    }
+
+
+def _row(error: InputError) -> dict[str, str]:
+    return {"path": error.path, "place": error.place, "reason": error.reason}

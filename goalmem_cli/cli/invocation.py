@@ -48,6 +48,11 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
     return Invocation(settings, screen, own or Factories(model=partial(load_model, announce=screen.note)))
 
 
+def is_terminal() -> bool:
+    """Return whether somebody is there to answer a question."""
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+
+
 def confirm(question: str, *, is_given: bool) -> None:
     """Go on only with a yes: the one given beforehand, or one typed now.
 
@@ -57,7 +62,7 @@ def confirm(question: str, *, is_given: bool) -> None:
     """
     if is_given:
         return
-    if sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
+    if not is_terminal():
         raise UsageError("nobody is there to confirm it", "--yes goes on without asking")
     typer.confirm(question, abort=True, err=True)
 

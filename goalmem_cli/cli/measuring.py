@@ -106,13 +106,12 @@ class Measuring:
         """
         from goalmem_cli.evaluation.datasets.reading import read_dataset
         from goalmem_cli.evaluation.runs.sampling import shard
-        from goalmem_cli.wiring import backbone_names, call_ranges
+        from goalmem_cli.wiring import backbone_names, reasoner_names
 
         self._run = run
         self._wanted = wanted
-        self._calls = call_ranges(run.settings)
         for name in wanted.reasoners:
-            _one_of(name, self._calls, "--reasoner")
+            _one_of(name, reasoner_names(), "--reasoner")
         for name in wanted.backbones:
             _one_of(name, backbone_names(run.factories), "--backbone")
         self._structured = tuple(name for name in wanted.backbones if name in run.factories.backbones())
@@ -242,7 +241,7 @@ class Measuring:
         """Say what it is going to cost, by the calls that the run has made or by one for trial, then answer."""
         from goalmem_cli.evaluation.runs.estimate import estimated, seconds_per_call
         from goalmem_cli.evaluation.runs.runner import answer
-        from goalmem_cli.wiring import build_reasoner
+        from goalmem_cli.wiring import build_reasoner, call_ranges, chosen_planning
 
         settings = self._run.settings
 
@@ -256,9 +255,10 @@ class Measuring:
             with suppress(ContextOverflow):  # it fails this question alone, when its turn comes
                 build("direct", self._wanted.backbones[0]).answer(memory.question(self._placed[0].case))
             seconds = (perf_counter() - started) / self._at_once(loaded)
-        estimate = estimated(left, self._calls, seconds)
+        calls = call_ranges(settings, chosen_planning(settings, loaded.profile))
+        estimate = estimated(left, calls, seconds)
         self._run.screen.note(f"{estimate.line()}; interrupted, the same command goes on")
-        weights = {row.name: sum(self._calls[row.reasoner]) for row in left}
+        weights = {row.name: sum(calls[row.reasoner]) for row in left}
         total = sum(number * weights[row.name] for row, number in left.items())
         before = {row.name: len(self._placed) - number for row, number in left.items()}
         done: dict[str, int] = {}
@@ -307,7 +307,7 @@ class Measuring:
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return what is measured: everything that decides results."""
         from goalmem_cli.evaluation.runs.run import AT_ONCE, NO_REASONER, Manifest
-        from goalmem_cli.wiring import GOAL_MEM, open_prompts, reasoner_steps
+        from goalmem_cli.wiring import GOAL_MEM, chosen_planning, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
         prompts: Mapping[str, str] = {}
@@ -321,14 +321,17 @@ class Measuring:
         for name in self._structured:
             decisive |= {f"{name}.{key}": value for key, value in settings.backbones.get(name, {}).items()}
         if loaded is not None:
-            steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), loaded.profile)
+            planning = chosen_planning(settings, loaded.profile)
+            steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), loaded.profile, planning)
+            steps |= {"decompose"} if "model" in self._kinds else frozenset()
             entries = self._run.factories.backbones()
             steps = steps.union(*(entries[name].steps for name in self._structured))
             prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes
             decisive |= {
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
                 "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
-                "certainty": settings.certainty,
+                "certainty": f"{settings.certainty} of an answer",  # older runs: of a step
+                "planning": planning,
                 "strict": settings.strict, "profile": loaded.profile,
             }  # fmt: skip
             if loaded.adapter:

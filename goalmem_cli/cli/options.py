@@ -15,6 +15,8 @@ ReasonerName: TypeAlias = Literal[
 ]  # fmt: skip
 """All but `oracle`, which needs a benchmark's evidence."""
 
+PlanningName: TypeAlias = Literal["seen", "blind"]
+
 Store = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="The store [default: GOALMEM_STORE, or the user's own].")
 ]
@@ -93,6 +95,15 @@ Parallel = Annotated[
         help="How many questions are under way at a time [default: 1, or 8 on a server].",
     ),
 ]
+Planning = Annotated[
+    PlanningName | None,
+    typer.Option(
+        "--planning",
+        metavar="ORDER",
+        help="How goal-mem works: seen plans and proves in one call, with the first facts in view; blind plans before "
+        "it sees any [default: seen, or blind of small models].",
+    ),
+]
 MaxBreadth = Annotated[
     int | None,
     typer.Option(
@@ -101,7 +112,7 @@ MaxBreadth = Annotated[
 ]
 MaxDepth = Annotated[
     int | None,
-    typer.Option(min=LEAST["max_depth"], max=MOST["max_depth"], help="How often goal-mem refines each [default: 5]."),
+    typer.Option(min=LEAST["max_depth"], max=MOST["max_depth"], help="How many further rounds each has [default: 5]."),
 ]
 MaxSteps = Annotated[
     int | None,
@@ -114,7 +125,7 @@ Certainty = Annotated[
     typer.Option(
         min=LEAST["certainty"],
         max=MOST["certainty"],
-        help="How certain goal-mem has to be of a step, in percent; for small models only [default: 15].",
+        help="How certain an answer has to be, in percent, where that is known [default: 15]; 0 answers all it can.",
     ),
 ]
 Budget = Annotated[

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from goalmem_cli.logic.dates import dates_in, parse_date
 from goalmem_cli.logic.normal import content_stems, content_words, numbers, stem, words
-from goalmem_cli.logic.terms import Constant
+from goalmem_cli.logic.terms import Atom, Constant, Variable
 
 
 class Remembered(Protocol):
@@ -136,6 +136,23 @@ def _head(type_phrase: str) -> str:
     if (head == "length" and "time" in phrase) or (head in ("span", "period") and "time" in phrase):
         return "duration"
     return head if head in _DECIDABLE else head.removesuffix("s")
+
+
+_ONE_VALUED = frozenset(
+    "birthplace birthday hometown nationality surname height weight amount total sum rent salary fee distance size "
+    "temperature score".split()
+)
+_ONE_VALUED_EVENTS = re.compile(r"\b(?:born|birth|died|death)\b", re.IGNORECASE)
+
+
+def has_one_value(atom: Atom, variable: Variable) -> bool:
+    """Say whether a variable can have one value only: a date, an amount, where somebody was born.
+
+    Different values of such a variable are a conflict, whatever a model says of them. A star is the plan's own word.
+    """
+    is_decidable = check_type("", variable.type).verdict is not TypeVerdict.UNDECIDED
+    is_of_event = bool(_ONE_VALUED_EVENTS.search(str(atom)))
+    return not variable.is_starred and (is_decidable or _head(variable.type) in _ONE_VALUED or is_of_event)
 
 
 _FIRST_PERSON = frozenset("i i'm i've i'd i'll my me mine myself im ive".split())

@@ -10,6 +10,9 @@ from goalmem_cli.trace import Action, Fact, Step
 class Unwatched:
     """An observer that looks away."""
 
+    def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
+        """Do nothing."""
+
     def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
         """Do nothing."""
 

@@ -35,6 +35,7 @@ class LiveTree:
         self._opening = opening
         self._attempts: list[Attempt] = []
         self._actions: list[Action] = []
+        self._looked = ""
         self._facts: Mapping[str, Fact] = {}
         self._spinner = Spinner("dots")
         self._live = Live(console=console, transient=True, vertical_overflow="crop", get_renderable=self._picture)
@@ -47,6 +48,12 @@ class LiveTree:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._live.stop()
+
+    def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
+        """Show that memory was looked into, while the model reads what was found."""
+        self._facts = facts
+        self._looked = f"{counted(len(facts), 'fact')} in view, {counted(len(queries), 'query', 'queries')} asked"
+        self._live.refresh()
 
     def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
         """Show a decomposition."""
@@ -69,7 +76,8 @@ class LiveTree:
         self._live.refresh()
 
     def _picture(self) -> RenderableType:
-        self._spinner.update(text=progress_line(self._attempts, self._actions, self._opening))
+        opening = self._looked or self._opening
+        self._spinner.update(text=progress_line(self._attempts, self._actions, opening))
         if not self._is_full:
             return self._spinner
         tree = growing_tree(self._question, self._attempts, self._facts, self._actions)

@@ -12,6 +12,9 @@ from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
+from goalmem_cli.transcripts.readers.imessage import ImessageReader
+from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
+from goalmem_cli.transcripts.readers.line import LineReader
 from goalmem_cli.transcripts.readers.locomo import LocomoReader
 from goalmem_cli.transcripts.readers.longmemeval import LongmemevalReader
 from goalmem_cli.transcripts.readers.markdown import MarkdownReader
@@ -44,6 +47,9 @@ READERS: tuple[Reader, ...] = (
     AgentLogReader(),
     OpenaiReader(),
     OpenaiJsonlReader(),
+    ImessageReader(),
+    LineReader(),
+    KakaotalkReader(),
     WhatsappReader(),
     SignalReader(),
     MarkdownReader(),

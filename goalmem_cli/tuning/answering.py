@@ -12,7 +12,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, asker_in, fact_line
 from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
-from goalmem_cli.reasoners.goal_mem.engine import worded
+from goalmem_cli.reasoners.goal_mem.wording import worded
 from goalmem_cli.reasoners.inquiry import reading_choices
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact

@@ -9,12 +9,13 @@ from datetime import datetime
 
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import STEPS, GoalMem, Limits
+from goalmem_cli.reasoners.goal_mem import SEEN, STEPS, GoalMem, GoalMemSeen, Limits, steps_of
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.trace import Trace
 from tests.fakes import ListBackbone, Reply, ScriptedModel
 
 FULL = PromptBook.load(None, "full", STEPS["full"])
+SEEING = PromptBook.load(None, "full", steps_of(SEEN, "full"))
 COMPACT = PromptBook.load(None, "compact", STEPS["compact"])
 MOMENT = datetime(2023, 6, 1, 12, 0)
 
@@ -108,6 +109,89 @@ STOP = json.dumps({"status": "stop", "antecedents": []})
 def answered(text: str) -> str:
     """Return an answer."""
     return json.dumps({"answer": text})
+
+
+Claimed = tuple[int, Sequence[str], Mapping[str, str | Sequence[str]], str, bool]
+
+
+def claims(
+    subgoal: int, *texts: str, verdict: str = "entailed", instead: bool = False, **bindings: str | Sequence[str]
+) -> Claimed:
+    """Return a grounding of the order `seen`: what the facts with these words say of a subgoal, numbered from 1."""
+    return subgoal, texts, bindings, verdict, instead
+
+
+def wants(subgoal: int, *queries: str, why: str = "it is not told", needs: str = "") -> dict[str, object]:
+    """Return a subgoal that is open, with the queries for it and an antecedent, if one is given."""
+    antecedents = [{"text": needs, "relation": "semantic"}] if needs else []
+    return {"subgoal": f"S{subgoal}", "why": why, "queries": list(queries) or ["more"], "needs": antecedents}
+
+
+def another(goal: str, *subgoals: str, answer: Sequence[str] = ("x",)) -> list[dict[str, object]]:
+    """Return another plan, as a reply may propose it."""
+    return [{"goal": goal, "subgoals": list(subgoals), "answer": list(answer)}]
+
+
+def proved(
+    *groundings: Claimed,
+    plan: str = "",
+    several: Sequence[str] = (),
+    same: Sequence[tuple[str, str]] = (),
+    open: Sequence[Mapping[str, object]] = (),  # noqa: A002 - the name that the reply has
+    next: Sequence[Mapping[str, object]] = (),  # noqa: A002 - likewise
+    status: str = "look",
+    wording: str = "unknown",
+) -> Callable[[Request], str]:
+    """Return a reply of the order `seen`, with a plan where one is to be written, as `plan` makes it."""
+
+    def reply(request: Request) -> str:
+        entries = [
+            {
+                "subgoal": f"S{subgoal}",
+                "facts": [number_of(request, text) for text in texts],
+                "verdict": verdict,
+                "bindings": [
+                    {"variable": name, "value": value}
+                    for name, values in bindings.items()
+                    for value in ([values] if isinstance(values, str) else values)
+                ],
+                "instead": instead,
+            }
+            for subgoal, texts, bindings, verdict, instead in groundings
+        ]
+        written = json.loads(plan) if plan else {}
+        if plan:
+            written = {key: written[key] for key in ("goal", "current")} | {
+                "conclusion": False, **{key: written[key] for key in ("variables", "answer", "subgoals")}
+            }  # fmt: skip
+        pairs = [{"left": left, "right": right} for left, right in same]
+        return json.dumps(
+            written
+            | {"groundings": entries, "several": list(several), "same": pairs, "open": list(open), "next": list(next)}
+            | {"status": status, "wording": wording}
+        )
+
+    return reply
+
+
+def checked(is_same: bool = True, differs: str = "") -> str:
+    """Return a reply of the last check."""
+    return json.dumps({"answers": "yes" if is_same else "no", "differs": differs})
+
+
+def ask_seen(
+    turns: Sequence[Turn],
+    question: str,
+    *replies: Reply,
+    asker: str | None = None,
+    strict: bool = False,
+    limits: Limits | None = None,
+    asked: datetime = MOMENT,
+) -> tuple[Trace, ScriptedModel]:
+    """Return what `ask` does, in the order `seen`."""
+    model = ScriptedModel(replies)
+    engine = GoalMemSeen(ListBackbone(turns), model, SEEING, limits or Limits(), strict=strict)
+    return engine.answer(Question(question, asked, asker)), model
 
 
 def ask(

@@ -12,7 +12,7 @@ from goalmem_cli.asking import Reply
 from goalmem_cli.logic.support import Support
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
-from goalmem_cli.reasoners.goal_mem.engine import worded
+from goalmem_cli.reasoners.goal_mem.wording import worded
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.fakes import ListBackbone, ScriptedModel

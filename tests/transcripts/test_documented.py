@@ -13,7 +13,7 @@ SECTION = re.compile(r"^### `(?P<name>[a-z-]+)`\n(?P<body>.*?)(?=^### )", re.MUL
 EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = {
     "openai-jsonl": ".jsonl", "agent-log": ".jsonl", "goalmem": ".jsonl", "markdown": ".md", "whatsapp": ".txt",
-    "signal": ".txt", "came": ".jsonl",
+    "signal": ".txt", "came": ".jsonl", "imessage": ".txt", "line": ".txt", "kakaotalk": ".txt",
 }  # fmt: skip
 
 

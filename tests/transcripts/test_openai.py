@@ -216,3 +216,19 @@ def test_errors_name_the_line(lines: tuple[object, ...], place: str, reason: str
 
     assert caught.value.place == place
     assert caught.value.reason.startswith(reason)
+
+
+def test_parts_with_a_value_and_other_names_of_roles() -> None:
+    """Assistants' parts (`text.value`, `value`) are text, and `human` and `ai` are user and assistant."""
+    document = [
+        {"role": "human", "content": [{"type": "text", "value": "Hi"}]},
+        {"role": "ai", "content": [{"type": "text", "text": {"value": "Hello", "annotations": []}}]},
+        {"role": "developer", "content": "Be brief."},
+    ]
+    (conversation,) = read(document)
+    assert [(turn.speaker, turn.role, turn.text) for turn in conversation.turns] == [
+        ("user", "user", "Hi"),
+        ("assistant", "assistant", "Hello"),
+        ("developer", "developer", "Be brief."),
+    ]
+    assert conversation.notes == ()

@@ -1,14 +1,16 @@
-"""The GOAL-MEM engine: the breadth loop over decompositions, and the answer (Algorithm 1 of the paper, section 4.4)."""
+"""The GOAL-MEM engine in the order `blind`: the breadth loop over decompositions, and the answer.
+
+Algorithm 1 of the paper and its section 4.4: a plan is made before any fact is seen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
+from typing import Final
 
 from goalmem_cli.logic import Rule
-from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, content_words, stem, words
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.asking import Reply
@@ -17,17 +19,17 @@ from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, Steps
 from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
+from goalmem_cli.reasoners.goal_mem.wording import unproved, worded
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
 
 NAME = "goal-mem"
+BLIND: Final = "blind"
 STEPS: Mapping[Profile, tuple[str, ...]] = {
     "full": ("decompose", "unify", "refine", "answer", "verdict"),
     "compact": ("decompose", "unify", "read", "same", "refine", "answer", "verdict"),
 }
-# Words that turn what stands beside them into something else.
-_TURNS = frozenset("not no never nor or and but neither without except instead rather nobody nothing none".split())
 REPEATED = "it repeats a plan that failed"
 
 
@@ -77,6 +79,7 @@ class GoalMem:
             asker=question.asker,
             prompts=self._hashes,
             adapter=self._adapter,
+            planning=BLIND,
         )
         trace = self._search(question, book, blank)
         usage = replace(trace.usage, seconds=perf_counter() - started)
@@ -111,7 +114,7 @@ class GoalMem:
             if outcome.is_grounded:
                 return self._conclude(question, plan, outcome, book, trace)
             failed[plan.key] = str(Rule(plan.subgoals, plan.goal))
-        return _unproved(trace)
+        return unproved(trace)
 
     def _decompose(
         self, question: Question, failed: dict[frozenset[str], str]
@@ -176,51 +179,7 @@ def _steps(model: LanguageModel, prompts: PromptBook, limits: Limits) -> Steps:
     return LineSteps(model, prompts, limits) if prompts.profile == "compact" else JsonSteps(model, prompts)
 
 
-def worded(reply: Reply[str], found: Sequence[str], asked: str) -> tuple[str, str]:
-    """Return the model's wording if it says what was found and nothing more, else the bindings; and a note.
-
-    Nothing unchecked leaves the engine: beside function words, every word of the wording stands in the bindings or in
-    what was `asked` (question and goal), and it denies, opposes or joins nothing that the bindings do not.
-    """
-    bindings = ", ".join(found)
-    if reply.value is None:
-        return bindings, f"the answer's wording was unusable ({reply.problem}), the bindings stand for it"
-    wording = " ".join(reply.value.split())
-    if not all(_says(wording, value) for value in found):
-        return bindings, f"the wording {wording!r} leaves out a binding, the bindings stand for it"
-    if extra := _added(wording, found, asked):
-        return bindings, f"the wording {wording!r} adds {extra!r}, the bindings stand for it"
-    return wording, ""
-
-
-def _says(wording: str, value: str) -> bool:
-    wanted = content_stems(value)
-    is_same = compare(wording, value) in (Equality.EQUAL, Equality.ALIAS)
-    return is_same or wanted <= {stem(word) for word in words(wording)}
-
-
-def _added(wording: str, found: Sequence[str], asked: str) -> str:
-    """Return a word of the wording that neither the bindings nor the question account for, or nothing."""
-    bound = {stem(word) for value in found for word in words(value)}
-    told = bound | {stem(word) for word in words(asked)}
-    for word in words(wording):
-        is_turn = word in _TURNS or word.endswith("n't")
-        if stem(word) not in (bound if is_turn else told) and (is_turn or content_words(word) - FUNCTION_WORDS):
-            return word
-    return ""
-
-
 def _settled_line(outcome: Outcome, item: Grounded | Contradicted) -> str:
     atom = outcome.substitution.apply(outcome.subgoals[item.subgoal])
     cited = ", ".join(item.facts)
     return f"{atom} -- contradicted by {cited}" if isinstance(item, Contradicted) else f"{atom} -- {cited}"
-
-
-def _unproved(trace: Trace) -> Trace:
-    """Return the trace as unknown, or as failed where every attempt ended in unusable replies."""
-    endings = [attempt.ending for attempt in trace.attempts]
-    if endings and all(ending is Ending.UNUSABLE_REPLY for ending in endings):
-        last = trace.attempts[-1]
-        failure = last.failure or next(step.failure for step in last.steps if step.failure)
-        return replace(trace, status=Status.FAILED, failure=failure)
-    return trace

@@ -27,6 +27,9 @@ from goalmem_cli.reasoners.goal_mem.plans import Bench, Proposal, Ruling
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.trace import Contradicted, Grounded, Rejected
 
+BRIDGED = "bridged: "
+"""What a note on a grounding opens with where no cited fact names a constant of its subgoal."""
+
 
 def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
     """Return which of the model's proposals hold, and the substitution that they make with the earlier ones.
@@ -159,10 +162,11 @@ def _grounded(proposal: Proposal, bench: Bench) -> Grounded:
     bindings = _bindings(proposal, bench)
     own = {constant.value for constant in bench.subgoals[proposal.subgoal].constants} | {bench.asker}
     bridges = [
-        f"bridged: {check.reason}"
+        f"{BRIDGED}{check.reason}"
         for constant, check in _anchored(proposal, bench)
         if check.verdict is Anchor.BRIDGED and constant.value in own
     ]
     certainty = [] if proposal.certainty is None else [f"{proposal.certainty:.0%} certain"]
-    blank = Grounded(proposal.subgoal, proposal.facts, bindings, {}, (*bridges, *certainty))
+    notes = (*bridges, *certainty)
+    blank = Grounded(proposal.subgoal, proposal.facts, bindings, {}, notes, proposal.certainty)
     return replace(blank, support=supports(blank, bench))

@@ -17,8 +17,9 @@ from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 class Limits:
     """The bounds of a question (GOAL-MEM section 5): breadth, depth, subgoals a decomposition, facts an attempt.
 
-    `certainty` is what a grounding needs at least, from 0 to 1, where that is estimated: with the compact prompts. On
-    100 questions of conversations that the adapter was trained on, answers are best at 0.15.
+    `certainty` is what a grounding needs at least, from 0 to 1, where that is estimated: with the compact prompts. What
+    an answer needs is another number (`reasoners.certainty`). On 100 questions of conversations that the adapter was
+    trained on, answers are best at 0.15.
     """
 
     max_breadth: int = 3
@@ -31,13 +32,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """A rule for the goal. Without answer variables the question is closed: yes or no."""
+    """A rule for the goal. Without answer variables the question is closed: yes or no.
+
+    `is_current` says that it asks how things stand now, `is_conclusion` that it asks what would or might be.
+    """
 
     goal: Atom
     subgoals: tuple[Atom, ...]
     answer_variables: tuple[str, ...]
     meanings: Mapping[str, str] = field(default_factory=dict)
     is_current: bool = False
+    is_conclusion: bool = False
 
     @property
     def key(self) -> frozenset[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation
+from goalmem_cli.records import Conversation, content_hash
+from goalmem_cli.transcripts.readers.agent_texts import refusal_and_words, said_by_user
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
@@ -13,14 +15,16 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 
 _CLAUDE_MESSAGES = frozenset({"user", "assistant"})
+_CLAUDE_NOT_SAID = ("isMeta", "isCompactSummary", "isApiErrorMessage")
 _CLAUDE_ASIDES = {"summary": "leafUuid", "file-history-snapshot": "snapshot"}
 _CODEX_EVENTS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _CODEX_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
-_CODEX_TEXTS = frozenset({"input_text", "output_text", "text"})
+_CODEX_TEXTS = frozenset({"input_text", "output_text", "text", "Text"})
 _SPEAKERS = frozenset({"user", "assistant"})
-# The Codex CLI sends these to the model in the user's name.
-_CODEX_INSERTS = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
+_USER = "user"
+_CODEX_ITEMS = {"UserMessage": "user", "AgentMessage": "assistant"}
+_CODEX_ECHOES = {"user_message": "user", "agent_message": "assistant"}
 _TOOL = "tool"
 
 _CALLS = "tool calls left out"
@@ -61,6 +65,16 @@ def _kind_of(event: Node) -> str:
     return kind if isinstance(kind, str) else ""
 
 
+def _is_queued_prompt(event: Node) -> bool:
+    """Say whether the event is what somebody typed while the agent was at work, which Claude Code writes only there."""
+    queued = event.child("attachment")
+    if not isinstance(queued.value, dict) or queued.child("type").value != "queued_command":
+        return False
+    origin = queued.child("origin")
+    is_typed = not isinstance(origin.value, dict) or origin.child("kind").value in (None, "human")
+    return is_typed and queued.child("commandMode").value in (None, "prompt")
+
+
 def _is_codex_event(event: Node) -> bool:
     return _kind_of(event) in _CODEX_EVENTS and event.has("payload")
 
@@ -68,21 +82,22 @@ def _is_codex_event(event: Node) -> bool:
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft()
     log = _Log(draft)
-    return draft.fill(message for event in _events(source, draft) for message in log.messages(event))
+    return draft.fill(source.readable(_events(source, draft), log.messages))
 
 
 def _events(source: Source, draft: Draft) -> Iterator[Node]:
     """Yield the event on each line; a last line that was cut off while it was written is left out.
 
     Raises:
-        InputError: another line is not JSON.
+        InputError: another line is not JSON, and may not be skipped.
     """
     cut: InputError | None = None
     for number, line in source.lines():
         if not line.strip():
             continue
         if cut is not None:
-            raise cut
+            source.skip(cut)
+            cut = None
         try:
             event = node_from_text(line, source.file, number)
         except InputError as error:
@@ -102,6 +117,9 @@ class _Log:
         self._draft = draft
         self._tools: dict[str, str] = {}
         self._is_subagent: bool | None = None
+        self._told: Counter[tuple[str, str]] = Counter()
+        self._said: Counter[str] = Counter()
+        self._has_answers = False
 
     def messages(self, event: Node) -> Iterator[Message]:
         """Yield what was said in the event.
@@ -113,6 +131,8 @@ class _Log:
             yield from self._codex_messages(event)
         elif _kind_of(event) in _CLAUDE_MESSAGES:
             yield from self._claude_messages(event)
+        elif _is_queued_prompt(event):
+            yield from self._queued_prompt(event)
         else:
             self._draft.count(_OTHERS)
 
@@ -126,7 +146,7 @@ class _Log:
         if is_aside and not self._is_subagent:
             self._draft.count("messages of subagents left out")
             return
-        if event.child("isMeta").value is True or event.child("isCompactSummary").value is True:
+        if any(event.child(key).value is True for key in _CLAUDE_NOT_SAID):
             self._draft.count(_NOT_SAID)
             return
         own_id, said = event.child("uuid").optional_name(), event.child("timestamp").stamp()
@@ -137,32 +157,39 @@ class _Log:
     def _claude_parts(self, role: str, content: Node) -> list[tuple[str, str, str]]:
         """Return who said what, and in which role: the texts as one, then each answer of a tool."""
         if not isinstance(content.value, list):
-            text = content.optional_text()
+            text = self._typed(role, content.optional_text())
             return [(role, role, text)] if text else []
         texts: list[str] = []
         answers: list[tuple[str, str, str]] = []
         for block in content.elements():
             kind = block.child("type").optional_text()
             if kind == "text":
-                texts.append(block.required("text").text())
+                texts.append(self._typed(role, block.required("text").text()))
             elif kind == "tool_use":
                 self._call(block.child("id"), block.child("name"))
             elif kind == "tool_result":
-                text = self._joined(block.child("content"), {"text"})
-                if text:
-                    answers.append((self._tool_of(block.child("tool_use_id")), _TOOL, text))
-                else:
-                    self._draft.count("answers of tools without text left out")
+                text, words = refusal_and_words(self._joined(block.child("content"), {"text"}))
+                self._draft.count("answers of tools without text left out", not text)
+                tool = self._tool_of(block.child("tool_use_id"))
+                answers += [one for one in ((tool, _TOOL, text), (_USER, _USER, words)) if one[2]]
             else:
                 self._leave_out(kind)
         said = "\n\n".join(text for text in texts if text)
         return [(role, role, said), *answers] if said else answers
+
+    def _queued_prompt(self, event: Node) -> Iterator[Message]:
+        text = self._joined(event.child("attachment").child("prompt"), {"text"}, _USER)
+        own_id = event.child("uuid").optional_name()
+        if text and event.child("isSidechain").value is not True:
+            yield Message(_USER, text, event.child("timestamp").stamp(), own_id, _USER)
 
     def _codex_messages(self, event: Node) -> Iterator[Message]:
         payload = event.child("payload")
         kind = payload.child("type").optional_text()
         if _kind_of(event) == "session_meta":
             self._identify(payload.child("id"))
+        elif _kind_of(event) == "event_msg":
+            yield from self._codex_told(event, payload, kind)
         elif _kind_of(event) != "response_item":
             self._draft.count(_OTHERS)
         elif kind in _CODEX_CALLS:
@@ -173,26 +200,61 @@ class _Log:
             yield Message(self._tool_of(payload.child("call_id")), text, event.child("timestamp").stamp(), role=_TOOL)
         elif kind == "message":
             role = payload.required("role").filled_text()
-            text = self._joined(payload.required("content"), _CODEX_TEXTS)
-            if role not in _SPEAKERS or text.startswith(_CODEX_INSERTS):
+            if role in _SPEAKERS:
+                self._has_answers = self._has_answers or role != _USER
+                text = self._joined(payload.required("content"), _CODEX_TEXTS, role)
+                yield from self._codex_said(event, "response_item", role, text)
+            else:
                 self._draft.count(_NOT_SAID)
-            elif text:
-                yield Message(role, text, event.child("timestamp").stamp(), role=role)
         else:
             self._leave_out(kind)
 
-    def _joined(self, content: Node, kinds: frozenset[str] | set[str]) -> str:
-        """Return the texts of a content of blocks, which may also be one text."""
+    def _codex_told(self, event: Node, payload: Node, kind: str) -> Iterator[Message]:
+        """Yield what an event tells and no response item says: some logs have prompts, or everything, only there.
+
+        Events may tell an answer in other words, so answers are taken from them only while no response item gave any.
+        """
+        item = payload.child("item")
+        if kind == "item_completed" and isinstance(item.value, dict):
+            role = _CODEX_ITEMS.get(_kind_of(item), "")
+            content = item.child("content")
+        else:
+            role, content = _CODEX_ECHOES.get(kind, ""), payload.child("message")
+        if not role or (role != _USER and self._has_answers):
+            self._draft.count(_OTHERS)
+        else:
+            yield from self._codex_said(event, kind, role, self._joined(content, _CODEX_TEXTS, role))
+
+    def _codex_said(self, event: Node, kind: str, role: str, text: str) -> Iterator[Message]:
+        """Yield what was said, once: up to three kinds of events tell it, in any order."""
+        key = content_hash(role, "".join(text.split()))
+        self._told[kind, key] += 1
+        if text and self._told[kind, key] > self._said[key]:
+            self._said[key] += 1
+            yield Message(role, text, event.child("timestamp").stamp(), role=role)
+        elif text:
+            self._draft.count(_OTHERS)
+
+    def _joined(self, content: Node, kinds: frozenset[str] | set[str], role: str = "") -> str:
+        """Return the texts of a content of blocks, which may also be one text; of a user's what was typed."""
         if not isinstance(content.value, list):
-            return content.optional_text()
+            return self._typed(role, content.optional_text())
         texts: list[str] = []
         for block in content.elements():
             kind = block.child("type").optional_text()
             if kind in kinds:
-                texts.append(block.required("text").text())
+                texts.append(self._typed(role, block.required("text").text()))
             else:
                 self._leave_out(kind)
         return "\n\n".join(text for text in texts if text)
+
+    def _typed(self, role: str, text: str) -> str:
+        """Return the text, or, of one in the user's name, what was typed; what the program added is counted."""
+        if role != _USER:
+            return text
+        said = said_by_user(text)
+        self._draft.count(_NOT_SAID, said != text)
+        return said
 
     def _leave_out(self, kind: str) -> None:
         names = {"thinking": "thinking", "redacted_thinking": "thinking", "reasoning": "thinking", "image": "images"}

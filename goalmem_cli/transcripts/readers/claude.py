@@ -10,6 +10,7 @@ from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.roles import role_of
 from goalmem_cli.transcripts.reading.source import Source
 
 _ROOT = "00000000-0000-4000-8000-000000000000"
@@ -39,14 +40,14 @@ class ClaudeReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        drafts = (draft for conversation in records(source) for draft in _drafts(conversation))
+        drafts = source.readable(records(source), lambda conversation: _drafts(source, conversation))
         return conversations_from_drafts(source, self.name, drafts)
 
 
-def _drafts(conversation: Node) -> Iterator[Draft]:
+def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
     own_id, title = conversation.child("uuid").optional_name(), conversation.child("name").optional_name()
     draft = Draft(own_id, title, conversation.place)
-    return draft.fill(_message(draft, node) for node in _branch(draft, conversation))
+    return draft.fill(source.readable(_branch(draft, conversation), lambda node: (_message(draft, node),)))
 
 
 def _branch(draft: Draft, conversation: Node) -> list[Node]:
@@ -72,7 +73,7 @@ def _parent(message: Node) -> str | None:
 
 def _message(draft: Draft, message: Node) -> Message:
     sender = message.required("sender").filled_text()
-    role = "user" if sender == "human" else sender
+    role = role_of(sender) or sender
     return Message(
         speaker=role,
         text="\n\n".join(text for text in (_text(draft, message), *_attachments(draft, message)) if text),

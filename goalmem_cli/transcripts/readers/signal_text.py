@@ -33,6 +33,13 @@ _DELETED = "(This message was deleted)"
 _REACTIONS = ("(- ", " -)")
 _STICKER = ("(( ", " ))")
 _FILE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)|\[[^\[\]\n]*\]\(\.{1,2}/[^()\n]*\)")
+_QUOTE = re.compile(r"(?:[ \t]*\n)+(?:>[^\n]*(?:\n|\Z))+")
+_NOT_EXPORTED = re.compile(
+    r"\((?:attachment|audio|file|image|media|photo|sticker|video|voice message) not exported\)(?=  |\s*$)", re.MULTILINE
+)
+_CALL = re.compile(
+    r"(?:Incoming|Outgoing|Missed)(?: (?:voice|video|audio|group|adhoc))? call(?: \([a-z][\w, ]{0,40}\))?", re.ASCII
+)
 _KIND = re.compile(r"\[[\w-]+ message\]")
 _DETAIL = r"(?:reply to [^\n]{1,100}? on \d{4}-\d\d-\d\d \d\d:\d\d|edited|\d+ attachments?)"
 _DETAILS = re.compile(rf"\[{_DETAIL}(?:, {_DETAIL})*\] ?")
@@ -106,22 +113,30 @@ class _Lines:
     def said_in(self, openings: Iterable[Opening]) -> Iterator[Opening]:
         """Yield what people said; what an exporter writes beside it is taken out and counted."""
         for opening in openings:
-            if opening.text == _DELETED:
+            said = opening.text.strip()
+            if said == _DELETED:
                 self._draft.count("deleted messages left out")
-            elif self._form is _BARE and _KIND.fullmatch(opening.text):
+            elif self._form is _BRACKETED and _CALL.fullmatch(said):
+                self._draft.count("calls left out")
+            elif self._form is _BARE and _KIND.fullmatch(said):
                 self._draft.count("notices left out")
             elif text := self._kept(opening.text):
                 yield replace(opening, text=text)
-            elif not opening.text:
+            elif not said:
                 yield opening
 
     def _kept(self, text: str) -> str:
         if self._form is _BARE:
+            text = text.strip()
             details = _DETAILS.match(text)
             self._draft.count("attachments left out", bool(details and "attachment" in details[0]))
             return _DETAILS.sub("", text, count=1).strip() if details else text
-        text, files = _FILE.subn("", text)
-        self._draft.count("attachments left out", files)
+        if quote := _QUOTE.match(text):
+            self._draft.count("quoted messages left out")
+            text = text[quote.end() :]
+        for form in (_FILE, _NOT_EXPORTED):
+            text, files = form.subn("", text)
+            self._draft.count("attachments left out", files)
         lines = "\n".join(line.rstrip() for line in text.split("\n")).strip().split("\n")
         for ends, what in ((_STICKER, "attachments left out"), (_REACTIONS, "reactions left out")):
             if lines and lines[-1].startswith(ends[0]) and lines[-1].endswith(ends[1]):

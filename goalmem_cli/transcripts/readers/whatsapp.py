@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.whatsapp_lines import (
-    MARKS,
-    Header,
-    Layout,
-    header_from_line,
-    headers_from_lines,
-    layout_of,
-)
-from goalmem_cli.transcripts.readers.whatsapp_texts import kept_from_text
+from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
+from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
+from goalmem_cli.transcripts.readers.whatsapp_texts import is_about_encryption, kept_from_text
+from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import (
+    NearMisses,
     Opening,
     are_log_levels,
     messages_from_openings,
@@ -29,8 +26,12 @@ from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.times import Stamp
 
 _FIRST_LINES = 10
-_LONGEST_NAME = 100
-_NO_MARKS = dict.fromkeys(map(ord, MARKS))
+_FIRST_MESSAGES = 3
+# A date, a time, an end of both, and a name with a colon.
+_NEARLY = re.compile(
+    r"\W{0,4}(?:[^\W\d]{1,12}\W{1,3})?\d{1,4}\D{1,8}\d{1,2}\D{1,4}\d{1,4}\D{1,20}\d{1,2}[:.h]\d\d"
+    r"[^\n]{0,20}?(?:\]|\)| [-–—|]|:) ?[^:\n]{1,100}:"
+)
 _CHAT_FILE = "_chat"
 _CHAT_NAME = re.compile(
     r"(?:WhatsApp[ _-]?Chat(?:[ _](?:with|mit|met))?|Chat[ _](?:de[ _])?WhatsApp[ _](?:con|de)|"
@@ -53,58 +54,73 @@ class WhatsappReader:
             return False
         if "whatsapp" in Path(glimpse.file).name.lower() or Path(glimpse.file).stem == _CHAT_FILE:
             return True
-        headers = [header for line in lines if (header := header_from_line(line))]
-        speakers = [speaker for header in headers if (speaker := _speaker_and_text(header)[0])]
-        return bool(speakers) and not are_log_levels(speakers) and not _is_another_s(headers[0], glimpse.head)
+        speakers = Speakers()
+        headers = list(speakers.heard_in(header for line in lines if (header := header_from_line(line))))
+        names = [name for header in headers if (name := speakers.speaker_and_text(header)[0])]
+        return bool(names) and not are_log_levels(names) and not _is_another_s(headers[0], glimpse.head)
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversation.
 
         Raises:
-            InputError: no line begins as a message does, or the file cannot be read.
+            UnclearDates: its dates leave open whether the day or the month comes first.
+        InputError: no line begins as a message does, or the file cannot be read.
         """
         return conversations_from_drafts(source, self.name, _drafts(source))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
-    layout = layout_of(headers_from_lines(source.lines()))
-    if layout is None:
+    speakers = Speakers()
+    form, dating = _form_and_dating(speakers.heard_in(headers_from_lines(source.lines())))
+    if form is None or dating is None:
         reason = "no line begins with a date and a time as WhatsApp writes them"
         raise source.error("", reason, "years are those of the Gregorian or the Buddhist calendar")
     draft = Draft(*_names(source.file))
-    chat = _Chat(draft, layout)
+    chat = _Chat(draft, speakers, form, settled(source, dating))
     openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
     return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 
-class _Chat:
-    """Reads a file's messages in the layout that was decided for it."""
+def _form_and_dating(headers: Iterator[Header]) -> tuple[Form | None, Dating | None]:
+    """Return the form of the first header, which all others have too, and the order of their dates."""
+    first = next(headers, None)
+    if first is None:
+        return None, None
+    return first.form, dating_of(header.written for header in chain([first], headers) if header.form is first.form)
 
-    def __init__(self, draft: Draft, layout: Layout) -> None:
+
+class _Chat:
+    """Reads a file's messages in the form and the order of dates that were decided for it."""
+
+    def __init__(self, draft: Draft, speakers: Speakers, form: Form, dating: Dating) -> None:
         self._draft = draft
-        self._layout = layout
+        self._speakers = speakers
+        self._form = form
+        self._dating = dating
+        self._near_misses = NearMisses(draft, _NEARLY)
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the message that begins on the line, or None for a line that goes on with one."""
         header = header_from_line(line)
-        if header is None or header.is_bracketed is not self._layout.is_bracketed:
+        if header is None or header.form is not self._form:
+            self._near_misses.look_at(line)
             return None
-        moment = header.written.moment(self._layout.order)
+        moment = header.written.moment(self._dating.order)
         if moment is None:
-            self._draft.count("lines that begin like a message, but with no possible date, kept as text")
+            self._near_misses.count(line)
             return None
-        if not self._layout.is_certain and header.written.could_be_either:
-            self._draft.count(f"times that could be read in two ways, read as {self._layout.order.value}")
-        speaker, text = _speaker_and_text(header)
+        if self._dating.certainty is Certainty.USUAL and header.written.could_be_either:
+            self._draft.count(f"times that could be read in two ways, read as {self._dating.order.value}")
+        speaker, text = self._speakers.speaker_and_text(header)
         return Opening(speaker, Stamp(moment), text)
 
     def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
         """Yield what people said; what WhatsApp says itself is counted."""
-        for opening in openings:
-            if not opening.speaker:
+        for number, opening in enumerate(openings):
+            if not opening.speaker or (number < _FIRST_MESSAGES and is_about_encryption(opening.text)):
                 self._draft.count("notices of WhatsApp left out")
                 continue
-            kept = kept_from_text(opening.text, is_bracketed=self._layout.is_bracketed)
+            kept = kept_from_text(opening.text, is_ios=self._form is not Form.DASH)
             if kept.is_cut:
                 self._draft.count("media, deleted messages and notices left out")
             if kept.is_edited:
@@ -113,25 +129,13 @@ class _Chat:
                 yield Opening(opening.speaker, opening.said, kept.text)
 
 
-def _speaker_and_text(header: Header) -> tuple[str, str]:
-    """Return who speaks and the first line of what is said; nobody where the line is a notice.
-
-    A notice may hold a colon in the name of a group, which it puts in quotes.
-    """
-    rest = header.rest.strip()
-    name, colon, text = rest.partition(": ")
-    if not colon:
-        name, colon, text = (rest[:-1], ":", "") if rest.endswith(":") else ("", "", rest)
-    speaker = " ".join(name.translate(_NO_MARKS).split()).removeprefix("~").strip()
-    is_in_quotes = name.count('"') % 2 or name.count("“") > name.count("”")
-    if not speaker or len(speaker) > _LONGEST_NAME or is_in_quotes:
-        return "", rest
-    return speaker, text
-
-
 def _is_another_s(header: Header, head: str) -> bool:
-    """Say whether dates such as ``[2023-12-31, 21:15]`` are Signal's: WhatsApp's come with its invisible marks."""
-    return header.is_bracketed and header.written.is_year_first and "-" in header.written.text and "\u200e" not in head
+    """Say whether dates such as ``[2023-12-31, 21:15]`` are Signal's, or a log's: WhatsApp's have invisible marks."""
+    written = header.written
+    is_iso = (
+        header.form is not Form.DASH and written.is_year_first and written.style.mark == "-" and not written.style.half
+    )
+    return is_iso and "\u200e" not in head
 
 
 def _names(file: str) -> tuple[str | None, str | None]:

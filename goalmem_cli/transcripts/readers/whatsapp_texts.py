@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from goalmem_cli.transcripts.reading.written_times import MARKS
+
 _MARK = "\u200e"
 _LONGEST_END = 400
-_ISOLATES = str.maketrans("", "", "\u2068\u2069")
+_NO_MARKS = dict.fromkeys(map(ord, MARKS))
 
 # Android writes these without any mark, so only known words tell them from what somebody said.
 _DELETED = frozenset(
@@ -35,22 +37,32 @@ _EDITED = (
     "questo messaggio è stato modificato", "mensagem editada", "esta mensagem foi editada", "dit bericht is bewerkt",
     "сообщение изменено", "данное сообщение изменено", "bu mesaj düzenlendi",
 )  # fmt: skip
+# What is left out, and the words for that.
 _OMITTED = (
-    r"(?:image|video|video note|audio|GIF|sticker|document|contact card) omitted",
-    r"(?:Bild|Video|Audio|GIF|Sticker|Dokument) weggelassen", r"Kontaktkarte ausgelassen",
-    r"(?:imagen|video|audio|GIF|sticker|documento|tarjeta de contacto) omitid[oa]",
-    r"(?:image|vidéo|audio|GIF|sticker|document|fiche contact) (?:absente?|omise?|manquante?|retirée?)",
-    r"(?:immagine|video|audio|GIF|sticker|documento|scheda contatto) (?:omess[oa]|esclus[oa]|non inclus[oa])",
-    r"(?:imagem|vídeo|(?:ficheiro de )?áudio|GIF|sticker|figurinha|documento|contacto) (?:não revelad|omitid)[oa]",
-    r"(?:afbeelding|video|audio|GIF|sticker|document|contactkaart) weggelaten",
+    ("image|video|video note|audio|GIF|sticker|document|contact card", "omitted"),
+    ("Bild|Video|Audio|GIF|Sticker|Dokument", "weggelassen"), ("Kontaktkarte", "ausgelassen"),
+    ("imagen|video|audio|GIF|sticker|documento|tarjeta de contacto", "omitid[oa]"),
+    ("image|vidéo|audio|GIF|sticker|document|fiche contact", "absente?|omise?|manquante?|retirée?"),
+    ("immagine|video|audio|GIF|sticker|documento|scheda contatto", "omess[oa]|esclus[oa]|non inclus[oa]"),
+    ("imagem|vídeo|(?:ficheiro de )?áudio|GIF|sticker|figurinha|documento|contacto", "não revelad[oa]|omitid[oa]"),
+    ("afbeelding|video|audio|GIF|sticker|document|contactkaart", "weggelaten"),
 )  # fmt: skip
 
+_ENCRYPTED = re.compile(
+    r"(?=.{0,30}(?:message|nachricht|mensaje|messaggi|mensage|bericht|сообщени|mesaj|消息|訊息|メッセージ|메시지|الرسائل|הודעות))"
+    r".{0,120}(?:end-to-end|ende-zu-ende|extremo a extremo|bout en bout|pont[ao] a pont[ao]|сквозн|uçtan uca|"
+    r"端[到對对]端|エンドツーエンド|종단|بين الطرفين|מקצה לקצה)",
+    re.IGNORECASE,
+)
 _ATTACHMENT = re.compile(rf"{_MARK}?[^\n<>:]{{1,200}}\.\w{{1,5}} \((?P<words>[^()\n]{{1,40}})\)")
 _OWN_NAME = re.compile(r"[A-Z]{3}-\d{8}-WA\d", re.ASCII)
 _ONLY_BRACKETS = re.compile(r"<(?=[^<>]*[^!-~])[^<>]{3,60}>")
+_OMISSION = "|".join(f"(?:{what}) (?:{end})" for what, end in _OMITTED)
 _OMITTED_END = re.compile(
-    rf"(?:^|[\s{_MARK}])(?:{'|'.join(_OMITTED)}|<[^<>:\n]{{1,40}}: ?[^<>:\n]+\.\w{{1,5}}>)$", re.IGNORECASE
+    rf"(?:^|[\s{_MARK}])(?:{_OMISSION}|<[^<>:\n]{{1,40}}: ?[^<>:\n]+\.\w{{1,5}}>)$", re.IGNORECASE
 )
+_MAY_BE_OMITTED = re.compile(rf"(?:>|{'|'.join(end for _, end in _OMITTED)})$", re.IGNORECASE)
+_LONGEST_WORDS = 20
 _EDITED_END = re.compile(rf"[\s{_MARK}]*<(?:{'|'.join(_EDITED)})\.?>$", re.IGNORECASE)
 _BRACKETS_END = re.compile(rf"\s*{_MARK}<[^<>:\n]{{3,60}}>$")
 
@@ -64,22 +76,27 @@ class Kept:
     is_edited: bool = False
 
 
-def kept_from_text(text: str, *, is_bracketed: bool) -> Kept:
+def is_about_encryption(text: str) -> bool:
+    """Say whether the text is the notice at the head of a chat, which some exports put in somebody's mouth."""
+    return _ENCRYPTED.match(text.translate(_NO_MARKS)) is not None
+
+
+def kept_from_text(text: str, *, is_ios: bool) -> Kept:
     """Return what of a message's text was said by its speaker.
 
-    On iOS (`is_bracketed`) a line that begins with U+200E is WhatsApp's in every language, unless a link or further
+    On iOS (`is_ios`) a line that begins with U+200E is WhatsApp's in every language, unless a link or further
     lines follow, as in places and polls.
     """
     said = text.strip()
     bare = said.strip(_MARK).rstrip(".").lower()
-    is_marked = is_bracketed and said.startswith(_MARK) and "\n" not in said and "://" not in said
+    is_marked = is_ios and said.startswith(_MARK) and "\n" not in said and "://" not in said
     if is_marked or bare in _DELETED or bare in _NOTICES:
         return Kept("", is_cut=True)
     unedited = _without_end(said, _EDITED_END) if said.endswith(">") else said
-    if is_bracketed and unedited == said and said.endswith(">"):
+    if is_ios and unedited == said and said.endswith(">"):
         unedited = _without_end(said, _BRACKETS_END)
     without = _without_media(unedited)
-    kept = without.strip(f"{_MARK} \n\t").translate(_ISOLATES)
+    kept = without.strip(f"{_MARK} \n\t").translate(_NO_MARKS)
     return Kept(kept, is_cut=without != unedited, is_edited=unedited != said)
 
 
@@ -88,7 +105,7 @@ def _without_media(text: str) -> str:
     first, _, caption = text.partition("\n")
     if _ONLY_BRACKETS.fullmatch(first.strip(f"{_MARK} ")) or _is_attachment(first):
         return caption
-    return _without_end(text, _OMITTED_END)
+    return _without_end(text, _OMITTED_END) if _MAY_BE_OMITTED.search(text[-_LONGEST_WORDS:]) else text
 
 
 def _without_end(text: str, end: re.Pattern[str]) -> str:

@@ -11,8 +11,10 @@ from datetime import UTC
 from goalmem_cli.records import content_hash
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.times import Stamp
 
+_SHOWN = 60
 _LEVELS = frozenset({"trace", "debug", "info", "notice", "warn", "warning", "error", "critical", "fatal"})
 _WORD_END = re.compile(r"[\s.\[\]]+")
 
@@ -29,7 +31,7 @@ class Opening:
 def openings_with_text(
     source: Source, opening_of: Callable[[str], Opening | None], stray: Callable[[], None]
 ) -> Iterator[Opening]:
-    """Yield each message with all its lines; `stray` hears of every line that comes before the first message.
+    """Yield each message with all its lines as they are; `stray` hears of every line before the first message.
 
     Raises:
         InputError: the file cannot be read, or a message is longer than any is.
@@ -50,10 +52,29 @@ def openings_with_text(
                 raise source.error(f"line {number}", reason, "no message is that long")
         else:
             if begun is not None:
-                yield replace(begun, text="\n".join([begun.text, *more]).strip())
+                yield replace(begun, text="\n".join([begun.text, *more]))
             begun, more, length = opening, [], 0
     if begun is not None:
-        yield replace(begun, text="\n".join([begun.text, *more]).strip())
+        yield replace(begun, text="\n".join([begun.text, *more]))
+
+
+class NearMisses:
+    """Counts lines that look nearly like a message and stay text of the one before; the first is shown."""
+
+    def __init__(self, draft: Draft, form: re.Pattern[str]) -> None:
+        self._draft = draft
+        self._form = form
+        self._first = ""
+
+    def look_at(self, line: str) -> None:
+        """Count the line if it begins in the form."""
+        if self._form.match(line):
+            self.count(line)
+
+    def count(self, line: str) -> None:
+        """Count the line."""
+        self._first = self._first or quoted(line, _SHOWN)
+        self._draft.count(f"lines that look nearly like a message, not read as one (the first: {self._first})")
 
 
 class TurnIds:
@@ -80,11 +101,13 @@ class TurnIds:
 
 
 def messages_from_openings(draft: Draft, openings: Iterable[Opening]) -> Iterator[Message]:
-    """Yield a message for each that has a text, with an id of its own; the others are counted in the draft."""
+    """Yield a message for each that somebody said, with an id of its own; the others are counted in the draft."""
     ids = TurnIds()
     for opening in openings:
-        if opening.text.strip():
-            yield Message(opening.speaker, opening.text, opening.said, ids.of(opening))
+        if not opening.speaker:
+            draft.count("notices left out")
+        elif text := opening.text.strip():
+            yield Message(opening.speaker, text, opening.said, ids.of(replace(opening, text=text)))
         else:
             draft.count("blank messages left out")
 

@@ -1,0 +1,383 @@
+"""Where one plan stands: its subgoals and antecedents, what the engine accepted of the claims, and what is open.
+
+Every claim is judged by the same checks as in the order `blind` (`grounding.rule`). What is added here: a list grows
+over rounds, a value may be replaced by one said later, what an antecedent binds is provisional, and facts that speak
+against a subgoal settle it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from goalmem_cli.logic import Atom, Substitution, Variable
+from goalmem_cli.logic.checks import has_one_value
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.reasoners.goal_mem.grounding import rule
+from goalmem_cli.reasoners.goal_mem.plans import Bench, Decomposition, Pair, Proposal, Ruling, as_pair
+from goalmem_cli.reasoners.goal_mem.seen.denials import Denials
+from goalmem_cli.reasoners.goal_mem.seen.records import MOST_ANTECEDENTS, Claim, Open, Proof
+from goalmem_cli.reasoners.goal_mem.seen.replacing import Replacement, replacement
+from goalmem_cli.reasoners.goal_mem.weighing import speakers
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Contradicted, Denied, Fact, Grounded, Refined, Rejected, Verdict
+
+Bindings = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one reply came to: accepted, refused, contradicted (of a closed question), and spoken against."""
+
+    grounded: tuple[Grounded, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    contradicted: tuple[Contradicted, ...] = ()
+    denied: tuple[Denied, ...] = ()
+    several: tuple[str, ...] = ()
+    dropped: tuple[int, ...] = ()
+
+
+class Board:
+    """One plan on its way. Subgoals are numbered from 0: the plan's, then the antecedents in the order they came."""
+
+    def __init__(self, question: Question, plan: Decomposition, *, is_strict: bool) -> None:
+        self.plan = plan
+        self.atoms: list[Atom] = list(plan.subgoals)
+        self.denials = Denials()
+        self.substitution = Substitution()
+        self.undecided: tuple[tuple[str, str], ...] = ()
+        self.rejected: tuple[Rejected, ...] = ()
+        self._question = question
+        self._is_strict = is_strict
+        self._roots = len(plan.subgoals)
+        self._serves: dict[int, int] = {}
+        self._dropped: set[int] = set()
+        self._waiting: set[int] = set()
+        self._grounded: list[Grounded] = []
+        self._stones: list[Grounded] = []
+        self._contradicted: dict[int, Contradicted] = {}
+        self._several: set[str] = set()
+        self._given_up: set[tuple[str, str]] = set()
+        self._same: set[Pair] = set()
+        self._asked: set[Pair] = set()
+
+    # What stands
+
+    @property
+    def is_closed(self) -> bool:
+        """Say whether the plan's question is answered by yes or no."""
+        return not self.plan.answer_variables
+
+    @property
+    def is_settled(self) -> bool:
+        """Say whether every subgoal of the plan is settled, and every variable of the answer bound."""
+        roots = all(map(self.has_settled, range(self._roots)))
+        return roots and all(name in self.substitution for name in self.plan.answer_variables)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Say whether the facts speak against every subgoal that has the answer; of a closed question, all the open."""
+        wanted = [n for n in range(self._roots) if self._has_answer(n)] or list(self.open_roots())
+        return bool(wanted) and all(self.denials.is_final(number) for number in wanted)
+
+    @property
+    def is_dead(self) -> bool:
+        """Say whether the facts speak against a subgoal of the plan, so that it cannot succeed."""
+        return any(self.denials.is_final(number) for number in self.open_roots())
+
+    @property
+    def groundings(self) -> tuple[Grounded, ...]:
+        """What the plan's substitution rests on: its subgoals' groundings, and those of antecedents that agree."""
+        bound = self.substitution.bindings
+        kept = [item for item in self._grounded if self._rests_on(item, bound)]
+        used = [item for item in self._stones if self.has_settled(self._root_of(item.subgoal))]
+        return (*kept, *(item for item in used if all(bound.get(n) == v for n, v in item.bindings.items())))
+
+    @property
+    def contradicted(self) -> tuple[Contradicted, ...]:
+        """The subgoals of a closed question that facts say are false."""
+        return tuple(self._contradicted.values())
+
+    @property
+    def perhaps(self) -> Bindings:
+        """The provisional bindings: what only antecedents have given so far."""
+        found = {name: values for item in self._stones for name, values in item.bindings.items()}
+        return {name: values for name, values in found.items() if name not in self.substitution}
+
+    @property
+    def starred(self) -> frozenset[str]:
+        """The variables that may have several values."""
+        return frozenset(v.name for atom in self.atoms for v in atom.variables if v.is_starred)
+
+    def has_settled(self, number: int) -> bool:
+        """Say whether a subgoal is grounded, or contradicted in a closed question."""
+        return number in self._contradicted or any(item.subgoal == number for item in (*self._grounded, *self._stones))
+
+    def open_roots(self) -> list[int]:
+        """Return the plan's own subgoals that are not settled."""
+        return [number for number in range(self._roots) if not self.has_settled(number)]
+
+    def open_numbers(self) -> list[int]:
+        """Return all that is open: an antecedent is while it was not dropped and the subgoal it serves is open."""
+        stones = [n for n in self._serves if n not in self._dropped and not self.has_settled(n)]
+        return [*self.open_roots(), *(n for n in stones if not self.has_settled(self._root_of(n)))]
+
+    def in_view(self) -> list[int]:
+        """Return the subgoals that the next round shows: the plan's, and the antecedents that still serve."""
+        return [*range(self._roots), *(n for n in self._serves if n not in self._dropped)]
+
+    def grounded_with(self, name: str) -> list[int]:
+        """Return the plan's grounded subgoals that bind a variable."""
+        return sorted({item.subgoal for item in self._grounded if name in item.bindings})
+
+    def serves(self, number: int) -> int | None:
+        """Return the subgoal that an antecedent serves, None for the plan's own."""
+        return self._serves.get(number)
+
+    def settled_line(self, number: int) -> str:
+        """Return what a subgoal is settled by: its bindings and facts; empty where it is open."""
+        items = [item for item in (*self._grounded, *self._stones) if item.subgoal == number]
+        values = {
+            name: self.substitution.bindings.get(name, found) for i in items for name, found in i.bindings.items()
+        }
+        cited = ", ".join(dict.fromkeys(fact for item in items for fact in item.facts))
+        if number in self._contradicted:
+            return f"contradicted by {', '.join(self._contradicted[number].facts)}"
+        told = "; ".join(f"{name} = {', '.join(found)}" for name, found in values.items())
+        return f"{told} ({cited})".strip() if items else ""
+
+    # What a reply changes
+
+    def take(self, proof: Proof, facts: Mapping[str, Fact]) -> Taken:
+        """Judge what a reply claims, keep what holds, and return what became of each claim."""
+        self._same |= proof.same
+        self._asked |= {as_pair(*pair) for pair in self.undecided}
+        starred = self._star(proof.several)
+        claims, refused, denied = self._sorted(proof.claims, facts)
+        plain = [claim for claim in claims if not claim.is_instead and claim.proposal.subgoal < self._roots]
+        first, released = self._judge_all(plain, facts)
+        taken = [first]
+        for claim in claims:
+            if claim.is_instead and claim.proposal.subgoal < self._roots:
+                ruling, lost = self._replaced(claim, facts)
+                taken.append(ruling)
+                released += lost
+        stones = self._stepping_stones([c for c in claims if c.proposal.subgoal >= self._roots], facts)
+        self._promote()
+        dropped = self._drop()
+        pairs = {as_pair(*pair): pair for ruling in (*taken, *stones) for pair in ruling.undecided}
+        self.undecided = tuple(pair for key, pair in pairs.items() if key not in self._asked)
+        self.rejected = (*refused, *released, *(entry for ruling in (*taken, *stones) for entry in ruling.rejected))
+        judged = self.denials.take(denied, {number: self.atoms[number] for number in self.open_roots()}, facts)
+        return Taken(
+            tuple(item for ruling in (*taken, *stones) for item in ruling.grounded),
+            self.rejected,
+            tuple(item for ruling in taken for item in ruling.contradicted),
+            judged,
+            starred,
+            dropped,
+        )
+
+    def add(self, wishes: Iterable[Open]) -> tuple[Refined, ...]:
+        """Take the antecedents that a reply asks for, each under the next number; those known already are not."""
+        known = {normalise(atom.phrase) for atom in self.atoms}
+        added = []
+        for wish in wishes:
+            is_full = len(self._serves) >= MOST_ANTECEDENTS
+            if wish.need is None or is_full or normalise(wish.need.subgoal.phrase) in known:
+                continue
+            if self.has_settled(wish.subgoal) or self.denials.is_final(wish.subgoal):
+                continue
+            number = len(self.atoms)
+            known.add(normalise(wish.need.subgoal.phrase))
+            self.atoms.append(_starred(wish.need.subgoal, self._several))
+            self._serves[number] = wish.subgoal
+            self._waiting.add(number)
+            query = wish.queries[0] if wish.queries else wish.need.subgoal.phrase
+            added.append(Refined(wish.subgoal, str(wish.need.subgoal), query, wish.need.relation))
+        return tuple(added)
+
+    # How claims are judged
+
+    def _sorted(
+        self, claims: Sequence[Claim], facts: Mapping[str, Fact]
+    ) -> tuple[list[Claim], list[Rejected], list[Claim]]:
+        """Return the claims to be ruled on, those refused at once, and those that speak against their subgoal."""
+        kept: list[Claim] = []
+        refused: list[Rejected] = []
+        denied: list[Claim] = []
+        for claim in claims:
+            proposal, is_root = claim.proposal, claim.proposal.subgoal < self._roots
+            is_known = 0 <= proposal.subgoal < len(self.atoms) and proposal.subgoal not in self._dropped
+            missing = [number for number in proposal.facts if number not in facts]
+            speaks_against = claim.verdict is Verdict.OF_ANOTHER or (
+                claim.verdict is Verdict.CONTRADICTED and not (self.is_closed and is_root)
+            )
+            if is_known and not missing and speaks_against:
+                denied.append(claim)
+            elif claim.verdict is Verdict.SUGGESTED:
+                refused.append(_refused(proposal, f"{', '.join(proposal.facts)} only suggests it"))
+            elif not is_known:
+                refused.append(_refused(proposal, "there is no such subgoal"))
+            elif not self._says_again(claim):
+                kept.append(claim)
+        return kept, refused, denied
+
+    def _says_again(self, claim: Claim) -> bool:
+        """Say whether a claim only repeats what is settled."""
+        number, bindings = claim.proposal.subgoal, claim.proposal.bindings
+        if claim.proposal.is_contradiction:
+            return number in self._contradicted
+        items = [item for item in (*self._grounded, *self._stones) if item.subgoal == number]
+        known = {(n, normalise(v)) for item in items for n, values in item.bindings.items() for v in values}
+        return bool(items) and all((n, normalise(v)) in known for n, values in bindings.items() for v in values)
+
+    def _judge_all(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
+        """Rule on claims for the plan's own subgoals.
+
+        A value that grounded only some of the subgoals it stands in gives way to one that grounds all of them at once.
+        """
+        proposals = [claim.proposal for claim in claims]
+        for name, values in self.substitution.bindings.items():
+            others = self._joint_alternative(name, values, proposals)
+            if others is None:
+                continue
+            lost = [item for item in self._grounded if name in item.bindings]
+            ruling = rule(proposals, self._bench(facts, without=lost))
+            if others <= {item.subgoal for item in ruling.grounded if name in item.bindings}:
+                self._keep(ruling, without=lost)
+                return ruling, [self._gave_way(item, name, ruling) for item in lost]
+        ruling = rule(proposals, self._bench(facts))
+        self._keep(ruling)
+        return ruling, []
+
+    def _joint_alternative(
+        self, name: str, values: tuple[str, ...], proposals: Sequence[Proposal]
+    ) -> frozenset[int] | None:
+        """Return the subgoals that have the variable if one other value is claimed for all of them, some still open."""
+        places = {n for n in range(self._roots) if any(v.name == name for v in self.atoms[n].variables)}
+        if name in self.starred or all(map(self.has_settled, places)):
+            return None
+        said = {(p.subgoal, normalise(p.bindings[name][0])) for p in proposals if p.bindings.get(name)}
+        others = {value for _, value in said} - {normalise(values[0])} - {v for n, v in self._given_up if n == name}
+        return frozenset(places) if any(places <= {n for n, v in said if v == other} for other in others) else None
+
+    def _gave_way(self, item: Grounded, name: str, ruling: Ruling) -> Rejected:
+        self._given_up |= {(name, normalise(value)) for value in item.bindings[name]}
+        value = ", ".join(ruling.substitution.bindings[name])
+        return Rejected(
+            item.subgoal, item.facts, f"given up: {name} = {value} settles what it left open", item.bindings
+        )
+
+    def _replaced(self, claim: Claim, facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
+        """Rule on a claim that is to replace what was settled before."""
+        known: list[Grounded | Contradicted] = [*self._grounded, *self._contradicted.values()]
+        found: Replacement = replacement(claim.proposal, known, self.starred, facts, self._given_up)
+        if found.problem:
+            return Ruling(rejected=(_refused(claim.proposal, found.problem),), substitution=self.substitution), []
+        ruling = rule([claim.proposal], self._bench(facts, without=found.lost))
+        if not ruling.grounded and not ruling.contradicted:
+            return ruling, []
+        ruling = replace(ruling, grounded=tuple(found.noted(item) for item in ruling.grounded))
+        self._given_up |= found.values
+        self._keep(ruling, without=found.lost)
+        return ruling, found.refused()
+
+    def _stepping_stones(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> list[Ruling]:
+        """Rule on claims for antecedents, each on its own: what they bind is held against nothing but what is known."""
+        rulings = []
+        for number in sorted({claim.proposal.subgoal for claim in claims}):
+            proposals = [claim.proposal for claim in claims if claim.proposal.subgoal == number]
+            ruling = rule(proposals, self._bench(facts, without=self._grounded, keep=self.substitution))
+            self._stones += ruling.grounded
+            rulings.append(ruling)
+        return rulings
+
+    def _keep(self, ruling: Ruling, without: Iterable[Grounded | Contradicted] = ()) -> None:
+        """Keep what a ruling accepted, and no longer what it replaces."""
+        lost = list(without)
+        self._grounded = [item for item in self._grounded if item not in lost] + list(ruling.grounded)
+        self._contradicted = {n: item for n, item in self._contradicted.items() if item not in lost}
+        if ruling.grounded:
+            settled = {item.subgoal for item in ruling.grounded}
+            self._contradicted = {n: item for n, item in self._contradicted.items() if n not in settled}
+        for item in ruling.contradicted:
+            self._contradicted.setdefault(item.subgoal, item)
+        self.substitution = ruling.substitution
+        self.denials.forget(item.subgoal for item in ruling.grounded)
+
+    def _promote(self) -> None:
+        """Make certain what antecedents bound, once the subgoal that they serve is grounded."""
+        bound = dict(self.substitution.bindings)
+        for item in self._stones:
+            if self.has_settled(self._root_of(item.subgoal)):
+                for name, values in item.bindings.items():
+                    bound.setdefault(name, values)
+        self.substitution = Substitution(bound, self.starred & bound.keys())
+
+    def _drop(self) -> tuple[int, ...]:
+        """Drop the antecedents that were asked for before this reply, and that it did not prove."""
+        dropped = tuple(sorted(n for n in self._waiting if not self.has_settled(n)))
+        self._dropped |= set(dropped)
+        self._waiting = set()
+        return dropped
+
+    def _star(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Let variables have several values, where their types and their statements allow that."""
+        roots = [(atom, variable) for atom in self.atoms for variable in atom.variables]
+        single = {variable.name for atom, variable in roots if has_one_value(atom, variable)}
+        known = {variable.name for _, variable in roots}
+        fresh = tuple(sorted((set(names) & known) - single - self.starred))
+        self._several |= set(fresh)
+        self.atoms = [_starred(atom, self._several) for atom in self.atoms]
+        return fresh
+
+    def _bench(
+        self,
+        facts: Mapping[str, Fact],
+        without: Iterable[Grounded | Contradicted] = (),
+        keep: Substitution | None = None,
+    ) -> Bench:
+        """Return what claims are judged against, as if the groundings `without` had not been accepted."""
+        lost = list(without)
+        earlier = [item for item in self._grounded if item not in lost]
+        held = {name for item in earlier for name in item.bindings}
+        bound = {name: values for name, values in self.substitution.bindings.items() if name in held or not lost}
+        return Bench(
+            question=self._question.text,
+            subgoals=tuple(self.atoms),
+            facts=facts,
+            substitution=keep or Substitution(bound, self.starred & bound.keys()),
+            earlier=tuple(earlier),
+            people=speakers(facts.values()),
+            same=frozenset(self._same),
+            asker=self._question.asker,
+            is_closed=self.is_closed,
+            is_current=self.plan.is_current,
+            is_strict=self._is_strict,
+        )
+
+    def _rests_on(self, item: Grounded, bound: Bindings) -> bool:
+        starred = self.starred
+        return all(set(v) & set(bound.get(n, ())) for n, v in item.bindings.items() if n in starred)
+
+    def _has_answer(self, number: int) -> bool:
+        return any(variable.name in self.plan.answer_variables for variable in self.atoms[number].variables)
+
+    def _root_of(self, number: int) -> int:
+        while number in self._serves:
+            number = self._serves[number]
+        return number
+
+
+def _starred(atom: Atom, names: Iterable[str]) -> Atom:
+    several = set(names)
+    parts = [
+        replace(part, is_starred=True) if isinstance(part, Variable) and part.name in several else part
+        for part in atom.parts
+    ]
+    return Atom(tuple(parts))
+
+
+def _refused(proposal: Proposal, why: str) -> Rejected:
+    return Rejected(proposal.subgoal, proposal.facts, why, proposal.bindings)

@@ -1,0 +1,67 @@
+"""Facts that speak against a subgoal: they contradict it, or tell it of another person or thing, or only as a plan.
+
+One such verdict is only the model's; it settles the subgoal as not provable once a further look for it brought nothing
+new, or the next reply says it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from goalmem_cli.logic import Atom
+from goalmem_cli.logic.normal import content_words
+from goalmem_cli.reasoners.goal_mem.seen.records import Claim
+from goalmem_cli.reasoners.goal_mem.weighing import speakers
+from goalmem_cli.trace import Denied, Fact, Verdict
+
+
+class Denials:
+    """The latest of each subgoal, by its number."""
+
+    def __init__(self) -> None:
+        self._by_subgoal: dict[int, Denied] = {}
+
+    def is_final(self, number: int) -> bool:
+        """Say whether a subgoal is settled as not provable."""
+        return number in self._by_subgoal and self._by_subgoal[number].is_final
+
+    def why(self, number: int) -> str:
+        """Return what speaks against a subgoal, in words, or nothing."""
+        return self._by_subgoal[number].why if number in self._by_subgoal else ""
+
+    def take(self, claims: Sequence[Claim], atoms: Mapping[int, Atom], facts: Mapping[str, Fact]) -> tuple[Denied, ...]:
+        """Take what a reply says against the subgoals that are open, `atoms` by number; said again, it is final."""
+        earlier = set(self._by_subgoal)
+        told = [claim for claim in claims if claim.proposal.subgoal in atoms]
+        for claim in told:
+            number = claim.proposal.subgoal
+            why = _reason(claim, atoms[number], facts)
+            self._by_subgoal[number] = Denied(number, claim.proposal.facts, claim.verdict, why, number in earlier)
+        return tuple(self._by_subgoal[number] for number in dict.fromkeys(claim.proposal.subgoal for claim in told))
+
+    def confirm(self, numbers: Iterable[int]) -> tuple[Denied, ...]:
+        """Take it that a look for these subgoals brought nothing new, and return what is final by that."""
+        confirmed = [n for n in numbers if n in self._by_subgoal and not self._by_subgoal[n].is_final]
+        self._by_subgoal |= {n: replace(self._by_subgoal[n], is_final=True) for n in confirmed}
+        return tuple(self._by_subgoal[n] for n in confirmed)
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        """Drop what was said against subgoals that are proved now."""
+        for number in numbers:
+            self._by_subgoal.pop(number, None)
+
+
+def _reason(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> str:
+    """Return what speaks against a subgoal, naming the fact: ``F1 says it of Audrey``."""
+    cited = ", ".join(claim.proposal.facts)
+    if claim.verdict is Verdict.CONTRADICTED:
+        return f"{cited} says otherwise"
+    named, people = content_words(str(atom)), speakers(facts.values())
+    others = [person for person in sorted(people) if not content_words(person) & named]
+    told = [facts[number] for number in claim.proposal.facts]
+    mentioned = [person for person in others if any(content_words(person) & content_words(fact.text) for fact in told)]
+    speaking = [fact.speaker for fact in told if fact.speaker in others]
+    if whom := (mentioned or speaking):
+        return f"{cited} says it of {whom[0]}"
+    return f"{cited} says it of something else, or only as a plan or wish"

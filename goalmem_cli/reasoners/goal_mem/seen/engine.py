@@ -1,0 +1,176 @@
+"""The GOAL-MEM engine in the order `seen`: facts first, then plan and proof in one call a round (DESIGN section 5).
+
+Followed from here, a question goes through `attempt` (one plan), `sight` (what is shown of memory), `steps` (the call)
+and `board` (what the engine accepts of the reply); `closing` says what becomes of a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Final
+
+from goalmem_cli.logic import Rule
+from goalmem_cli.ports import Backbone, LanguageModel, Observer
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.engine import NAME
+from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits
+from goalmem_cli.reasoners.goal_mem.seen.attempt import REPEATED, AttemptRun, Ended, Terms
+from goalmem_cli.reasoners.goal_mem.seen.board import Board
+from goalmem_cli.reasoners.goal_mem.seen.closing import reasons_to_check, verdict_in
+from goalmem_cli.reasoners.goal_mem.seen.records import Proof, SeenSteps
+from goalmem_cli.reasoners.goal_mem.seen.sight import Sight
+from goalmem_cli.reasoners.goal_mem.seen.steps import JsonSeenSteps
+from goalmem_cli.reasoners.goal_mem.wording import checked_wording, unproved
+from goalmem_cli.reasoners.watching import Unwatched
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Attempt, Checked, Contradicted, Ending, Fact, Grounded, Status, Trace
+
+SEEN: Final = "seen"
+MOST_UNUSABLE = 2
+"""After so many attempts that ended in unusable replies no further plan is asked for."""
+
+
+class GoalMemSeen:
+    """Answers a question from the facts that it shows a model, by a plan and a proof of which every binding is checked.
+
+    Model calls stay within B(D + 1) + 1 a question, or twice that where every reply needs its second try, for maximum
+    breadth B (plans) and depth D (rounds of a plan after its first).
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        model: LanguageModel,
+        prompts: PromptBook,
+        limits: Limits,
+        *,
+        strict: bool = False,
+        model_name: str = "",
+        adapter: str = "",
+        observer: Observer | None = None,
+    ) -> None:
+        self._backbone = backbone
+        self._steps: SeenSteps = JsonSeenSteps(model, prompts, limits.max_subgoals)
+        self._hashes = prompts.hashes
+        self._limits = limits
+        self._is_strict = strict
+        self._model_name = model_name
+        self._adapter = adapter
+        self._observer = observer or Unwatched()
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question: answered, unknown, or failed where no attempt got a usable reply.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        started = perf_counter()
+        sight = Sight(self._backbone, question, self._limits)
+        blank = Trace(
+            Status.UNKNOWN,
+            NAME,
+            question.text,
+            question.asked,
+            model=self._model_name,
+            asker=question.asker,
+            prompts=self._hashes,
+            adapter=self._adapter,
+            planning=SEEN,
+        )
+        trace = self._search(question, sight, blank)
+        return replace(trace, facts=sight.facts, usage=replace(trace.usage, seconds=perf_counter() - started))
+
+    def _search(self, question: Question, sight: Sight, trace: Trace) -> Trace:
+        """Try plan after plan: the first written over the first facts, a later one as a reply proposed it."""
+        failed: dict[frozenset[str], str] = {}
+        plan: Decomposition | None = None
+        for breadth in range(1, self._limits.max_breadth + 1):
+            terms = Terms(question, sight, self._steps, self._limits, self._observer, self._is_strict, dict(failed))
+            ended = AttemptRun(terms, breadth, plan).run()
+            trace = _with(trace, ended)
+            if ended.is_proved and ended.board is not None and ended.proof is not None:
+                return self._conclude(question, ended.board, ended.proof, breadth, sight, trace)
+            unusable = sum(attempt.ending is Ending.UNUSABLE_REPLY for attempt in trace.attempts)
+            if ended.is_over or unusable >= MOST_UNUSABLE:
+                break
+            if ended.board is not None and ended.record is not None:
+                failed[ended.board.plan.key] = _failure(ended.board, ended.record)
+            plan = ended.proof.next if ended.proof is not None else None
+            if plan is not None and plan.key in failed:
+                trace = replace(trace, notes=(*trace.notes, REPEATED))
+                break
+        return unproved(trace)
+
+    def _conclude(
+        self, question: Question, board: Board, proof: Proof, breadth: int, sight: Sight, trace: Trace
+    ) -> Trace:
+        """Return the trace of a proved plan: worded from the same reply, and checked once more where that is due."""
+        items: list[Grounded | Contradicted] = sorted(
+            [*board.groundings, *board.contradicted], key=lambda item: item.subgoal
+        )
+        cited = tuple(dict.fromkeys(number for item in items for number in item.facts))
+        trace = replace(trace, evidence=cited, substitution=board.substitution.bindings)
+        if board.is_closed:
+            answer, note = verdict_in(proof.wording), ""
+            if answer is None:
+                notes = (*trace.notes, "the supporting facts settle neither yes nor no")
+                return replace(trace, notes=notes)
+        else:
+            found = [value for name in board.plan.answer_variables for value in board.substitution.bindings[name]]
+            answer, note = checked_wording(proof.wording.rstrip(" ."), found, question.text)
+        trace = replace(trace, notes=(*trace.notes, note) if note else trace.notes)
+        reasons = reasons_to_check(board.groundings, breadth)
+        if reasons:
+            facts = [sight.facts[number] for number in cited]
+            trace = self._checked(question, board, answer, facts, reasons, trace)
+            if trace.check is not None and not trace.check.is_same:
+                return trace
+        return replace(trace, status=Status.ANSWERED, answer=answer)
+
+    def _checked(
+        self,
+        question: Question,
+        board: Board,
+        answer: str,
+        facts: Sequence[Fact],
+        reasons: tuple[str, ...],
+        trace: Trace,
+    ) -> Trace:
+        """Ask once whether these facts answer the question as it was asked; what is not read as yes is held back."""
+        goal = board.substitution.apply(board.plan.goal)
+        reply = self._steps.check(question, facts, goal, answer)
+        if reply.value is None:
+            check = Checked(reasons, False, problem=reply.problem, usage=reply.usage)
+            note = f"the last check of {answer!r} could not be read: {reply.problem}"
+        else:
+            check = Checked(reasons, reply.value.is_same, reply.value.differs, usage=reply.usage)
+            note = (
+                f"{answer!r} does not answer the question as it was asked: {reply.value.differs or 'no reason given'}"
+            )
+        notes = trace.notes if check.is_same else (*trace.notes, note)
+        return replace(trace, check=check, notes=notes, usage=trace.usage + reply.usage)
+
+
+def _with(trace: Trace, ended: Ended) -> Trace:
+    """Return the trace with what an attempt left."""
+    board = ended.board
+    return replace(
+        trace,
+        goal=str(board.plan.goal) if board is not None else trace.goal,
+        attempts=trace.attempts if ended.record is None else (*trace.attempts, ended.record),
+        usage=trace.usage + ended.usage,
+        substitution=board.substitution.bindings if board is not None else trace.substitution,
+        notes=(*trace.notes, ended.note) if ended.note else trace.notes,
+        may_be_more=ended.may_be_more,
+    )
+
+
+def _failure(board: Board, record: Attempt) -> str:
+    """Return a plan that failed and why, for the next one to be another."""
+    rule = Rule(board.plan.subgoals, board.plan.goal)
+    last = record.steps[-1].unresolved if record.steps else ()
+    whys = [f"S{entry.subgoal + 1}: {entry.why}" for entry in last if entry.subgoal < len(board.plan.subgoals)]
+    return f"{rule} -- {'; '.join(whys)}" if whys else str(rule)

@@ -1,0 +1,109 @@
+"""A value that is replaced by one said later: an amount that was agreed after an offer, a state that has changed.
+
+Only what was said later replaces, and never what was given up before: so values cannot go to and fro.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.reasoners.goal_mem.plans import Proposal
+from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What a claim would replace, and by which facts; `problem` says why it may not, if so."""
+
+    lost: tuple[Grounded | Contradicted, ...] = ()
+    values: frozenset[tuple[str, str]] = frozenset()
+    by: Proposal | None = None
+    problem: str = ""
+
+    def noted(self, item: Grounded) -> Grounded:
+        """Return the grounding with what it supersedes."""
+        notes = [f"supersedes {_said(old)} of {', '.join(old.facts)}" for old in self.lost]
+        return replace(item, notes=tuple(dict.fromkeys((*item.notes, *notes))))
+
+    def refused(self) -> list[Rejected]:
+        """Return what was replaced, as refused for that."""
+        if self.by is None:
+            return []
+        why = f"superseded: {', '.join(self.by.facts)} was said later"
+        told = _told(self.by.bindings)
+        return [
+            Rejected(
+                old.subgoal, old.facts, f"{why} and gives {told}" if told else why,
+                old.bindings if isinstance(old, Grounded) else {},
+            )
+            for old in self.lost
+        ]  # fmt: skip
+
+
+def replacement(
+    proposal: Proposal,
+    known: Sequence[Grounded | Contradicted],
+    starred: Collection[str],
+    facts: Mapping[str, Fact],
+    given_up: Collection[tuple[str, str]],
+) -> Replacement:
+    """Return what a claim with `instead` replaces: whatever is settled of its subgoal, or binds one of its variables.
+
+    Of a list nothing is replaced but in the claim's own subgoal. `given_up` are variables with values that were
+    replaced before, in normal form.
+    """
+    changed = {(n, normalise(v)) for n, values in proposal.bindings.items() for v in values}
+    if changed & set(given_up):
+        return Replacement(problem="it was replaced before, and is not taken back")
+    lost = tuple(item for item in known if _is_replaced(item, proposal, starred))
+    if not lost:
+        return Replacement()
+    latest = _last_said(proposal.facts, facts)
+    for item in lost:
+        before = _last_said(item.facts, facts)
+        if latest is None or before is None or not latest.is_later_than(before):
+            cited, told = ", ".join(proposal.facts), ", ".join(item.facts)
+            return Replacement(problem=f"{cited} was not said later than {told}, which it is to replace")
+    values = {
+        (n, normalise(v))
+        for item in lost
+        if isinstance(item, Grounded)
+        for n, found in item.bindings.items()
+        for v in found
+        if n in proposal.bindings
+    }
+    return Replacement(lost, frozenset(values - changed), proposal)
+
+
+def _is_replaced(item: Grounded | Contradicted, proposal: Proposal, starred: Collection[str]) -> bool:
+    if item.subgoal == proposal.subgoal:
+        return True
+    if isinstance(item, Contradicted):
+        return False
+    return any(
+        name not in starred and normalise(values[0]) != normalise(item.bindings[name][0])
+        for name, values in proposal.bindings.items()
+        if name in item.bindings
+    )
+
+
+def _last_said(numbers: Sequence[str], facts: Mapping[str, Fact]) -> Moment | None:
+    """Return when the latest of the facts was said, None where none has a time or one is not there."""
+    latest: Moment | None = None
+    for number in numbers:
+        said = facts[number].said if number in facts else None
+        moment = None if said is None else Moment.from_datetime(said)
+        if moment is not None and (latest is None or moment.is_later_than(latest)):
+            latest = moment
+    return latest
+
+
+def _said(item: Grounded | Contradicted) -> str:
+    return _told(item.bindings) if isinstance(item, Grounded) and item.bindings else "what was said before"
+
+
+def _told(bindings: Mapping[str, tuple[str, ...]]) -> str:
+    return "; ".join(", ".join(values) for values in bindings.values())

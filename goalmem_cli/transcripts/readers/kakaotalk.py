@@ -1,0 +1,126 @@
+"""Reads chats of KakaoTalk as its apps export them, in Korean or English: on a telephone, and on Windows.
+
+A telephone (Android and iOS, 8 to 25) writes the whole time before each message,
+``2023년 3월 5일 오후 9:15, 이름 : 말``; Windows writes a line for each day, and ``[이름] [오후 9:15] 말``
+below it. What macOS writes is a table: `table`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.day_orders import Order, Written
+from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, messages_from_openings, openings_with_text
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.written_times import written_from_text
+
+_FIRST_LINES = 10
+_LONGEST_STAMP = 60
+_TIMED = re.compile(r"(?=[^\W_])(?=.{4,50}?\d:\d\d)")
+_RULED_DAY = re.compile(r"-{5,} ?(?P<day>[^-]*\d[^-]*?) ?-{5,}")
+_WEEKDAY = re.compile(r" ?[월화수목금토일]요일$|^\w+day, ")
+_DAY = re.compile(r"\d{4}년 \d{1,2}월 \d{1,2}일(?: [월화수목금토일]요일)?|\w{3,9}day, \w{3,9} \d{1,2}, \d{4}")
+_BRACKETED = re.compile(
+    r"\[(?P<speaker>[^\]]{1,100})\] \[(?P<clock>[^\[\]]{0,8}\d{1,2}:\d\d[^\[\]]{0,8})\] ?(?P<text>.*)"
+)
+_TITLES = re.compile(
+    r"(?P<ko>.+?) ?(?:님과의?|님과 ) ?카카오톡 대화|KakaoTalk Chats with (?P<en>.+)|(?P<chats>.+) Talk Chats"
+)
+_SAVED = re.compile(r"(?:저장한 날짜|Date Saved|Saved Date) ?:.*")
+_NEARLY = re.compile(r"(?:\[[^\]]{1,100}\] ?\[|\d{4}\D{1,3}\d{1,2}\D{1,3}\d{1,2}\D)[^\n]{0,20}\d:\d\d")
+_STAND_IN = re.compile(
+    r"(?:사진|동영상|이모티콘|Photos?|Videos?|Emoticons?|Stickers?)(?: \d+(?:장|개)?)?"
+    r"|음성메시지|삭제된 메시지입니다\.?|Voice (?:Note|message)|This message was deleted\.?|(?:파일|File) ?: [^\n]+"
+    r"|(?:보이스톡|페이스톡|라이브톡|Voice Call|Video Call)(?: [^\n]{1,20})?"
+)
+
+
+class KakaotalkReader:
+    """A file is one chat. Times are local; notices, media and calls are counted."""
+
+    name = "kakaotalk"
+    suffixes = (".txt",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines is a message with its time, or a message below the line of a day."""
+        lines = [line for line in glimpse.head.split("\n") if line.strip()][:_FIRST_LINES]
+        days = [number for number, line in enumerate(lines) if _RULED_DAY.fullmatch(line)]
+        if days and any(_BRACKETED.fullmatch(line) for line in lines[days[0] :]):
+            return True
+        return any(timed is not None and " : " in timed[1] for timed in map(_timed, lines))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: nothing in it is a message, or the file cannot be read.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    draft = Draft(title=_title(source.head))
+    chat = _Chat(draft)
+    openings = openings_with_text(source, chat.opening_of, lambda: None)
+    return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
+
+
+def _title(head: str) -> str | None:
+    for line in head.split("\n")[:_FIRST_LINES]:
+        if match := _TITLES.fullmatch(line.lstrip("\ufeff").strip()):
+            return next(name for name in match.groups() if name).strip()
+    return None
+
+
+def _timed(line: str) -> tuple[Written, str] | None:
+    """Return the time that the line begins with, and the rest of it: a name and what is said, or a notice."""
+    if not _TIMED.match(line):
+        return None
+    for end in re.finditer(r"(?:, |: )", line[:_LONGEST_STAMP]):
+        if written := written_from_text(line[: end.start()]):
+            return written, line[end.end() :]
+    return None
+
+
+class _Chat:
+    """Reads a file's messages in either layout."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._near_misses = NearMisses(draft, _NEARLY)
+        self._day = ""
+
+    def opening_of(self, line: str) -> Opening | None:
+        """Return the message that begins on the line; a day is one that nobody said; None goes on with a message."""
+        if day := _RULED_DAY.fullmatch(line):
+            self._day = _WEEKDAY.sub("", day["day"])
+            return Opening("", None, "")
+        if _DAY.fullmatch(line) or _SAVED.fullmatch(line) or (_TIMED.match(line) and written_from_text(line)):
+            return Opening("", None, "")
+        if self._day and (found := _BRACKETED.fullmatch(line)):
+            written = written_from_text(f"{self._day}, {found['clock']}")
+            return self._opening(written, found["speaker"].strip(), found["text"])
+        if timed := _timed(line):
+            speaker, colon, text = timed[1].partition(" : ")
+            return self._opening(timed[0], speaker.strip() if colon else "", text if colon else speaker)
+        self._near_misses.look_at(line)
+        return None
+
+    def _opening(self, written: Written | None, speaker: str, text: str) -> Opening | None:
+        moment = written.moment(Order.YEAR_FIRST) if written else None
+        return None if moment is None else Opening(speaker, Stamp(moment), text)
+
+    def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
+        """Yield what people said; days are none of it, and stand-ins for media and calls are counted."""
+        for opening in openings:
+            if opening.said is None and not opening.text.strip():
+                continue
+            if opening.speaker and _STAND_IN.fullmatch(opening.text.strip()):
+                self._draft.count("media, deleted messages and calls left out")
+            else:
+                yield opening

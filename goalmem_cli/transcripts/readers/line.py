@@ -1,0 +1,148 @@
+"""Reads chats of LINE as its app exports them: a line a message under the line of its day, with tabs between.
+
+The layouts are those of LINE for iOS and Android 7 to 15 (`[LINE] Chat history with ...`), in any of its languages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
+from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.locale_words import weekday_of
+from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, messages_from_openings, openings_with_text
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.written_times import written_from_text
+
+_HEAD = "[LINE]"
+_FIRST_LINES = 10
+_WORD = r"[^\W\d_]{1,15}\.?"
+_DAY = re.compile(
+    rf"(?:(?P<before>{_WORD}), ?)?(?P<date>\d{{1,4}}([-/.])\d{{1,2}}\3\d{{1,4}})\.?(?: ?\(?(?P<behind>{_WORD})\)?)?"
+)
+_SPEECH = re.compile(r"(?P<clock>(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d(?: ?[^\t\d]{1,8})?)\t(?P<rest>.*)")
+_NAME = re.compile(r"Chat history (?:with|in) (?P<after>.+)|(?P<before>.+?)(?:との|の)トーク履歴|(?P<other>.+)")
+_NEARLY = re.compile(r"(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d\s\S")
+_STAND_INS = frozenset(
+    "photo photos video sticker file voice message gift album note location contact audio poll"
+    " 写真 動画 スタンプ ファイル アルバム ノート ボイスメッセージ 位置情報 連絡先 投票"
+    " 照片 影片 貼圖 檔案 相簿 記事本 語音訊息 位置訊息 聯絡資訊 图片 视频 贴图"
+    " 사진 동영상 스티커 파일 앨범 노트 รูป ภาพ วิดีโอ สติกเกอร์ ไฟล์ อัลบั้ม".split()
+)
+_STAND_IN = re.compile(r"\[(?P<what>[^\[\]\n]{1,30})\](?: [^\n]*\.\w{1,5})?")
+_CALL = "☎"
+
+
+class LineReader:
+    """A file is one chat, named after whom it is with. Weekdays beside the dates tell the day from the month."""
+
+    name = "line"
+    suffixes = (".txt",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines is a day, and one below it a time, a tab and something said."""
+        lines = [line for line in glimpse.head.split("\n") if line.strip()][:_FIRST_LINES]
+        days = [number for number, line in enumerate(lines) if _DAY.fullmatch(line)]
+        return bool(days) and any(_SPEECH.fullmatch(line) for line in lines[days[0] :])
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            UnclearDates: its dates leave open whether the day or the month comes first.
+            InputError: nothing in it is a message, or the file cannot be read.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    draft = Draft(title=_title(source.head))
+    chat = _Chat(draft, _dating(source))
+    openings = openings_with_text(source, chat.opening_of, chat.take_stray)
+    return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
+
+
+def _title(head: str) -> str | None:
+    first = head.lstrip("\ufeff").partition("\n")[0]
+    match = _NAME.fullmatch(first.removeprefix(_HEAD).strip()) if first.startswith(_HEAD) else None
+    return match and (match["after"] or match["before"] or match["other"])
+
+
+def _dating(source: Source) -> Dating:
+    """Return the order of the dates: that in which the weekdays beside them are right, else as the dates tell it."""
+    days = (found for _, line in source.lines() if (found := _DAY.fullmatch(line)))
+    first = next(days, None)
+    if first is None:
+        raise source.error("", "no line is a day as LINE writes them", "such as 2024/01/15(Mon)")
+    fitting = {Order.DAY_FIRST, Order.MONTH_FIRST}
+
+    def dates() -> Iterator[Written]:
+        for found in chain([first], days):
+            written = written_from_text(f"{found['date']}, 0:00")
+            if written is not None:
+                weekday = weekday_of(found["before"] or found["behind"] or "")
+                if weekday is not None:
+                    fitting.intersection_update([order for order in fitting if _is_on(written, order, weekday)])
+                yield written
+
+    dating = dating_of(dates())
+    if dating is None:
+        raise source.error("", "no day in it is one of a calendar", "such as 2024/01/15(Mon)")
+    if dating.certainty is not Certainty.SURE and len(fitting) == 1:
+        return Dating(fitting.pop(), Certainty.SURE)
+    return settled(source, dating)
+
+
+def _is_on(written: Written, order: Order, weekday: int) -> bool:
+    day = written.day(order)
+    return day is not None and day.weekday() == weekday
+
+
+class _Chat:
+    """Reads a file's messages, each on the day that was named last."""
+
+    def __init__(self, draft: Draft, dating: Dating) -> None:
+        self._draft = draft
+        self._dating = dating
+        self._near_misses = NearMisses(draft, _NEARLY)
+        self._day = ""
+        self._has_begun = False
+
+    def take_stray(self) -> None:
+        """Count a line before the first day, unless it is one of the export's own two."""
+        self._draft.count("lines outside any message left out", self._has_begun)
+
+    def opening_of(self, line: str) -> Opening | None:
+        """Return the message that begins on the line; a day is one that nobody said; None goes on with a message."""
+        if day := _DAY.fullmatch(line):
+            self._day, self._has_begun = day["date"], True
+            return Opening("", None, "")
+        found = _SPEECH.fullmatch(line)
+        written = written_from_text(f"{self._day}, {found['clock']}") if found and self._day else None
+        moment = written.moment(self._dating.order) if written else None
+        if found is None or moment is None:
+            self._near_misses.look_at(line)
+            return None
+        speaker, tab, text = found["rest"].partition("\t")
+        return Opening(speaker.strip() if tab else "", Stamp(moment), text if tab else speaker)
+
+    def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
+        """Yield what people said; days are none of it, and stand-ins for files and calls are counted."""
+        for opening in openings:
+            text = opening.text.strip()
+            stand_in = _STAND_IN.fullmatch(text)
+            if opening.said is None and not text:
+                continue
+            if stand_in and set(stand_in["what"].lower().split()) <= _STAND_INS:
+                self._draft.count("media left out")
+            elif text.startswith(_CALL):
+                self._draft.count("calls left out")
+            else:
+                is_quoted = len(text) > 1 and "\n" in text and text[0] == text[-1] == '"'
+                yield replace(opening, text=text[1:-1].replace('""', '"') if is_quoted else text)

@@ -1,0 +1,103 @@
+"""What a Slack message says beside its `text`: in blocks, which apps write, and in attachments, their older form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goalmem_cli.transcripts.reading.nodes import Node
+
+_RICH = frozenset({"rich_text_section", "rich_text_preformatted", "rich_text_quote"})
+_PREVIEWS = ("from_url", "original_url", "app_unfurl_url", "is_app_unfurl")
+
+
+def text_of_blocks(blocks: Node) -> str:
+    """Return what the blocks say, a line for each, with people, channels and links as in Slack's text (``<@U1>``).
+
+    Raises:
+        InputError: a block does not have the layout; the place is the path to the value.
+    """
+    return _lines(line for block in _listed(blocks) for line in _lines_of_block(block))
+
+
+def text_of_attachment(attachment: Node) -> str:
+    """Return what the attachment says: what stands above it, who says it, its title, text and fields.
+
+    Raises:
+        InputError: it does not have the layout; the place is the path to the value.
+    """
+    author = attachment.child("author_name").optional_text()
+    title, link = (attachment.child(key).optional_text() for key in ("title", "title_link"))
+    said = _lines([attachment.child("text").optional_text(), text_of_blocks(attachment.child("blocks"))])
+    fields = (
+        ": ".join(part for part in (field.child(key).optional_text() for key in ("title", "value")) if part)
+        for field in _listed(attachment.child("fields"))
+    )
+    about = _lines([f"{title} (<{link}>)" if title and link else title, said, *fields])
+    about = f"{author}: {about}" if author and about else about or attachment.child("fallback").optional_text()
+    return _lines([attachment.child("pretext").optional_text(), about])
+
+
+def is_preview(attachment: Node) -> bool:
+    """Return whether Slack made the attachment itself, of a page or message that the text links to."""
+    return any(attachment.child(key).value for key in _PREVIEWS)
+
+
+def _lines_of_block(block: Node) -> Iterator[str]:
+    kind = block.child("type").optional_text()
+    if kind == "rich_text":
+        for part in _listed(block.child("elements")):
+            yield from _lines_of_rich_text(part)
+    elif kind == "context":
+        yield " ".join(filter(None, (_text(element) for element in _listed(block.child("elements")))))
+    elif kind == "image":
+        caption = _text(block.child("title")) or block.child("alt_text").optional_text()
+        yield f"[image: {caption}]" if caption else ""
+    else:
+        yield _text(block.child("text"))
+        for field in _listed(block.child("fields")):
+            yield _text(field)
+
+
+def _lines_of_rich_text(part: Node) -> Iterator[str]:
+    kind = part.child("type").optional_text()
+    if kind in _RICH:
+        yield "".join(_spelled(element) for element in _listed(part.child("elements")))
+    elif kind == "rich_text_list":
+        for item in _listed(part.child("elements")):
+            yield "- " + "".join(_spelled(element) for element in _listed(item.child("elements")))
+
+
+def _spelled(element: Node) -> str:
+    """Return a piece of rich text as Slack's plain text has it."""
+    kind = element.child("type").optional_text()
+    if kind == "text":
+        value = element.child("text")
+        value.optional_text()
+        return _escaped(str(value.value or ""))
+    if kind == "link":
+        label, url = (element.child(key).optional_text() for key in ("text", "url"))
+        return f"<{url}|{_escaped(label)}>" if label else f"<{url}>"
+    if kind == "emoji":
+        return f":{element.child('name').optional_text()}:"
+    for key, sign in (("user_id", "@"), ("channel_id", "#"), ("usergroup_id", "!subteam^"), ("range", "!")):
+        if named := element.child(key).optional_text():
+            return f"<{sign}{named}>"
+    return _escaped(element.child("fallback").optional_text())
+
+
+def _escaped(text: str) -> str:
+    """Write the text as Slack does in texts, where angles hold links."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _text(node: Node) -> str:
+    """Return a text that may be there as it is, or as an object with its kind."""
+    return node.child("text").optional_text() if isinstance(node.value, dict) else node.optional_text()
+
+
+def _listed(node: Node) -> list[Node]:
+    return [] if node.value is None else [one for one in node.elements() if isinstance(one.value, dict)]
+
+
+def _lines(lines: Iterator[str] | list[str]) -> str:
+    return "\n".join(line for line in lines if line.strip())
