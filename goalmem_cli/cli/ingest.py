@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,6 +32,14 @@ Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
+Columns = Annotated[
+    str,
+    typer.Option(
+        "--columns",
+        metavar="WHAT=NAME,...",
+        help="Which columns of a table hold time, speaker, text and conversation [default: found by name].",
+    ),
+]
 DayFirst = Annotated[
     bool, typer.Option("--day-first", help="05/03/23 is 5 March, in chats whose dates leave it open [default: asked].")
 ]
@@ -51,6 +59,14 @@ class FileReport:
     notes: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the command line says of files that leave it open."""
+
+    order: Order | None
+    columns: Mapping[str, str]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
     app.command(
@@ -66,6 +82,7 @@ def ingest(
     format: Format = None,  # noqa: A002 - it is the flag's name
     store: options.Store = None,
     embedder: options.Embedder = None,
+    columns: Columns = "",
     day_first: DayFirst = False,
     month_first: MonthFirst = False,
     dry_run: DryRun = False,
@@ -76,13 +93,13 @@ def ingest(
     """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new."""
     from goalmem_cli.wiring import open_store
 
-    order = _order(day_first=day_first, month_first=month_first)
+    told = _Told(_order(day_first=day_first, month_first=month_first), _columns(columns))
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
     files, errors = _found(paths)
     for error in errors:
         run.screen.error(error.message, error.hint)
     memory = open_store(run.settings, run.factories, run.screen.note)
-    reading = _Reading(run, format, order)
+    reading = _Reading(run, format, told)
     try:
         reading.pour(files, memory, is_dry=dry_run)
         # Asked when all else is stored, and the store is free again: an answer may take its time.
@@ -105,10 +122,10 @@ class _Reading:
     The store takes conversations in batches: which file a report belongs to is known by the order alone.
     """
 
-    def __init__(self, run: Invocation, form: str | None, order: Order | None) -> None:
+    def __init__(self, run: Invocation, form: str | None, told: _Told) -> None:
         self._run = run
         self._form = form
-        self._order = order
+        self._told = told
         self._orders: dict[Path, Order] = {}
         self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
         self._under_way: deque[tuple[FileReport, bool]] = deque()
@@ -171,7 +188,7 @@ class _Reading:
             self.reports.append(report)
             try:
                 with self._source(one, partial(reach, one.path.name), sum(sizes[:number]), sum(sizes)) as source:
-                    source.order = self._orders.get(one.path, self._order)
+                    source.order, source.columns = self._orders.get(one.path, self._told.order), self._told.columns
                     for conversation in conversations_in(source, self._form):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
@@ -214,6 +231,21 @@ class _Reading:
         self._refused.add(report.path)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
+
+
+def _columns(text: str) -> dict[str, str]:
+    """Return the names of columns that `--columns` says, by what they hold.
+
+    Raises:
+        UsageError: it is not of that form.
+    """
+    from goalmem_cli.transcripts import COLUMNS
+
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    named = {what.strip(): name.strip() for what, _, name in pairs}
+    if len(named) < len(pairs) or not all(named.values()) or not set(named) <= set(COLUMNS):
+        raise UsageError(f"--columns {text!r} is not understood", f"write WHAT=NAME,... for {', '.join(COLUMNS)}")
+    return named
 
 
 def _order(*, day_first: bool, month_first: bool) -> Order | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ LONGEST_LINE = 2**26
 """In characters. A longer line, or a longer value of a JSON document, is refused: no message is that long."""
 
 _CHUNK = 2**20
+_OF_BYTES = frozenset({".eml", ".mbox"})
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 Open = Callable[[], BinaryIO]
@@ -40,13 +41,15 @@ class Source:
     `file` is what error messages call it. Text has neither byte order mark nor carriage returns, since a line is a
     line in every format and JSON strings cannot hold raw ones. `folder` is set for a folder, which has no text of its
     own. `reached` hears how many bytes were read so far. `order` is what whoever gave the file says of its dates, for
-    those that leave it open whether the day or the month comes first.
+    those that leave it open whether the day or the month comes first, and `columns` which column of a table holds what.
+    Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files.
     """
 
     def __init__(self, file: str, open_: Open, reached: Reached = _unheard, folder: Path | None = None) -> None:
         self.file = file
         self.folder = folder
         self.order: Order | None = None
+        self.columns: Mapping[str, str] = {}
         self._open = open_
         self._reached = reached
 
@@ -99,6 +102,10 @@ class Source:
         return head
 
     @property
+    def _errors(self) -> str:
+        return "surrogateescape" if self.suffix in _OF_BYTES else "strict"
+
+    @property
     def looks_like_json(self) -> bool:
         """Whether the text begins as a JSON object or array does."""
         return self.head.lstrip()[:1] in ("{", "[")
@@ -141,7 +148,9 @@ class Source:
                 raw.seek(skipped)
             except OSError as error:
                 raise _unreadable(self.file, error) from error
-            yield io.TextIOWrapper(io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, newline=None)
+            yield io.TextIOWrapper(
+                io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, self._errors, newline=None
+            )
 
     def error(self, place: str, reason: str, hint: str = "") -> InputError:
         """Return the error that names this file and the place in it."""
