@@ -32,6 +32,24 @@ Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
+
+
+def _list_formats(is_asked: bool) -> None:
+    """Print every format, the endings of its files, and what it is recognised by, and end there."""
+    from goalmem_cli.render.console import Screen
+    from goalmem_cli.render.tables import plain_table
+    from goalmem_cli.transcripts import READERS
+
+    if is_asked:
+        rows = [(reader.name, " ".join(reader.suffixes), reader.sign) for reader in READERS]
+        Screen().show(plain_table(("format", "endings", "recognised by"), rows, whole=("format",)))
+        raise typer.Exit
+
+
+Formats = Annotated[
+    bool,
+    typer.Option("--formats", callback=_list_formats, is_eager=True, help="List the formats and their signs."),
+]
 Columns = Annotated[
     str,
     typer.Option(
@@ -83,6 +101,7 @@ def ingest(
     store: options.Store = None,
     embedder: options.Embedder = None,
     columns: Columns = "",
+    formats: Formats = False,  # noqa: ARG001 - its callback answers it
     day_first: DayFirst = False,
     month_first: MonthFirst = False,
     dry_run: DryRun = False,

@@ -11,7 +11,9 @@ from goalmem_cli.transcripts.readers.agent_log import AgentLogReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
+from goalmem_cli.transcripts.readers.cursor import CursorReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
+from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
 from goalmem_cli.transcripts.readers.line import LineReader
@@ -22,11 +24,13 @@ from goalmem_cli.transcripts.readers.markdown import MarkdownReader
 from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
 from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
+from goalmem_cli.transcripts.readers.opencode import OpencodeReader
 from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
 from goalmem_cli.transcripts.readers.table import TableReader
+from goalmem_cli.transcripts.readers.teams import TeamsReader
 from goalmem_cli.transcripts.readers.telegram import TelegramReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
@@ -47,7 +51,11 @@ READERS: tuple[Reader, ...] = (
     SharegptReader(),
     TelegramReader(),
     SlackReader(),
+    GoogleChatReader(),
+    TeamsReader(),
+    OpencodeReader(),
     AgentLogReader(),
+    CursorReader(),
     OpenaiReader(),
     OpenaiJsonlReader(),
     TableReader(),

@@ -33,6 +33,7 @@ class MailReader:
 
     name = "mail"
     suffixes = (".eml", ".mbox")
+    sign = "the fields of a message (`From:`, `Date:` ...)"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the text begins with the fields of a message, behind the line that mailboxes put before."""

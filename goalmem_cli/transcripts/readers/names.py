@@ -31,6 +31,7 @@ class NamesReader:
 
     name = "names"
     suffixes = (".txt",)
+    sign = "lines `Name: text`, where one name comes back"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the text begins with a name, one of at least two comes back, and what they say is speech."""

@@ -50,6 +50,7 @@ class TableReader:
 
     name = "table"
     suffixes = (".csv", ".tsv")
+    sign = "a first line that names columns of speakers and texts"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the first line names a column of speakers and one of texts."""
