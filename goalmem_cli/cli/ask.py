@@ -266,8 +266,14 @@ class Asking:
         return Question(text, terms.as_of or now, asker, scope, terms.as_of)
 
 
-def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False) -> None:
-    """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted."""
+def show(
+    run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False, is_worded: bool = False
+) -> None:
+    """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted.
+
+    That an answer is not sure is said with it on stderr, as a number or, where that `is_worded`, in words.
+    """
+    from goalmem_cli.reasoners.certainty import doubt_in_words
     from goalmem_cli.render.nodes import BRIEF, FULL
     from goalmem_cli.render.tree import proof_tree, reason_line
     from goalmem_cli.trace import as_document
@@ -280,6 +286,8 @@ def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: boo
         for note in trace.notes if trace.actions and not is_traced else ():  # such as what was left out
             run.screen.note(note)
         run.screen.answer(one_line(trace.answer))
+        if doubt := doubt_in_words(trace.certainty):
+            run.screen.note(doubt if is_worded else f"not sure: {trace.certainty or 0.0:.0%} certain")
     elif trace.status == "failed":
         run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
     elif not is_traced:

@@ -330,7 +330,8 @@ class Measuring:
             decisive |= {
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
                 "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
-                "certainty": settings.certainty, "planning": planning,
+                "certainty": f"{settings.certainty} of an answer",  # older runs: of a step
+                "planning": planning,
                 "strict": settings.strict, "profile": loaded.profile,
             }  # fmt: skip
             if loaded.adapter:

@@ -15,11 +15,11 @@ TIMES = "times"
 def time_attributes(text: str, said: datetime | None) -> dict[str, object]:
     """Return the attribute `times`, a list of [expression, first day, last day]; nothing where no time is expressed.
 
-    An open end is None.
+    An open end is None. A fourth entry is the last day on which what has no end can have begun.
     """
     from goalmem_cli.logic.dates import annotate  # only here, as reading a store needs none of its patterns
 
-    times = [[found.text, _written(found.first), _written(found.last)] for found in annotate(text, said)]
+    times = [_entry(found) for found in annotate(text, said)]
     return {TIMES: times} if times else {}
 
 
@@ -33,13 +33,18 @@ def annotations_of(attributes: Mapping[str, object]) -> tuple[Annotation, ...]:
 def _annotation(entry: object) -> Annotation | None:
     from goalmem_cli.logic.dates import Annotation
 
-    if not isinstance(entry, list) or len(entry) != 3 or not isinstance(entry[0], str):
+    if not isinstance(entry, list) or len(entry) not in (3, 4) or not isinstance(entry[0], str):
         return None
     try:
-        first, last = (None if day is None else date.fromisoformat(day) for day in entry[1:])
+        days = [None if day is None else date.fromisoformat(day) for day in entry[1:]]
     except (TypeError, ValueError):
         return None
-    return Annotation(entry[0], first, last)
+    return Annotation(entry[0], *days)
+
+
+def _entry(found: Annotation) -> list[str | None]:
+    begun_by = [] if found.begun_by is None else [_written(found.begun_by)]
+    return [found.text, _written(found.first), _written(found.last), *begun_by]
 
 
 def _written(day: date | None) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from goalmem_cli.logic.days import (
+    DAYS_PER,
     MONTH,
     MONTH_NAME,
     ORDINAL,
@@ -21,6 +22,7 @@ from goalmem_cli.logic.days import (
     count_of,
     month_of,
     moved,
+    places_in,
     season_of,
     single,
     week_of,
@@ -52,7 +54,7 @@ def spoken(scene: Scene) -> list[Expression]:
     for found in sorted(expressions(scene), key=lambda item: (item.start, -item.end)):
         if found.is_certain and (not kept or found.start >= kept[-1].end):
             kept.append(_with_daytime(found, scene))
-    return [_with_bound(found, scene) for found in _joined(kept, scene) if found.is_certain]
+    return [_with_bound(found, scene) for found in _placed(_joined(kept, scene), scene) if found.is_certain]
 
 
 # Written dates
@@ -64,7 +66,7 @@ _DAYS_OF_MONTH = tuple(
     re.compile(form.replace(" ", r"[\s,.-]+"))
     for form in (
         rf"\b(?P<month>{MONTH_NAME}) (?P<day>{ORDINAL}|[0-3]?\d){_TO_DAY}{_OF_YEAR}",
-        rf"\b(?P<day>{ORDINAL}|[0-3]?\d){_TO_DAY} (?:of )?(?P<month>{MONTH_NAME}){_OF_YEAR}",
+        rf"\b(?:the )?(?P<day>{ORDINAL}|[0-3]?\d){_TO_DAY} (?:of )?(?P<month>{MONTH_NAME}){_OF_YEAR}",
     )
 )
 _MONTHS_OF_YEAR = re.compile(
@@ -103,7 +105,7 @@ def _months_of_year(match: re.Match[str], scene: Scene) -> list[Period]:
     first, last = MONTH[match["month"]], MONTH[match["to"]]
     years = [int(match["year"])] if match["year"] else range(scene.day.year - 1, scene.day.year + 3)
     spans = [Period(month_of(year - (first > last), first).first, month_of(year, last).last) for year in years]
-    return scene.nearest(spans, scene.tense(*match.span())) if match["year"] or scene.is_timed else []
+    return scene.nearest(spans, scene.yearly_tense(*match.span())) if match["year"] or scene.is_timed else []
 
 
 def _days_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
@@ -118,13 +120,15 @@ def _days_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
         for start, most in zip(starts, last, strict=True)
         if until <= most
     ]
-    return scene.nearest(spans, scene.tense(*match.span()))
+    return scene.nearest(spans, scene.yearly_tense(*match.span()))
 
 
 def _yearless(start: int, end: int, when: When, scene: Scene) -> Iterator[Expression]:
+    if scene.is_long_ago(start, end):
+        return
     years = (scene.day.year + shift for shift in (-1, 0, 1))
     periods = [period for year in years if (period := when.within(year)) is not None]
-    readings = scene.nearest(periods, scene.tense(start, end))
+    readings = scene.nearest(periods, scene.yearly_tense(start, end))
     if readings:
         is_certain = _is_surely_date(scene, start, end, when)
         yield Expression(start, end, tuple(readings), is_certain=is_certain)
@@ -153,6 +157,7 @@ _OFFSET = _before(
     rf"(?:(?:the |last )?(?P<one>week|weekend|day|night|morning|evening|month|year|{FULL_DAY})|"
     rf"(?:{ABOUT} )?(?P<count>{COUNT}) (?P<unit>{UNIT}|{FULL_DAY}s?)) (?P<side>before|prior to|after|following|from)"
 )
+_SPAN_FROM = _before(rf"(?:{ABOUT} )?(?P<count>{COUNT}) (?P<unit>(?:day|night|week)s) from")
 _OF_WEEK = _before(r"(?:the )?(?P<part>week|weekend) of")
 _OF_DAY = _before(r"(?:the )?(?:day|night|morning|evening|afternoon|eve) of")
 _NTH = _before(rf"{NTH} (?:of|in)(?: the month of)?")
@@ -169,7 +174,8 @@ class _Form:
     """What stands before an expression to make a compound of it, and what it then means.
 
     `is_sure` forms leave no doubt that the expression is about time; `is_plain` ones leave a date with its year as
-    plain as it was; `is_counted` ones only count from it, so that it does not mean itself.
+    plain as it was; `is_counted` ones only count from it, so that it does not mean itself; where there is an `anchor`,
+    the expression must have what it looks for.
     """
 
     pattern: re.Pattern[str]
@@ -177,6 +183,7 @@ class _Form:
     is_sure: bool = False
     is_plain: bool = False
     is_counted: bool = False
+    anchor: re.Pattern[str] | None = None
 
 
 def _grown(simple: Expression, scene: Scene, depth: int = 2) -> Iterator[Expression]:
@@ -184,7 +191,8 @@ def _grown(simple: Expression, scene: Scene, depth: int = 2) -> Iterator[Express
     left = scene.folded[max(0, simple.start - _REACH) : simple.start]
     is_itself = True
     for form in _FORMS if depth and left else ():
-        if match := form.pattern.search(left):
+        is_anchored = form.anchor is None or form.anchor.search(scene.folded, simple.start, simple.end)
+        if is_anchored and (match := form.pattern.search(left)):
             readings = tuple(found for reading in simple.readings for found in _safely(form.read, match, reading))
             if readings:
                 start = simple.start - len(left) + match.start()
@@ -223,6 +231,14 @@ def _counted_from(match: re.Match[str], anchor: Period) -> Iterator[Period]:
     yield from reversed(found) if match["side"] == "from" else found
 
 
+def _span_from(match: re.Match[str], anchor: Period) -> Iterator[Period]:
+    """Read "four days from Friday the 13th", which says how long and since when."""
+    low, _ = amount(match["count"])
+    nights = int(low) if match["unit"] == "nights" else int(low * DAYS_PER[unit_of(match["unit"])]) - 1
+    if anchor.days == 1 and nights > 0:
+        yield Period(anchor.first, anchor.first + timedelta(days=nights))
+
+
 def _around_day(match: re.Match[str], anchor: Period) -> Iterator[Period]:
     """Read "the week of", "the weekend of"."""
     yield week_of(anchor.first) if match["part"] == "week" else weekend_of(anchor.first)
@@ -235,6 +251,7 @@ def _on_weekday(match: re.Match[str], day: Period) -> Iterator[Period]:
 
 
 _FORMS = (
+    _Form(_SPAN_FROM, _span_from, anchor=re.compile(r"\d")),
     _Form(_OFFSET, _counted_from, is_counted=True),
     _Form(_OF_WEEK, _around_day),
     _Form(_OF_DAY, lambda _, day: [day] if day.days < 4 else [], is_plain=True),
@@ -262,6 +279,9 @@ _BOUNDS = {
 _CALLING = frozenset("stop stopped come came comes coming drop dropped swing swung pass passed go went going".split())
 _BEING = frozenset("am are is be been was were i'm we're you're they're he's she's it's not".split())
 _FROM = re.compile(r"(?<![\w'])(?P<word>from|between)\s+(?:the\s+)?\Z")
+_MOVED = re.compile(
+    r"\b(?:moved?|moving|shift(?:ed)?|chang(?:ed?|ing)|postponed?|switch(?:ed)?|push(?:ed)?)\b[^.!?;,]*\Z"
+)
 _TO = re.compile(r"\s*(?:to|until|till|through|thru|and|-|–)\s*(?:the\s+)?")
 
 
@@ -284,8 +304,11 @@ def _range(left: Expression, right: Expression, scene: Scene) -> Expression | No
     lead = _FROM.search(scene.folded[max(0, left.start - _REACH) : left.start])
     between = scene.folded[left.end : right.start]
     has_weekdays = all(scene.folded[day.start : day.end].removeprefix("on ") in WEEKDAY for day in (left, right))
+    has_dates = all(re.search(r"\d", scene.folded[day.start : day.end]) for day in (left, right))
     is_between = lead is not None and lead["word"] == "between"
-    if not (lead or has_weekdays) or not _TO.fullmatch(between) or ("and" in between) != is_between:
+    if lead and _MOVED.search(scene.folded, max(0, left.start - _REACH), left.start - len(lead[0])):
+        return None
+    if not (lead or has_weekdays or has_dates) or not _TO.fullmatch(between) or ("and" in between) != is_between:
         return None
     pair = _pair(left.readings, right.readings, scene.day)
     if pair is None:
@@ -303,6 +326,31 @@ def _pair(starts: Sequence[Period], ends: Sequence[Period], today: date) -> Peri
         return Period(max(before), ends[0].last) if before else None
     after = [end.last for end in ends if end.last >= starts[0].first]
     return Period(starts[0].first, min(after)) if after else None
+
+
+_WEEKDAY_ALONE = re.compile(
+    rf"(?:on (?:the )?)?(?P<day>{DAY})(?: (?:morning|afternoon|evening|night))?".replace(" ", r"\s+")
+)
+_LONGEST_TRIP = 15  # days
+
+
+def _placed(found: list[Expression], scene: Scene) -> list[Expression]:
+    """Return the expressions, "Sunday" right after a trip with its days ("4 to 6 July") as that trip's Sunday."""
+    result: list[Expression] = []
+    trip: Period | None = None
+    for each in found:
+        day = _WEEKDAY_ALONE.fullmatch(scene.folded, each.start, each.end)
+        if day is None:
+            trip = each.readings[0] if 1 < each.readings[0].days <= _LONGEST_TRIP else None
+        elif trip is not None and _may_be_then(trip, scene.tense(each.start, each.end), scene.day):
+            there = [single(at) for at in places_in(trip, WEEKDAY[day["day"]])]
+            each = replace(each, readings=(*there, *each.readings)) if len(there) == 1 else each
+        result.append(each)
+    return result
+
+
+def _may_be_then(trip: Period, tense: Tense, today: date) -> bool:
+    return not (trip.last < today and tense is Tense.FUTURE) and not (trip.first > today and tense is Tense.PAST)
 
 
 def _with_bound(found: Expression, scene: Scene) -> Expression:

@@ -48,11 +48,16 @@ _WEEKDAY_LEADING = re.compile(rf"^(?:{'|'.join(WEEKDAYS)})\b ?(?:the )?")
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """An expression of time as it stands in a text, and the days it means, both included; an open end is None."""
+    """An expression of time as it stands in a text, and the days it means, both included; an open end is None.
+
+    What began at some time between two days ("for two years now", "since March") has `first`, and the other as
+    `begun_by`; that is None where it began on one known day, and of all else.
+    """
 
     text: str
     first: date | None
     last: date | None
+    begun_by: date | None = None
 
 
 def annotate(text: str, said: datetime | None) -> tuple[Annotation, ...]:
@@ -129,11 +134,14 @@ def _annotation(text: str, found: Expression) -> Annotation | None:
         return None
     first: date | None = best.first
     last: date | None = best.last
-    if found.bound in (Bound.SINCE, Bound.AFTER):
-        first, last = (best.first if found.bound is Bound.SINCE else best.last + timedelta(days=1)), None
+    begun_by = None
+    if found.bound is Bound.SINCE:
+        last, begun_by = None, None if best.days == 1 else best.last
+    elif found.bound is Bound.AFTER:
+        first, last = best.last + timedelta(days=1), None
     elif found.bound in (Bound.BEFORE, Bound.UNTIL):
         first, last = None, best.last if found.bound is Bound.UNTIL else best.first - timedelta(days=1)
-    return Annotation(text[found.start : found.end], first, last)
+    return Annotation(text[found.start : found.end], first, last, begun_by)
 
 
 def _days(annotation: Annotation) -> str:
@@ -143,11 +151,15 @@ def _days(annotation: Annotation) -> str:
         return say_period(Period(first, last))
     if first is not None:
         is_after = "after" in opening.split()[:2] and first > date.min
-        return f"after {_day(first - timedelta(days=1))}" if is_after else f"since {_day(first)}"
+        return f"after {_day(first - timedelta(days=1))}" if is_after else f"since {_start(annotation, first)}"
     if last is None:
         return "any time"
     is_before = ("before" in opening.split()[:2] or opening.startswith("prior")) and last < date.max
     return f"before {_day(last + timedelta(days=1))}" if is_before else f"until {_day(last)}"
+
+
+def _start(annotation: Annotation, first: date) -> str:
+    return say_period(Period(first, annotation.begun_by or first))
 
 
 def say_period(period: Period) -> str:

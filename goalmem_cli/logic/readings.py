@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
 from goalmem_cli.logic.days import (
-    DAYS_PER,
     MONTH,
     SEASONS,
     WEEKDAY,
@@ -39,8 +38,17 @@ STEPS = {
     "this coming": 1, "upcoming": 1, "this upcoming": 1, "following": 1,
 }  # fmt: skip
 _UNITS = {"hr": "hour", "min": "minute", "wk": "week", "yr": "year"}
-_HOURS = frozenset({"hour", "minute"})
+HOURS = frozenset({"hour", "minute"})
 _DOUBTFUL_DAYS = frozenset({"mon", "wed", "sat", "sun"})
+_SATURDAY = 5
+_EVENING = 17  # o'clock
+_TONIGHT = re.compile(r"\s+(?:evening|night)\b")
+_EARLIEST = 7  # in the morning: who says "at 5" means the afternoon
+_CLOCK = re.compile(
+    r",?\s+(?:morning\s+|afternoon\s+|evening\s+|night\s+)?(?:at|around|from|by|@)\s+(?:about\s+)?(?:"
+    r"(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?\s*(?:(?P<half>[ap])\.?m\b)?(?![\d:]|\.\d|\s*[%$])"
+    r"|(?P<word>noon|midday|midnight)\b)"
+)
 DOUBTFUL_MONTHS = frozenset({"may", "march", "mar"})
 
 
@@ -68,7 +76,7 @@ def unit_of(text: str) -> str:
 def from_day(scene: Scene, count: tuple[float, float], unit: str, sign: int) -> list[Period]:
     """Return what so many units after the time of speaking (before it, with sign -1) can mean."""
     low, high = count
-    if unit in _HOURS:
+    if unit in HOURS:
         gone = timedelta(**{f"{unit}s": low})
         return [single((scene.said + sign * gone).date())]
     if unit in WEEKDAY:
@@ -111,38 +119,6 @@ def ahead(match: re.Match[str], scene: Scene) -> list[Period]:
     return from_day(scene, amount(match["count"]), unit_of(match["unit"]), 1)
 
 
-def surely_ahead(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "in two weeks" where that is not how long something took."""
-    tense = scene.tense(*match.span())
-    is_vague = amount(match["count"]) == (1, 1)
-    if tense is Tense.PAST or (is_vague and tense is not Tense.FUTURE) or unit_of(match["unit"]) in _HOURS:
-        return []
-    return ahead(match, scene)
-
-
-def span_behind(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Return when "the past two weeks", or "for two years now", began: a day, or the first of a month."""
-    low, high = amount(match["count"] or "")
-    count = low if low == high else (low + high) // 2
-    unit = unit_of(match["unit"])
-    if unit in _HOURS:
-        return []
-    behind = moved(scene.day, -count, -count, unit)
-    if not behind:
-        return []
-    days = behind[-1] if unit in DAYS_PER else next((found for found in behind if found.days < 32), None)
-    return [single(days.first)] if days is not None else []
-
-
-def span_ahead(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "over the next two weeks": from the day of speaking."""
-    unit = unit_of(match["unit"])
-    if unit in _HOURS or (match["count"] is None and match["unit"] != unit):
-        return []
-    _, count = amount(match["count"] or "")
-    return [Period(scene.day, found.last) for found in moved(scene.day, count, count, unit)[-1:]]
-
-
 def stepped(match: re.Match[str], scene: Scene) -> list[Period]:
     """Read "last Friday", "this month", "next summer", "the coming weekend"."""
     step, name = STEPS[re.sub(r"[\s-]+", " ", match["step"])], match["name"]
@@ -157,7 +133,7 @@ def stepped(match: re.Match[str], scene: Scene) -> list[Period]:
         "our",
         "at",
     }
-    if is_possessive and not match["the"]:
+    if is_possessive and not match["the"] and not scene.folded.startswith("'s ", match.end()):
         return []
     if name in _DOUBTFUL_DAYS | DOUBTFUL_MONTHS and not scene.text[start].isupper():
         return []
@@ -244,8 +220,15 @@ def part_of_year(match: re.Match[str], scene: Scene) -> list[Period]:
 
 def the_weekend(match: re.Match[str], scene: Scene) -> list[Period]:
     """Read "over the weekend", by the tense."""
-    tense = scene.tense(*match.span())
-    return scene.nearest([weekend_of(scene.day, weeks) for weeks in (-1, 0, 1)], tense)
+    tense = Tense.PAST if match[0].startswith("had") else scene.tense(*match.span())
+    return weekends_near(scene, [weekend_of(scene.day, weeks) for weeks in (-1, 0, 1)], tense)
+
+
+def weekends_near(scene: Scene, weekends: list[Period], tense: Tense) -> list[Period]:
+    """Return the weekends in the order of the tense; one that has only begun is not past on its Saturday."""
+    if tense is Tense.PAST and scene.day.weekday() == _SATURDAY:
+        weekends = [each for each in weekends if each.last <= scene.day]
+    return scene.nearest(weekends, tense)
 
 
 _NO_DATE_BEFORE = frozenset(
@@ -264,7 +247,22 @@ def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
     tense = scene.tense(*match.span())
     if scene.is_habit(*match.span(), tense):
         return []
-    return _weekdays_near(name, scene, tense, is_today_allowed=match["on"] is None and tense is not Tense.PAST)
+    if tense is not Tense.PAST and (clock := _CLOCK.match(scene.folded, match.end())):
+        first = scene.day + timedelta(days=int(_has_struck(clock, scene)))
+        return [single(first + timedelta(days=(WEEKDAY[name] - first.weekday()) % 7))]
+    is_over = tense is Tense.FUTURE and scene.said.hour >= _EVENING and not _TONIGHT.match(scene.folded, match.end())
+    is_today_allowed = match["on"] is None and tense is not Tense.PAST and not is_over
+    return _weekdays_near(name, scene, tense, is_today_allowed=is_today_allowed)
+
+
+def _has_struck(clock: re.Match[str], scene: Scene) -> bool:
+    """Say whether the clock has passed the time named; a bare hour up to seven is after noon."""
+    if clock["word"]:
+        return scene.said.hour >= {"noon": 12, "midday": 12, "midnight": 24}[clock["word"]]
+    hour, minute = int(clock["hour"]), int(clock["minute"] or 0)
+    is_afternoon = clock["half"] == "p" or (not clock["half"] and hour <= _EARLIEST)
+    hour = hour % 12 + 12 * is_afternoon if clock["half"] or is_afternoon else hour
+    return (scene.said.hour, scene.said.minute) >= (hour, minute)
 
 
 def _weekdays_near(name: str, scene: Scene, tense: Tense, *, is_today_allowed: bool) -> list[Period]:
@@ -306,7 +304,7 @@ def season(match: re.Match[str], scene: Scene) -> list[Period]:
     has_lead = match["lead"] or lead in _PARTS or (match["the"] and lead in _SEASON_LEADS)
     if not has_lead or scene.is_habit(*match.span(), tense):
         return []
-    return scene.nearest(yearly(match["name"], scene.day.year), tense)
+    return scene.nearest(yearly(match["name"], scene.day.year), scene.yearly_tense(*match.span()))
 
 
 _HOLIDAY_LEADS = frozenset(
@@ -320,7 +318,7 @@ def named_day(match: re.Match[str], scene: Scene) -> list[Period]:
     has_lead = scene.word_before(match.start()) in _HOLIDAY_LEADS
     if (tense is Tense.OPEN and not has_lead) or scene.is_habit(*match.span(), tense):
         return []
-    return scene.nearest(yearly(match["name"], scene.day.year), tense)
+    return scene.nearest(yearly(match["name"], scene.day.year), scene.yearly_tense(*match.span()))
 
 
 def part_of_year_ago(match: re.Match[str], scene: Scene) -> list[Period]:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from goalmem_cli.logic import readings as read
+from goalmem_cli.logic import spans
 from goalmem_cli.logic.days import HOLIDAY, MONTH, MONTH_NAME, NUMBER, ORDINAL, SEASONS, WEEKDAY, WEEKDAYS, Period
 from goalmem_cli.logic.scene import Scene
 
@@ -148,33 +149,46 @@ _RULES = (
     _rule(
         "in & UNITS",
         rf"in (?:{ABOUT} )?(?P<count>{COUNT}) (?P<unit>{UNIT})(?:'s?)?(?: time)?(?! and a half| or two)",
-        read.surely_ahead,
+        spans.surely_ahead,
+    ),
+    _rule(
+        "in & UNITS",
+        rf"(?:the )?{spans.BEST}(?: (?!in\b)[\w']+){{0,4}} in (?:{ABOUT} )?(?P<count>{COUNT}) "
+        rf"(?P<unit>{UNIT})(?!'| time\b)",
+        spans.best_in,
+        Bound.SINCE,
+    ),
+    _rule(
+        "row running straight & UNITS DAYS",
+        rf"(?:(?:the|these|for) )?(?:(?:last|past) )?(?P<count>{SOME}) (?P<unit>{UNIT}|{FULL_DAY}s?) "
+        r"(?:in a row|running|straight)",
+        spans.in_a_row,
     ),
     _rule("from hence & UNITS", rf"(?P<count>{COUNT}) (?P<unit>{UNIT}) (?:from (?:now|today)|hence)", read.ahead),
     _rule(
         "last past previous & UNITS",
         rf"(?:(?:for|over|in|during|within|throughout|of) )?(?:(?:the|these|this) )?(?:last|past|previous) "
         rf"(?P<count>{SOME}) (?P<unit>{UNIT})(?! (?:of|ago)\b)",
-        read.span_behind,
+        spans.span_behind,
         Bound.SINCE,
     ),
     _rule(
         "last past & UNITS",
         r"(?:(?:for|over|in|during|within|throughout) )?the (?:last|past)(?P<count>) (?P<unit>week|month|year|decade)"
         r"(?! (?:of|before)\b)",
-        read.span_behind,
+        spans.span_behind,
         Bound.SINCE,
     ),
     _rule(
         "now & UNITS",
         rf"(?:for )?(?:(?:well|{ABOUT}) ){{0,3}}(?P<count>{COUNT}) (?P<unit>{UNIT})(?: or so)? now",
-        read.span_behind,
+        spans.span_behind,
         Bound.SINCE,
     ),
     _rule(
         "next coming & UNITS",
         rf"(?:for|over|in|during|within) the (?:next|coming)(?: (?P<count>{SOME}))? (?P<unit>{UNIT})(?! of\b| or two)",
-        read.span_ahead,
+        spans.span_ahead,
     ),
     _rule(
         "last past coming upcoming previous this next & UNITS DAYS MONTHS SEASONS HOLIDAYS",
@@ -227,7 +241,7 @@ _RULES = (
     _rule(
         "weekend",
         r"(?:(?:over|on|at|during|for) )?the weekend(?! (?:of|before|after)\b)|had an?(?: [\w']+){0,2} weekend"
-        + _GOES_ON,
+        rf"(?:{_GOES_ON}|(?=\s+[a-z]+ing\s+(?:with|in|at|on|by|the|my|our|some|up|around|together)\b))",
         read.the_weekend,
     ),
     _rule("DAYS", rf"(?P<on>on (?:the )?)?(?P<name>{DAY}){_NO_NAME}", read.weekday),

@@ -42,20 +42,24 @@ def card(record: Mapping[str, object]) -> str:
         "| --- | --- |",
         f"| base | {record['base']} ({record['base_digest']}) |",
         f"| adapter | {record['bytes']} bytes, {record['digest']} |",
-        f"| data | {record['conversations']} conversations of goalmem's corpus, in {record['copies']} sets of names |",
+        f"| data | {record['conversations']} conversations; sets of names: {_figures(record['copies'])} |",
+        f"| started from | {record['start'] or 'nothing'} |",
         f"| training | {record['steps']} steps, {record['tokens']} tokens, {record['minutes']} minutes |",
         f"| machine | {record['device']} |",
         f"| course | {', '.join(f'{name} {value}' for name, value in _items(course))} |",
         f"| llama.cpp beside the trained model | {_figures(record['check'])} |",
         f"| versions | {', '.join(f'{name} {value}' for name, value in _items(record['versions']))} |",
         "",
-        "The corpus was written for goalmem and is its own. Never trained on, as they are what it is measured on:",
-        f"{', '.join(map(str, _list(record['held_out'])))}.",
+        "The conversations were written for goalmem and are its own. Never trained on, as it is measured on them:",
+        f"{', '.join(map(str, _list(record['held_out'])))}, and the minis' held-out part. One training conversation in",
+        "twenty was set aside to choose by.",
         "",
-        "| step | examples there were | not of the form | seen | last loss | held out, before | held out, after |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| step | examples there were | not of the form | seen | last loss | set aside | held out, before | after |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    columns = ("available", "dropped", "examples", "losses", "held_out_losses_before", "held_out_losses")
+    columns = (
+        "available", "dropped", "examples", "losses", "aside_losses", "held_out_losses_before", "held_out_losses",
+    )  # fmt: skip
     tables = [dict(_items(record[name])) for name in columns]
     lines += [f"| {kind} | {' | '.join(str(table.get(kind, 0)) for table in tables)} |" for kind in tables[0]]
     lines += ["", "Losses are means over the tokens of replies.", "", "## Measured", ""]

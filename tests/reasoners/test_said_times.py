@@ -45,5 +45,5 @@ def test_open_ends_keep_their_direction(tmp_path: Path) -> None:
     (fact,) = facts(
         tmp_path, "I have been swimming since last March, but never before yesterday in the sea."
     ).facts.values()
-    assert '"since last March" = since 1 March 2023' in fact.times
+    assert '"since last March" = since March 2023' in fact.times
     assert '"before yesterday" = before 20 May 2023' in fact.times

@@ -103,6 +103,21 @@ def test_parts_that_had_all_turns_before_them_follow() -> None:
     ]
 
 
+def test_times_are_read_again(tmp_path: Path) -> None:
+    """What an earlier goalmem took a text's times to mean gives way to what this one reads; the rest stays."""
+    store = Store(tmp_path / "store", AGED, announce=lambda _: None)
+    store.add(chat(["Friday is pizza night.", "I came yesterday.", "Tea?"], name="glosses"))
+    wanted = contents_of_units(store.path)
+    with duckdb.connect(str(store.path / "memory.duckdb")) as connection:
+        stale = '{"times": [["Friday", "2023-05-19", "2023-05-19"]]}'
+        connection.execute("UPDATE units SET attributes = ? WHERE text LIKE '%night%'", [stale])
+        connection.execute(f"DELETE FROM migrations WHERE name = '{MIGRATIONS[5][0]}'")
+    assert contents_of_units(store.path) != wanted
+    store.stats()
+    assert contents_of_units(store.path) == wanted
+    assert store.verify() == []
+
+
 def test_the_fixture_is_of_the_first_version(version_1: Path) -> None:
     """Else nothing here would be tested."""
     assert steps(version_1) == ["m001_initial"]

@@ -260,14 +260,13 @@ class Database:
 
         Whoever is stopped meanwhile leaves nothing that looks like a store.
         """
-        fresh = self._creating
         with reporting(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._create_as(fresh)
+            self._create_as(self._creating)
         except StoreDamaged:  # left half made; else whoever is making it would have it locked
-            _remove_with_log(fresh)
-            self._create_as(fresh)
+            _remove_with_log(self._creating)
+            self._create_as(self._creating)
 
     def _create_as(self, fresh: Path) -> None:
         new = self._patiently(partial(opened, str(fresh)))

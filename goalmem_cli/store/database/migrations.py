@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from goalmem_cli.errors import StoreDamaged, StoreNewer
-from goalmem_cli.logic.annotations import time_attributes
+from goalmem_cli.logic.annotations import TIMES, time_attributes
 from goalmem_cli.store.database.keys import SQL_KEY, SQL_PLACE_KEY
+from goalmem_cli.stored import FLAT
 
 
 class Run(Protocol):
@@ -55,17 +56,7 @@ def m002_times_and_lifecycle(run: Run) -> None:
     """
     run("CREATE TABLE vectors_next (unit VARCHAR, text_vector BLOB, context_vector BLOB)")
     run("CREATE TABLE forgetting (unit VARCHAR)")
-    run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
-    for (conversation,) in run("SELECT name FROM conversations"):
-        rows = run("SELECT id, text, said, attributes FROM units WHERE conversation = ?", [conversation])
-        found = {
-            unit: json.dumps(json.loads(attributes) | times, sort_keys=True)
-            for unit, text, said, attributes in rows
-            if (times := time_attributes(text, None if said is None else datetime.fromisoformat(said)))
-        }
-        run("INSERT INTO annotated SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[])", [list(found), [*found.values()]])
-    run("UPDATE units SET attributes = annotated.attributes FROM annotated WHERE id = unit")
-    run("DROP TABLE annotated")
+    _annotate(run)
 
 
 def m003_keys(run: Run) -> None:
@@ -111,12 +102,40 @@ def m005_follows(run: Run) -> None:
         parts.append((name, turns))
 
 
+def m006_times_read_again(run: Run) -> None:
+    """What relative expressions mean is read again: better since, of habits, spans, ages and holidays."""
+    _annotate(run)
+
+
+def _annotate(run: Run) -> None:
+    """Bring the attribute of times of the turns' units to what this goalmem reads in their texts."""
+    run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
+    for (conversation,) in run("SELECT name FROM conversations"):
+        rows = run(
+            "SELECT id, text, said, attributes FROM units WHERE conversation = ? AND backbone = ?", [conversation, FLAT]
+        )
+        found = {unit: (_reannotated(text, said, attributes), attributes) for unit, text, said, attributes in rows}
+        changed = {unit: now for unit, (now, before) in found.items() if now != before}
+        run(
+            "INSERT INTO annotated SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[])", [[*changed], [*changed.values()]]
+        )
+    run("UPDATE units SET attributes = annotated.attributes FROM annotated WHERE id = unit")
+    run("DROP TABLE annotated")
+
+
+def _reannotated(text: str, said: str | None, attributes: str) -> str:
+    others = {name: value for name, value in json.loads(attributes).items() if name != TIMES}
+    times = time_attributes(text, None if said is None else datetime.fromisoformat(said))
+    return json.dumps(others | times, sort_keys=True)
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m001_initial", m001_initial),
     ("m002_times_and_lifecycle", m002_times_and_lifecycle),
     ("m003_keys", m003_keys),
     ("m004_ledger", m004_ledger),
     ("m005_follows", m005_follows),
+    ("m006_times_read_again", m006_times_read_again),
 )
 
 

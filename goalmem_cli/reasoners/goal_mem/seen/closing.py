@@ -22,14 +22,19 @@ def verdict_in(wording: str) -> str | None:
 def reasons_to_check(groundings: Sequence[Grounded], breadth: int) -> tuple[str, ...]:
     """Return why an answer has to be checked once more before it leaves the engine; nothing where it need not.
 
-    An answer of a later plan may have asked for less; what the model inferred or bridged rests on its word alone.
+    An answer of a later plan may have asked for less; what the model inferred or bridged rests on its word alone. A
+    value that one grounding states or derives is inferred by none.
     """
     later = [f"it is the answer of plan {breadth}"] if breadth > 1 else []
-    inferred = [
-        f"{name} = {', '.join(values)} is inferred"
+    supports = [
+        (name, value, item.support.get(name) is Support.INFERRED)
         for item in groundings
         for name, values in item.bindings.items()
-        if item.support.get(name) is Support.INFERRED
+        for value in values
+    ]
+    supported = {(name, normalise(value)) for name, value, is_inferred in supports if not is_inferred}
+    inferred = [
+        f"{name} = {value} is inferred" for name, value, _ in supports if (name, normalise(value)) not in supported
     ]
     bridged = [note for item in groundings for note in item.notes if note.startswith(BRIDGED)]
     return tuple(dict.fromkeys([*later, *inferred, *bridged]))
