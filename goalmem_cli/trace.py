@@ -214,6 +214,31 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One of the values that an answer was computed from, and the facts that give it."""
+
+    value: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    """An answer that no fact states and that was computed from what facts do: ``count(x)``, ``between(x, y)``.
+
+    `how` is the calculation in words, `parts` what was counted, added or compared, `facts` all that it rests on. `why`
+    says what the values do not settle; then there is no value.
+    """
+
+    expression: str
+    values: tuple[str, ...] = ()
+    how: str = ""
+    facts: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    why: str = ""
+    support: Support = Support.DERIVED
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
 
@@ -233,6 +258,8 @@ class Action:
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Everything one question did. `evidence` are the facts that the answer rests on, by number.
+
+    `calculations` are the answers that were computed, in their order, where any was.
 
     `model` is the name of the language model, `adapter` the SHA-256 of the LoRA adapter it had, blank for none.
 
@@ -263,6 +290,7 @@ class Trace:
     planning: str = ""
     check: Checked | None = None
     may_be_more: bool = False
+    calculations: tuple[Calculation, ...] = ()
 
 
 def as_document(trace: Trace) -> dict[str, object]:
