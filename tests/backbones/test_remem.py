@@ -224,6 +224,7 @@ def test_bit_by_bit_gives_what_all_at_once_gives(tmp_path: Path) -> None:
     assert contents(bits) == contents(whole)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(5))
 @given(cuts=st.sets(st.integers(1, len(TEXTS) - 1)))
 def test_in_whatever_bits_it_is_told(tmp_path_factory: pytest.TempPathFactory, cuts: set[int]) -> None:
@@ -368,6 +369,7 @@ def test_what_people_wrote_breaks_no_line_of_the_prompt(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
     """Whatever the small model makes of the messages, its grammar sees to the form, and every unit names its turns."""
     store = filled(tmp_path, turns()[:3])

@@ -274,6 +274,7 @@ def test_the_outlook_counts_windows_and_their_own_turns(tmp_path: Path) -> None:
     assert (after.parts, after.turns) == (1, 2)  # the last window, which was not full
 
 
+@pytest.mark.slow
 @given(cuts=st.lists(st.integers(1, 8), min_size=1, max_size=2, unique=True), at_once=st.integers(1, 5))
 @settings(max_examples=examples(4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_incremental_equals_from_scratch(
@@ -357,6 +358,7 @@ def test_forgetting_a_conversation_leaves_the_others_labels(tmp_path: Path) -> N
     assert contents(store) == contents(fresh)
 
 
+@pytest.mark.slow
 def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
     """Whatever the small model makes of turns and of a question, grammars see to the form, and turns stay found."""
     store = filled(tmp_path, turns()[:4])

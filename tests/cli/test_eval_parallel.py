@@ -162,6 +162,7 @@ def test_a_judge_reads_as_many_answers_at_once_as_the_model_takes(goalmem: Goalm
     assert marks.count("\n") == len({(line["case"]) for line in map(json.loads, marks.splitlines())})
 
 
+@pytest.mark.slow
 def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> None:
     """Three questions at a time have the answers of one by one; a batch may round differently where words are near ties.
 
@@ -178,6 +179,7 @@ def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> No
     assert together == alone
 
 
+@pytest.mark.slow
 def test_control_c_while_the_model_writes(tmp_path: Path) -> None:
     """A real interruption of the real command: exit 130, whole lines only, and the same command finishes the run."""
     words = [sys.executable, "-m", "goalmem_cli", "eval", MOMOCO, "--reasoner", "direct", "--limit", "7",

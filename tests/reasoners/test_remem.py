@@ -393,6 +393,7 @@ def test_whatever_the_model_writes(memory: Memory, book: PromptBook, seed: int, 
     assert from_document(json.loads(json.dumps(as_document(trace)))) == trace
 
 
+@pytest.mark.slow
 def test_the_bundled_model_ends_within_bounds(memory: Memory) -> None:
     """The real small model calls tools and answers in their form."""
     with bundled() as model:

@@ -159,6 +159,7 @@ def test_an_interrupted_reading_goes_on(store: Store, tmp_path: Path) -> None:
     assert contents(other.path) == contents(store.path)
 
 
+@pytest.mark.slow
 def test_a_long_conversation_comes_in_stretches(tmp_path: Path) -> None:
     """The gaps of what was forgotten stay where they are, across the stretches' ends."""
     store = open_store(tmp_path / "store")
