@@ -19,10 +19,10 @@ from goalmem_cli.trace import Fact, Status, Trace
 
 
 class Group(StrEnum):
-    """The kinds of questions that differ in what a proof has to do."""
+    """The kinds of questions that differ in what a proof has to do: whether the first facts have the evidence."""
 
-    AT_HAND = "answered, evidence in the first facts"
-    FURTHER = "answered, evidence not in the first facts"
+    AT_HAND = "at hand"
+    FURTHER = "not at hand"
     REFUSED = "unanswerable"
 
 

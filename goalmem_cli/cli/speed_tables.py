@@ -94,27 +94,15 @@ def proofs_table(costs: Sequence[ProofCost], reading: str) -> Table:
     read = {cost.group: cost.usage.prompt_tokens for cost in costs if cost.reasoner == reading}
     rows = [
         [
-            f"{cost.group}: {cost.reasoner}", f"{cost.questions}", f"{cost.right}",
+            f"{cost.group}: {cost.reasoner}", f"{cost.right}/{cost.questions}",
             f"{(cost.usage.calls - cost.checks) / cost.questions:.2f}", f"{cost.checks / cost.questions:.2f}",
-            f"{cost.most_calls}",
-            f"{cost.usage.prompt_tokens / cost.questions:,.0f}",
+            f"{cost.most_calls}", f"{cost.usage.prompt_tokens / cost.questions:,.0f}",
             f"{(cost.usage.prompt_tokens - cost.usage.cached_tokens) / cost.questions:,.0f}",
             f"{cost.usage.prompt_tokens / read[cost.group]:.2f}",
         ]
         for cost in costs
     ]  # fmt: skip
-    heads = (
-        "gold replies",
-        "questions",
-        "right",
-        "calls",
-        "last checks",
-        "at most",
-        "prompt tokens",
-        "evaluated",
-        "times direct's",
-    )
-    return Table(heads, rows)
+    return Table(("by gold replies", "right", "calls", "checks", "most", "tokens", "evaluated", "times"), rows)
 
 
 def proofs_document(costs: Sequence[ProofCost]) -> list[Document]:
