@@ -216,6 +216,31 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One of the values that an answer was computed from, and the facts that give it."""
+
+    value: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    """An answer that no fact states and that was computed from what facts do: ``count(x)``, ``between(x, y)``.
+
+    `how` is the calculation in words, `parts` what was counted, added or compared, `facts` all that it rests on. `why`
+    says what the values do not settle; then there is no value.
+    """
+
+    expression: str
+    values: tuple[str, ...] = ()
+    how: str = ""
+    facts: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    why: str = ""
+    support: Support = Support.DERIVED
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
 
@@ -238,12 +263,15 @@ class Action:
 class Trace:
     """Everything one question did. `evidence` are the facts that the answer rests on, by number.
 
+    `calculations` are the answers that were computed, in their order, where any was.
+
     `model` is the name of the language model, `adapter` the SHA-256 of the LoRA adapter it had, blank for none.
 
     `attempts` are those of `goal-mem`, in the order that `planning` names: ``seen`` or ``blind``, which a trace of
     version 1 does not say. Every other reasoner leaves `actions`, and `stopped` for what ended them. `check` is the
     last check of an answer, where it ran; `may_be_more` says that a list is surely not complete. `certainty`, from 0
-    to 1, is which share of answers like this one is right, None where that is not known.
+    to 1, is which share of answers like this one is right, None where that is not known. `calculations` are those that
+    the answer was computed by.
     """
 
     status: Status
@@ -269,6 +297,7 @@ class Trace:
     check: Checked | None = None
     may_be_more: bool = False
     certainty: float | None = None
+    calculations: tuple[Calculation, ...] = ()
 
 
 def as_document(trace: Trace) -> dict[str, object]:

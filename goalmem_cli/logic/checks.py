@@ -126,7 +126,7 @@ _NOT_COUNTS = re.compile(r"\b(?:phone|room|model|house|serial|reference|registra
 
 def check_type(value: str, type_phrase: str) -> TypeCheck:
     """Return whether the constant can be of the type, decided for dates, times, numbers, prices and yes/no only."""
-    head = _head(type_phrase)
+    head = type_head(type_phrase)
     known = _DECIDABLE.get(head)
     if known is None or _NOT_COUNTS.search(type_phrase.casefold()):
         return TypeCheck(TypeVerdict.UNDECIDED, f"{type_phrase} is not a type that can be decided")
@@ -138,7 +138,7 @@ def check_type(value: str, type_phrase: str) -> TypeCheck:
     return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: {lack}")
 
 
-def _head(type_phrase: str) -> str:
+def type_head(type_phrase: str) -> str:
     """Return the head noun, singular: number of days -> number, monthly cost -> cost, dates -> date."""
     phrase = type_phrase.casefold().replace("_", " ").strip()
     if phrase in _DECIDABLE:
@@ -164,7 +164,7 @@ def has_one_value(atom: Atom, variable: Variable) -> bool:
     """
     is_decidable = check_type("", variable.type).verdict is not TypeVerdict.UNDECIDED
     is_of_event = bool(_ONE_VALUED_EVENTS.search(str(atom)))
-    return not variable.is_starred and (is_decidable or _head(variable.type) in _ONE_VALUED or is_of_event)
+    return not variable.is_starred and (is_decidable or type_head(variable.type) in _ONE_VALUED or is_of_event)
 
 
 _FIRST_PERSON = frozenset("i i'm i've i'd i'll my me mine myself im ive".split())

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from rich.text import Text
 from rich.tree import Tree
 
+from goalmem_cli.logic.normal import words
 from goalmem_cli.records import Usage
 from goalmem_cli.render.actions import add_action
 from goalmem_cli.render.nodes import BRIEF, Detail, add_facts, cost, heading, labelled
-from goalmem_cli.render.text import counted, plain, safe
+from goalmem_cli.render.text import counted, plain, safe, when
 from goalmem_cli.trace import (
     Attempt,
+    Calculation,
     Checked,
     Contradicted,
     Denied,
@@ -143,9 +145,17 @@ def _outcome(trace: Trace) -> Text:
         lines.append(labelled("certainty", f"{trace.certainty:.0%}"))
     if trace.substitution:
         lines.append(labelled("where", _assignments(trace.substitution)))
+    for found in trace.calculations:
+        lines.append(labelled("computed", f"{found.expression} = {_joined(found.values)} ({found.support.value})"))
+        lines.append(labelled("from", f"{found.how}, asked on {when(trace.asked)}" if _has_now(found) else found.how))
     if trace.evidence:
         lines.append(labelled("evidence", " ".join(trace.evidence)))
     return Text("\n").join(lines)
+
+
+def _has_now(found: Calculation) -> bool:
+    """Say whether the calculation goes by the time of asking, which is then shown with it."""
+    return "now" in words(found.expression) or found.expression.startswith(("age(", "duration("))
 
 
 def _add_evidence(outcome: Tree, trace: Trace, detail: Detail) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 from goalmem_cli.render.nodes import BRIEF, FULL
 from goalmem_cli.render.tree import proof_tree, reason_line
-from goalmem_cli.trace import Ending, Fact, Trace
+from goalmem_cli.trace import Calculation, Ending, Fact, Trace
 from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, SEEN, UNKNOWN
 
 AT_80 = """\
@@ -168,3 +168,12 @@ def test_hits_too_long_to_show_are_counted() -> None:
 
     assert isinstance(console.file, StringIO)
     assert "2 hits too long to show" in console.file.getvalue()
+
+
+def test_calculation_is_shown_with_its_parts_and_the_time_of_asking() -> None:
+    """An answer that was computed says from what; what goes by now says when now is."""
+    found = Calculation("between(x, now)", ("12 days",), "21 May 2023 to 2 June 2023 is 12 days", ("F1",))
+    text = drawn(proof_tree(replace(ANSWERED, answer="12 days", calculations=(found,))), 100)
+
+    assert "computed: between(x, now) = 12 days (derived)" in text
+    assert "from: 21 May 2023 to 2 June 2023 is 12 days, asked on 2 Jun 2023" in text

@@ -72,6 +72,11 @@ def are_same(left: str, right: str, bench: Bench) -> bool:
     return _compare(left, right, bench) not in (Equality.UNDECIDED, Equality.DIFFERENT)
 
 
+def shares(values: Sequence[str], others: Sequence[str]) -> bool:
+    """Say whether one of the values stands among the others, worded in any way: of $5 and 5 dollars one is kept."""
+    return any(compare(value, other) is Equality.EQUAL for value in values for other in others)
+
+
 def supports(item: Grounded, bench: Bench) -> dict[str, Support]:
     """Return how each binding of a grounding rests on its facts; of several values the weakest support counts."""
     values = _value_supports([item], bench)

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, NotationError, parse_atom
+from goalmem_cli.logic.computing.expressions import variables_of
 from goalmem_cli.logic.questions import asks_for_something
+from goalmem_cli.reasoners.goal_mem.computing import read_answers, starred_for
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition
 from goalmem_cli.records import Question
 
@@ -28,22 +30,24 @@ def parse_plan(
 ) -> Decomposition:
     """Return the decomposition that a reply's texts write down, checked for what the engine relies on.
 
+    `answer` are variables, or expressions of what is computed from them.
+
     Raises:
-        ReplyUnusable: text that is no atom, an answer variable that no subgoal could bind, or none where one is asked.
+        ReplyUnusable: text that is no atom, an answer that no subgoal could bind or that cannot be computed, or none
+            where one is asked.
     """
     if not answer and asks_for_something(question.text):
         raise ReplyUnusable("the question cannot be answered by yes or no: the goal needs an answer variable")
-    plan = Decomposition(
+    atoms = tuple({str(atom): atom for atom in map(parse_reply_atom, subgoals)}.values())
+    answers = read_answers(answer, question, atoms)
+    return Decomposition(
         parse_reply_atom(goal),
-        tuple({str(atom): atom for atom in map(parse_reply_atom, subgoals)}.values()),
-        tuple(dict.fromkeys(answer)),
+        starred_for(atoms, answers),
+        tuple(dict.fromkeys(name for expression in answers for name in variables_of(expression))),
         meanings,
         is_current,
+        answers=answers,
     )
-    found = {variable.name for subgoal in plan.subgoals for variable in subgoal.variables}
-    if missing := [name for name in plan.answer_variables if name not in found]:
-        raise ReplyUnusable(f"the answer variable {missing[0]} stands in no subgoal")
-    return plan
 
 
 def parse_reply_atom(text: str) -> Atom:

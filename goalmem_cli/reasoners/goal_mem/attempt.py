@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from goalmem_cli.logic import Atom, Substitution, Variable
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.ports import Observer
+from goalmem_cli.reasoners.goal_mem.agreement import shares
 from goalmem_cli.reasoners.goal_mem.facts import FactBook, Retrieved
 from goalmem_cli.reasoners.goal_mem.grounding import rule
 from goalmem_cli.reasoners.goal_mem.plans import (
@@ -31,7 +32,7 @@ from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Ref
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An attempt that ended: its record, and what it proved, if it did."""
+    """An attempt that ended: its record, and what it proved, if it did; `judged` are pairs that were held to be one."""
 
     record: Attempt
     is_grounded: bool
@@ -40,6 +41,7 @@ class Outcome:
     contradicted: tuple[Contradicted, ...]
     subgoals: tuple[Atom, ...]
     usage: Usage
+    judged: frozenset[Pair] = frozenset()
 
 
 class AttemptRun:
@@ -112,6 +114,7 @@ class AttemptRun:
             tuple(self._contradicted.values()),
             tuple(self._atoms),
             usage,
+            frozenset(self._same),
         )
 
     @property
@@ -276,7 +279,7 @@ class AttemptRun:
         return tuple(
             item
             for item in self._groundings
-            if all(set(values) & set(kept[name]) for name, values in item.bindings.items() if name in self._starred())
+            if all(shares(values, kept[name]) for name, values in item.bindings.items() if name in self._starred())
         )
 
     def _active(self) -> list[int]:

@@ -15,6 +15,7 @@ from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.reasoners.goal_mem.attempt import AttemptRun, Outcome
+from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, Steps
@@ -146,12 +147,15 @@ class GoalMem:
         facts = [book.facts[number] for number in cited]
         goal = outcome.substitution.apply(plan.goal)
         trace = replace(trace, evidence=tuple(cited))
+        if plan.is_computed:
+            found = calculations(plan, outcome.groundings, book.facts, question, outcome.judged)
+            return concluded(found, trace)
         if not plan.answer_variables:
             settled = [_settled_line(outcome, item) for item in items]
             return self._closed(self._steps.verdict(question, facts, goal, settled), trace)
-        found = [value for name in plan.answer_variables for value in outcome.substitution.bindings[name]]
-        reply = self._steps.answer(question, facts, goal, ", ".join(found))
-        answer, note = worded(reply, found, f"{question.text} {plan.goal.phrase}")
+        values = [value for name in plan.answer_variables for value in outcome.substitution.bindings[name]]
+        reply = self._steps.answer(question, facts, goal, ", ".join(values))
+        answer, note = worded(reply, values, f"{question.text} {plan.goal.phrase}")
         notes = (*trace.notes, note) if note else trace.notes
         return replace(trace, status=Status.ANSWERED, answer=answer, usage=trace.usage + reply.usage, notes=notes)
 

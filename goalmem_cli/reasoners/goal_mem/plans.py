@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from goalmem_cli.logic import Atom, Substitution
+from goalmem_cli.logic.computing.expressions import Call, Expression
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.records import Question
@@ -34,7 +35,8 @@ class Limits:
 class Decomposition:
     """A rule for the goal. Without answer variables the question is closed: yes or no.
 
-    `is_current` says that it asks how things stand now, `is_conclusion` that it asks what would or might be.
+    `is_current` says that it asks how things stand now, `is_conclusion` that it asks what would or might be. `answers`
+    are what the answer variables make, in order: each stands for itself, or something is computed from them.
     """
 
     goal: Atom
@@ -43,6 +45,12 @@ class Decomposition:
     meanings: Mapping[str, str] = field(default_factory=dict)
     is_current: bool = False
     is_conclusion: bool = False
+    answers: tuple[Expression, ...] = ()
+
+    @property
+    def is_computed(self) -> bool:
+        """Say whether a part of the answer is computed."""
+        return any(isinstance(answer, Call) for answer in self.answers)
 
     @property
     def key(self) -> frozenset[str]:

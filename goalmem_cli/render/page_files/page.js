@@ -192,6 +192,8 @@
       pairs([
         ["goal", trace.goal ? said(trace.goal) : ""],
         ["bindings", Object.keys(trace.substitution).length ? said(bound(trace.substitution)) : ""],
+        ["computed", trace.calculations.length ? el("ul", trace.calculations.map((found) =>
+          el("li", [said(`${found.expression} = ${found.values.join(", ") || found.why}`), soft(` (${found.support}) ${found.how}`)]))) : ""],
         ["planning", trace.planning],
         ["answers as asked", trace.check ? said(trace.check.is_same ? "yes" : trace.check.problem || `no: ${trace.check.differs}`) : ""],
         ["stopped", trace.stopped || ""],

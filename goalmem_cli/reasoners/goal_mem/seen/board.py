@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from goalmem_cli.logic import Atom, Substitution, Variable
 from goalmem_cli.logic.checks import has_one_value
 from goalmem_cli.logic.normal import normalise
+from goalmem_cli.reasoners.goal_mem.agreement import shares
 from goalmem_cli.reasoners.goal_mem.grounding import rule
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Decomposition, Pair, Proposal, Ruling, as_pair
 from goalmem_cli.reasoners.goal_mem.seen.denials import Denials
@@ -103,6 +104,11 @@ class Board:
         """The provisional bindings: what only antecedents have given so far."""
         found = {name: values for item in self._stones for name, values in item.bindings.items()}
         return {name: values for name, values in found.items() if name not in self.substitution}
+
+    @property
+    def judged(self) -> frozenset[Pair]:
+        """The pairs of constants that the model holds to be one thing."""
+        return frozenset(self._same)
 
     @property
     def starred(self) -> frozenset[str]:
@@ -229,6 +235,8 @@ class Board:
         if claim.proposal.is_contradiction:
             return number in self._contradicted
         items = [item for item in (*self._grounded, *self._stones) if item.subgoal == number]
+        if self.plan.is_computed:  # one value may stand for two things, told by other facts or beside another date
+            return any(set(claim.proposal.facts) <= set(i.facts) and i.bindings == bindings for i in items)
         known = {(n, normalise(v)) for item in items for n, values in item.bindings.items() for v in values}
         return bool(items) and all((n, normalise(v)) in known for n, values in bindings.items() for v in values)
 
@@ -359,7 +367,7 @@ class Board:
 
     def _rests_on(self, item: Grounded, bound: Bindings) -> bool:
         starred = self.starred
-        return all(set(v) & set(bound.get(n, ())) for n, v in item.bindings.items() if n in starred)
+        return all(shares(v, bound.get(n, ())) for n, v in item.bindings.items() if n in starred)
 
     def _has_answer(self, number: int) -> bool:
         return any(variable.name in self.plan.answer_variables for variable in self.atoms[number].variables)

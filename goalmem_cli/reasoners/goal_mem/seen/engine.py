@@ -14,6 +14,7 @@ from typing import Final
 from goalmem_cli.logic import Rule
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.engine import NAME
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits
 from goalmem_cli.reasoners.goal_mem.seen.attempt import REPEATED, AttemptRun, Ended, Terms
@@ -113,15 +114,9 @@ class GoalMemSeen:
         )
         cited = tuple(dict.fromkeys(number for item in items for number in item.facts))
         trace = replace(trace, evidence=cited, substitution=board.substitution.bindings)
-        if board.is_closed:
-            answer, note = verdict_in(proof.wording), ""
-            if answer is None:
-                notes = (*trace.notes, "the supporting facts settle neither yes nor no")
-                return replace(trace, notes=notes)
-        else:
-            found = [value for name in board.plan.answer_variables for value in board.substitution.bindings[name]]
-            answer, note = checked_wording(proof.wording.rstrip(" ."), found, question.text)
-        trace = replace(trace, notes=(*trace.notes, note) if note else trace.notes)
+        trace, answer = _answer(question, board, proof, sight, trace)
+        if answer is None:
+            return trace
         reasons = reasons_to_check(board.groundings, breadth)
         if reasons:
             facts = [sight.facts[number] for number in cited]
@@ -152,6 +147,20 @@ class GoalMemSeen:
             )
         notes = trace.notes if check.is_same else (*trace.notes, note)
         return replace(trace, check=check, notes=notes, usage=trace.usage + reply.usage)
+
+
+def _answer(question: Question, board: Board, proof: Proof, sight: Sight, trace: Trace) -> tuple[Trace, str | None]:
+    """Return the answer of a proved plan, computed or worded, None where it is open; and the trace with its notes."""
+    if board.is_closed:
+        verdict = verdict_in(proof.wording)
+        notes = () if verdict else ("the supporting facts settle neither yes nor no",)
+        return replace(trace, notes=(*trace.notes, *notes)), verdict
+    if board.plan.is_computed:
+        trace = concluded(calculations(board.plan, board.groundings, sight.facts, question, board.judged), trace)
+        return replace(trace, status=Status.UNKNOWN, answer=None), trace.answer
+    found = [value for name in board.plan.answer_variables for value in board.substitution.bindings[name]]
+    answer, note = checked_wording(proof.wording.rstrip(" ."), found, question.text)
+    return replace(trace, notes=(*trace.notes, note) if note else trace.notes), answer
 
 
 def _with(trace: Trace, ended: Ended) -> Trace:

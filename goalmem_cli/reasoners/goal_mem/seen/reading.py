@@ -29,7 +29,7 @@ def read_proof(reply: Any, standing: Standing, max_subgoals: int) -> Proof:
         meanings = {entry["name"]: entry["stands_for"] for entry in reply["variables"]}
         plan = _plan(standing.question, reply, max_subgoals, meanings)
         plan = replace(plan, is_current=reply["current"], is_conclusion=reply["conclusion"])
-        atoms, places = plan.subgoals, _places(plan, reply["subgoals"])
+        atoms, places = plan.subgoals, _places(reply["subgoals"])
     if plan is None:
         return Proof(None, wish=Wish.STOP)
     return Proof(
@@ -67,9 +67,11 @@ def _next(written: Sequence[Any], plan: Decomposition, question: Question, max_s
     return replace(found, is_current=plan.is_current, is_conclusion=plan.is_conclusion)
 
 
-def _places(plan: Decomposition, texts: Sequence[str]) -> dict[str, int]:
+def _places(texts: Sequence[str]) -> dict[str, int]:
     """Return which subgoal each label stands for; one that was written twice is one."""
-    return {f"S{place}": plan.subgoals.index(parse_reply_atom(text)) for place, text in enumerate(texts, 1)}
+    atoms = [parse_reply_atom(text) for text in texts]
+    distinct = list(dict.fromkeys(map(str, atoms)))
+    return {f"S{place}": distinct.index(str(atom)) for place, atom in enumerate(atoms, 1)}
 
 
 def _claim(entry: Any, places: Mapping[str, int], atoms: Sequence[Atom]) -> Claim:

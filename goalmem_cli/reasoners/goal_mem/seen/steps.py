@@ -104,7 +104,7 @@ def _inputs(standing: Standing) -> dict[str, object]:
     return _asked(standing.question) | {
         "facts": list(standing.lines),
         "goal": "" if plan is None else str(plan.goal),
-        "answer": "" if plan is None else (", ".join(plan.answer_variables) or "yes or no"),
+        "answer": "" if plan is None else (", ".join(map(str, plan.answers)) or "yes or no"),
         "subgoals": list(standing.subgoals.values()),
         "perhaps": say_bindings(standing.perhaps),
         "refused": list(standing.refused),

@@ -1,0 +1,287 @@
+"""Amounts as people write them: numbers with units, money, lengths of time; exact, or ranges where they are not sure.
+
+A length of time is an amount of seconds where it is made of weeks and less, of months where it is made of months and
+years: a month has no fixed days.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from goalmem_cli.logic.normal import stem, words
+
+
+class UnsettledError(ValueError):
+    """What the values do not settle; the message says why in a clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What an amount is of: `key` tells units apart, `shown` is how it is written, before the number for `is_sign`."""
+
+    key: str = ""
+    shown: str = ""
+    is_sign: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number from `low` to `high` of a unit, usually one number; None is an open end.
+
+    `calendar` are the whole months and the days over of a length of time that lies between two days.
+    """
+
+    low: Fraction | None
+    high: Fraction | None
+    unit: Unit = Unit()
+    is_about: bool = False
+    calendar: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, number: int | Fraction, unit: Unit | None = None) -> Amount:
+        """Return exactly so many."""
+        return cls(Fraction(number), Fraction(number), unit or Unit())
+
+    @property
+    def exact(self) -> Fraction | None:
+        """The number, where it is one."""
+        return self.low if self.low == self.high else None
+
+
+MONTH, DAY = Unit("month", "month"), Unit("second", "day")
+_MONEY = {
+    **dict.fromkeys(("€", "eur", "euro", "euros"), "EUR"),
+    **dict.fromkeys(("$", "us$", "usd", "dollar", "dollars", "buck", "bucks"), "USD"),
+    **dict.fromkeys(("£", "gbp", "pound", "pounds", "quid"), "GBP"),
+    **dict.fromkeys(("¥", "jpy", "yen"), "JPY"),
+    **dict.fromkeys(("₹", "inr", "rupee", "rupees"), "INR"),
+}
+SECONDS = {
+    "second": 1, "minute": 60, "hour": 3600, "day": 86_400, "night": 86_400, "week": 604_800, "fortnight": 1_209_600,
+}  # fmt: skip
+MONTHS = {"month": 1, "year": 12, "decade": 120}
+_SHORT = {
+    "sec": "second", "s": "second", "min": "minute", "hr": "hour", "h": "hour", "wk": "week", "yr": "year",
+    "km": "kilometre", "m": "metre", "cm": "centimetre", "kg": "kilogram", "kilo": "kilogram", "g": "gram",
+    "l": "litre", "ml": "millilitre", "mi": "mile", "percent": "%",
+}  # fmt: skip
+_SCALES = {"k": 1000, "thousand": 1000, "million": 1_000_000, "dozen": 12}
+_ABOUT = frozenset("about around roughly approximately nearly almost approx circa ca some".split())
+_BOUNDS = (
+    (re.compile(r"^(?:at least|more than|over|no (?:less|fewer) than|upwards of)\b"), "low"),
+    (re.compile(r"^(?:at most|less than|fewer than|under|up to|no more than|not more than|below)\b"), "high"),
+)
+_IDLE = frozenset("just only exactly another further extra the altogether of".split())
+_ENDS = frozenset("in on at by of for with from to a an per each every off away left over and".split())
+_SIGN = re.compile(r"(?P<sign>(?:us|a|c|nz)?[$€£¥₹])\s*(?=\d)", re.IGNORECASE)
+_DASH = re.compile(r"(?<=\d)\s*[-–]\s*(?=\d)")
+_NUMBER = r"\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"\b({_NUMBER})(?: ?\w+)? (?:to|or) ({_NUMBER})\b")
+_COUNTED = re.compile(rf"(?P<number>{_NUMBER})(?P<unit>[^\W\d_]*|%)")
+_SPELT = tuple(
+    (re.compile(pattern), plain)
+    for pattern, plain in (
+        (r"\ban? (\w+) and a half\b", r"1.5 \1"),
+        (r"\b(\d+) (\w+) and a half\b", r"\1.5 \2"),
+        (r"\b(\d+) and a half\b", r"\1.5"),
+        (r"\bhalf (?:an? )?(?=\w)", "0.5 "),
+        (r"\b(?:a )?couple(?: of)?\b", "2"),
+        (r"\b(\d+) 12\b", r"\1 dozen"),
+        (r"\ba 12\b", "12"),
+    )
+)
+
+
+@lru_cache(maxsize=4096)  # the elements of a list are compared with one another
+def read_amount(text: str) -> Amount | None:
+    """Return the amount that the whole text is, or None: no number, or several that do not make one.
+
+    "€1,150", "70 euros", "1 minute 30 seconds", "2 to 3 weeks", "about twenty", "at least 5 dogs", "40%".
+    """
+    folded = " ".join(text.casefold().split())
+    signs = {match["sign"] for match in _SIGN.finditer(folded)}
+    if len(signs) > 1:
+        return None
+    sign = next((Unit(_MONEY.get(sign, sign.upper()), sign.upper(), is_sign=True) for sign in signs), None)
+    plain = " ".join(words(_DASH.sub(" to ", _SIGN.sub("", folded))))
+    for pattern, replacement in _SPELT:
+        plain = pattern.sub(replacement, plain)
+    bound = next(((found.end(), end) for pattern, end in _BOUNDS if (found := pattern.match(plain))), None)
+    if bound is None:
+        return _ranged(plain, sign)
+    amount = _ranged(plain[bound[0] :], sign)
+    if amount is None:
+        return None
+    return replace(amount, high=None) if bound[1] == "low" else replace(amount, low=None)
+
+
+_STOPWATCH = re.compile(r"(?:(?P<hours>\d{1,2}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d)(?P<part>\.\d+)?")
+
+
+def read_stopwatch(text: str) -> Amount | None:
+    """Return the length of time that a stopwatch shows: 7:44 are minutes and seconds, 1:58:30 has hours before them."""
+    found = _STOPWATCH.fullmatch(text.strip())
+    if found is None:
+        return None
+    whole = 3600 * int(found["hours"] or 0) + 60 * int(found["minutes"]) + int(found["seconds"])
+    return Amount.of(whole + Fraction(Decimal(found["part"] or 0)), Unit("second", "second"))
+
+
+def without_noun(amount: Amount) -> Amount:
+    """Return the amount as a plain number where its unit is a noun: of 140 LPs and 35 records, 140 and 35."""
+    is_measure = amount.unit.key in _TIMES or amount.unit.key in _MONEY.values() or amount.unit.key == "%"
+    return amount if is_measure or amount.unit.is_sign else replace(amount, unit=Unit())
+
+
+def _ranged(plain: str, sign: Unit | None) -> Amount | None:
+    """Return the amount of a text in plain words, which may go from one number to another."""
+    spread = _RANGE.search(plain)
+    if spread is None:
+        return _made_of(plain.split(), sign)
+    low, high = (_made_of(f"{plain[: spread.start()]}{end}{plain[spread.end() :]}".split(), sign)
+                 for end in spread.groups())  # fmt: skip
+    if low is None or high is None or low.low is None or high.high is None or low.low > high.high:
+        return None
+    return replace(high, low=low.low)
+
+
+def _made_of(found: list[str], sign: Unit | None) -> Amount | None:
+    """Return the amount that the words make: one number with its unit, or several lengths of time together."""
+    rest = [word for word in found if word not in _ABOUT | _IDLE]
+    if rest[:1] in (["a"], ["an"]) and rest[1:] and _length(rest[1]) is not None:
+        rest = ["1", *rest[1:]]
+    parts: list[Amount] = []
+    while rest and (counted := _COUNTED.fullmatch(rest[0])):
+        unit = [counted["unit"]] if counted["unit"] else []
+        part, rest = _counted(Fraction(Decimal(counted["number"])), [*unit, *rest[1:]], sign)
+        parts.append(part)
+        if rest[:1] == ["and"] and part.unit.key in _TIMES:
+            rest = rest[1:]
+    if not parts or any(_COUNTED.fullmatch(word) for word in rest):
+        return None
+    if len(parts) > 1 and not all(part.unit.key in _TIMES for part in parts):
+        return None
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = add(whole, part)
+    return replace(whole, is_about=not _ABOUT.isdisjoint(found))
+
+
+_TIMES = frozenset({"second", "month"})
+
+
+def _counted(number: Fraction, following: list[str], sign: Unit | None) -> tuple[Amount, list[str]]:
+    """Return the amount of what is counted, and the words behind its unit."""
+    if following and following[0] in _SCALES:
+        number, following = number * _SCALES[following[0]], following[1:]
+    if sign is not None or not following or following[0] in _ENDS:
+        return Amount.of(number, sign), following
+    first, rest = following[0], following[1:]
+    if (length := _length(first)) is not None:
+        unit, factor = length
+        return Amount.of(number * factor, unit), rest
+    if first in _MONEY:
+        return Amount.of(number, Unit(_MONEY[first], first)), rest
+    ends = next((place for place, word in enumerate(following) if word in _ENDS or word[0].isdigit()), len(following))
+    noun = following[:ends]
+    unit = Unit(stem(_SHORT.get(noun[-1], noun[-1])), " ".join(noun)) if noun else Unit()
+    return Amount.of(number, unit), following[ends:]
+
+
+def _length(word: str) -> tuple[Unit, int] | None:
+    """Return the unit of time that the word names and how many seconds or months it has."""
+    singular = word.removesuffix("s") if len(word) > 1 else word
+    name = _SHORT.get(singular, singular)
+    if name in SECONDS:
+        return Unit("second", name), SECONDS[name]
+    return (Unit("month", name), MONTHS[name]) if name in MONTHS else None
+
+
+def common_unit(amounts: Sequence[Amount]) -> Unit:
+    """Return the unit that all the amounts have; a bare number takes that of the others.
+
+    Raises:
+        UnsettledError: they are of different units, such as euros and dollars.
+    """
+    units: dict[str, Unit] = {}
+    for amount in amounts:
+        units.setdefault(amount.unit.key, amount.unit)
+    units.pop("", None)
+    if len(units) > 1 and units.keys() != _TIMES:
+        names = " and ".join(sorted(unit.shown for unit in units.values()))
+        is_money = units.keys() <= set(_MONEY.values())
+        raise UnsettledError(f"{names} are {'different currencies' if is_money else 'different units'}")
+    return DAY if len(units) > 1 else next(iter(units.values()), Unit())
+
+
+def add(left: Amount, right: Amount) -> Amount:
+    """Return both together.
+
+    Raises:
+        UnsettledError: they are of different units.
+    """
+    unit = common_unit((left, right))
+    left, right = _in_seconds(left, unit), _in_seconds(right, unit)
+    return Amount(_sum(left.low, right.low), _sum(left.high, right.high), unit, left.is_about or right.is_about)
+
+
+def apart(left: Amount, right: Amount) -> Amount:
+    """Return by how much the two differ, which is never negative.
+
+    Raises:
+        UnsettledError: they are of different units.
+    """
+    unit = common_unit((left, right))
+    left, right = _in_seconds(left, unit), _in_seconds(right, unit)
+    is_about = left.is_about or right.is_about
+    one, other = _minus(left.low, right.high), _minus(right.low, left.high)
+    least = max((gap for gap in (one, other) if gap is not None and gap > 0), default=Fraction(0))
+    if None in (left.low, left.high, right.low, right.high):
+        return Amount(least, None, unit, is_about)
+    far = [_minus(left.high, right.low), _minus(right.high, left.low)]
+    return Amount(least, max(gap for gap in far if gap is not None), unit, is_about)
+
+
+def divided(amount: Amount, by: int) -> Amount:
+    """Return an equal share of the amount."""
+    low, high = amount.low, amount.high
+    return replace(amount, low=None if low is None else low / by, high=None if high is None else high / by)
+
+
+def compared(left: Amount, right: Amount) -> int | None:
+    """Return -1, 0 or 1 as the left is less, equal or more; None where their ranges leave it open.
+
+    Raises:
+        UnsettledError: they are of different units.
+    """
+    unit = common_unit((left, right))
+    left, right = _in_seconds(left, unit), _in_seconds(right, unit)
+    if left.exact is not None and left.exact == right.exact:
+        return None if left.is_about or right.is_about else 0
+    if left.high is not None and right.low is not None and left.high < right.low:
+        return -1
+    if right.high is not None and left.low is not None and right.high < left.low:
+        return 1
+    return None
+
+
+def _in_seconds(amount: Amount, unit: Unit) -> Amount:
+    """Return an amount of months as the least and the most seconds they have, where seconds are wanted."""
+    if unit.key != "second" or amount.unit.key != "month":
+        return amount
+    low = None if amount.low is None else amount.low * Fraction(28 * 86_400 if amount.low < 12 else 30 * 86_400)
+    high = None if amount.high is None else amount.high * 31 * 86_400
+    return replace(amount, low=low, high=high, unit=unit)
+
+
+def _sum(left: Fraction | None, right: Fraction | None) -> Fraction | None:
+    return None if left is None or right is None else left + right
+
+
+def _minus(left: Fraction | None, right: Fraction | None) -> Fraction | None:
+    return None if left is None or right is None else left - right

@@ -1,0 +1,130 @@
+"""Whether an expression fits the variables of its plan: it uses those that there are, and each for what it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from goalmem_cli.logic.checks import type_head
+from goalmem_cli.logic.computing.expressions import (
+    LABELLED,
+    ORDERED,
+    VERDICTS,
+    Call,
+    Expression,
+    ExpressionError,
+    Function,
+    Literal,
+    Now,
+    Use,
+)
+from goalmem_cli.logic.terms import Variable
+
+
+class Kind(StrEnum):
+    """What values a term can have, as far as its type tells."""
+
+    TIME = "a date"
+    LENGTH = "a duration"
+    AMOUNT = "a number"
+    ANY = "anything"
+
+
+_KINDS = {
+    **dict.fromkeys(("date", "when", "month", "year", "birthday"), Kind.TIME),
+    **dict.fromkeys(("duration",), Kind.LENGTH),
+    **dict.fromkeys(
+        "number count age price cost percentage amount sum total fee distance weight quantity".split(), Kind.AMOUNT
+    ),
+}
+_TIMES = frozenset({Kind.TIME, Kind.ANY})
+_AMOUNTS = frozenset({Kind.AMOUNT, Kind.LENGTH, Kind.ANY})
+_TAKES = {
+    **dict.fromkeys((Function.SUM, Function.AVERAGE, Function.DIFFERENCE, Function.MORE, Function.LESS), _AMOUNTS),
+    **dict.fromkeys(
+        (Function.BETWEEN, Function.EARLIER, Function.LATER, Function.BEFORE, Function.AFTER, Function.WEEKDAY),
+        _TIMES,
+    ),
+    Function.AGE: _TIMES,
+    Function.DURATION: _TIMES | {Kind.LENGTH},
+}
+_GIVES = {
+    **dict.fromkeys((Function.COUNT, Function.AGE), Kind.AMOUNT),
+    **dict.fromkeys((Function.BETWEEN, Function.DURATION), Kind.LENGTH),
+    Function.WEEKDAY: Kind.ANY,
+}
+SETS = frozenset({Function.BOTH, Function.EITHER, Function.WITHOUT})
+"""Those that take sets and give one."""
+GATHERING = frozenset({Function.COUNT, Function.SUM, Function.AVERAGE, Function.MOST}) | SETS
+"""Those that take every value of a variable: the plan asks for all that hold, whether or not it says so."""
+_LAST_ONLY = VERDICTS | LABELLED
+
+
+def kind_of(type_phrase: str) -> Kind:
+    """Return what values a variable of the type has, where that can be told."""
+    return _KINDS.get(type_head(type_phrase), Kind.ANY)
+
+
+def check_expression(expression: Expression, variables: Iterable[Variable]) -> None:
+    """Refuse an expression that its plan does not allow.
+
+    Raises:
+        ExpressionError: it uses a variable that the plan does not have, or one of the wrong kind: a count of one date,
+            a weekday of a price; or it has nothing of the plan in it.
+    """
+    known = {variable.name: variable for variable in variables}
+    _kind(expression, known)
+    if isinstance(expression, Now | Literal):
+        raise ExpressionError(f"{expression} needs nothing of the plan")
+
+
+def gathered(expression: Expression) -> frozenset[str]:
+    """Return the variables of which the expression takes every value; those that it orders among them."""
+    if not isinstance(expression, Call):
+        return frozenset()
+    own = expression.function in GATHERING or expression.by
+    inner = {argument.name for argument in expression.arguments if isinstance(argument, Use) and own}
+    below = (gathered(argument) for argument in expression.arguments)
+    return frozenset(inner | ({expression.by} if expression.by else set())).union(*below)
+
+
+def _kind(expression: Expression, known: Mapping[str, Variable]) -> Kind:
+    if isinstance(expression, Now):
+        return Kind.TIME
+    if isinstance(expression, Literal):
+        return Kind.ANY
+    if isinstance(expression, Use):
+        return kind_of(_variable(expression.name, known).type)
+    kinds = [_kind(argument, known) for argument in expression.arguments]
+    for argument, kind in zip(expression.arguments, kinds, strict=True):
+        _check_argument(expression, argument, kind, known)
+    if expression.by and kind_of(_variable(expression.by, known).type) is Kind.ANY:
+        raise ExpressionError(f"{expression.by} orders nothing: it is neither a date nor a number")
+    return _GIVES.get(expression.function, kinds[0])
+
+
+def _check_argument(call: Call, argument: Expression, kind: Kind, known: Mapping[str, Variable]) -> None:
+    name = call.function.value
+    if isinstance(argument, Call) and argument.function in _LAST_ONLY:
+        raise ExpressionError(f"{name} cannot take what {argument.function.value} gives")
+    takes = _TAKES.get(call.function)
+    if takes is not None and kind not in takes:
+        raise ExpressionError(f"{name} cannot take {argument}: it is {kind.value}")
+    if call.function in ORDERED and not isinstance(argument, Use):
+        raise ExpressionError(f"{name} orders a variable, not {argument}")
+    if call.function not in GATHERING:
+        return
+    if isinstance(argument, Literal) and call.function in SETS:
+        return
+    if isinstance(argument, Now | Literal) or (isinstance(argument, Call) and argument.function not in SETS):
+        raise ExpressionError(f"{name} takes a variable of several values or a set of them, not {argument}")
+    is_one = isinstance(argument, Use) and not known[argument.name].is_starred
+    if call.function is Function.COUNT and is_one and kind is not Kind.ANY:
+        raise ExpressionError(f"{name} cannot take {argument}: it is {kind.value}, not one of several")
+
+
+def _variable(name: str, known: Mapping[str, Variable]) -> Variable:
+    if name not in known:
+        there = ", ".join(known) or "none"
+        raise ExpressionError(f"the plan has no variable {name}; it has {there}")
+    return known[name]

@@ -1,0 +1,135 @@
+"""What can be put in order: by date or by amount, and only as far as their precision settles it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from goalmem_cli.logic.computing import amounts, times
+from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, read_amount
+from goalmem_cli.logic.computing.expressions import Function
+from goalmem_cli.logic.computing.rows import Element, Given, Row, Same, alike, merged
+from goalmem_cli.logic.computing.times import Time, read_time
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A thing with what orders it, the facts of both, and how the two are said together."""
+
+    element: Element
+    key: Amount | Time
+    facts: tuple[str, ...]
+    said: str
+
+
+def pairs(rows: Sequence[Row], name: str, by: str, same: Same) -> list[Pair]:
+    """Return the things with their dates or, where not all have one, amounts; the same thing with the same key is one.
+
+    Raises:
+        UnsettledError: a key is neither a date nor an amount, or not clear enough.
+    """
+    both = [row for row in rows if name in row.values and by in row.values]
+    keys = _keys([row.values[by] for row in both])
+    found: list[Pair] = []
+    for row, key in zip(both, keys, strict=True):
+        thing, given = row.values[name], row.values[by]
+        pair = Pair(Element(thing.value, thing.facts, thing.said), key, (*thing.facts, *given.facts), thing.value)
+        if name != by:
+            pair = replace(pair, said=f"{thing.value} ({given.value})")
+        known = next((place for place, one in enumerate(found) if _is_one(one, pair, same)), None)
+        if known is None:
+            found.append(pair)
+        else:
+            other = found[known]
+            element = merged(other.element, pair.element)
+            found[known] = replace(other, element=element, facts=(*other.facts, *pair.facts))
+    return found
+
+
+def _is_one(left: Pair, right: Pair, same: Same) -> bool:
+    return left.key == right.key and alike(left.element, right.element, same)
+
+
+def _keys(given: Sequence[Given]) -> Sequence[Amount | Time]:
+    dates = [read_time(one.value, one.said) for one in given]
+    found = [date for date in dates if date is not None]
+    if len(found) == len(given):
+        return found
+    numbers = [read_amount(one.value) for one in given]
+    for one, number in zip(given, numbers, strict=True):
+        if number is None:
+            raise UnsettledError(f"{one.value} is neither a date nor an amount")
+    return [number for number in numbers if number is not None]
+
+
+def chosen(found: Sequence[Pair], function: Function, place: int) -> tuple[Pair, str]:
+    """Return the pair that is surely the first, the last or the one at the place, and how that was told.
+
+    Raises:
+        UnsettledError: there is no such place, or the precision of the keys leaves it open.
+    """
+    place = {Function.FIRST: 1, Function.LAST: len(found)}.get(function, place)
+    if place > len(found):
+        raise UnsettledError(f"there are only {len(found)}: {', '.join(pair.said for pair in found)}")
+    for pair in found:
+        orders = [order(other.key, pair.key) for other in found if other is not pair]
+        if orders.count(-1) == place - 1 and orders.count(1) == len(found) - place:
+            return pair, _in_words(pair, found, function)
+    raise UnsettledError(f"the order of {_open(found)} is not settled")
+
+
+def _in_words(pair: Pair, found: Sequence[Pair], function: Function) -> str:
+    others = ", ".join(other.said for other in found if other is not pair)
+    place = "in its place" if function is Function.NTH else function.value
+    return f"{pair.said} is {place} of {len(found)}" + (f"; the others: {others}" if others else "")
+
+
+def _open(found: Sequence[Pair]) -> str:
+    """Name the first two whose order is open."""
+    for place, left in enumerate(found):
+        for right in found[place + 1 :]:
+            if order(left.key, right.key) in (None, 0):
+                return f"{left.said} and {right.said}"
+    return ", ".join(pair.said for pair in found)
+
+
+def extreme(keys: Sequence[Amount | Time], said: Sequence[str], *, is_last: bool) -> int:
+    """Return the place of the key that is surely the greatest, or the least.
+
+    Raises:
+        UnsettledError: none is.
+    """
+    wanted = 1 if is_last else -1
+    for place, key in enumerate(keys):
+        if all(order(key, other) == wanted for at, other in enumerate(keys) if at != place):
+            return place
+    raise UnsettledError(f"the order of {' and '.join(said)} is not settled")
+
+
+def order(left: Amount | Time, right: Amount | Time) -> int | None:
+    """Return -1, 0 or 1 as the left comes before, with or after the right; None where that is open.
+
+    Raises:
+        UnsettledError: they are of different kinds or units.
+    """
+    if isinstance(left, Time) and isinstance(right, Time):
+        return times.order(left, right)
+    if isinstance(left, Amount) and isinstance(right, Amount):
+        return amounts.compared(left, right)
+    raise UnsettledError("dates and amounts have no common order")
+
+
+def is_same(left: Element, right: Element, same: Same) -> bool | None:
+    """Say whether two values are the same time, amount or thing; None where that is not settled.
+
+    Raises:
+        UnsettledError: they are amounts of different units, or a time that is not clear.
+    """
+    dates = read_time(left.value, left.said), read_time(right.value, right.said)
+    if dates[0] is not None and dates[1] is not None:
+        return times.same_time(dates[0], dates[1])
+    numbers = read_amount(left.value), read_amount(right.value)
+    if numbers[0] is not None and numbers[1] is not None:
+        verdict = amounts.compared(numbers[0], numbers[1])
+        return None if verdict is None else verdict == 0
+    return same(left.value, right.value)

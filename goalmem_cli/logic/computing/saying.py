@@ -1,0 +1,135 @@
+"""How amounts are written out: in the unit that was asked for, without false precision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from goalmem_cli.logic.computing.amounts import MONTH, MONTHS, SECONDS, Amount, Unit
+
+_STEPS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
+_LONGEST_IN_DAYS = 60
+UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
+"""The units of time that a question may ask for."""
+
+
+def say_amount(amount: Amount, asked: str = "") -> str:
+    """Return the amount in words: ``12 days``, ``€1,150``, ``2 to 3 weeks``, ``about 3 months``.
+
+    `asked` is the unit of time that the question names; what is no whole number of it is rounded, and said to be about
+    so much, where it is at least one.
+    """
+    if amount.low is None or amount.high is None:
+        known, word = (amount.low, "at least") if amount.high is None else (amount.high, "at most")
+        if known is None:
+            return "any amount"
+        return f"{word} {say_amount(replace(amount, low=known, high=known, is_about=False), asked)}"
+    about = "about " if amount.is_about else ""
+    if amount.unit.key == "second":
+        said = _say_seconds(amount, asked)
+        return said if said.startswith(about) else about + said
+    if amount.unit.key == "month":
+        return about + _say_months(amount, asked)
+    return about + _say_range(amount.low, amount.high, amount.unit)
+
+
+def say_number(number: Fraction) -> str:
+    """Return the number with a comma for thousands, and with at most two digits behind its point."""
+    rounded = Fraction(round(number * 100), 100)
+    if rounded.denominator == 1:
+        return f"{rounded.numerator:,}"
+    return f"{float(rounded):,.2f}".rstrip("0")
+
+
+def _say_range(low: Fraction, high: Fraction, unit: Unit) -> str:
+    if low == high:
+        return _with_unit(say_number(low), low, unit)
+    word = "or" if high - low == 1 else "to"
+    return _with_unit(f"{say_number(low)} {word} {_signed(say_number(high), unit)}", high, unit)
+
+
+def _signed(number: str, unit: Unit) -> str:
+    return f"{unit.shown}{number}" if unit.is_sign else number
+
+
+def _with_unit(said: str, number: Fraction, unit: Unit) -> str:
+    if not unit.shown:
+        return said
+    if unit.is_sign:
+        return f"{unit.shown}{_cents(said)}"
+    return f"{said}%" if unit.key == "%" else f"{said} {_plural(unit.shown, number)}"
+
+
+def _cents(said: str) -> str:
+    whole, point, rest = said.partition(".")
+    return f"{whole}.{rest:0<2}" if point and " " not in said else said
+
+
+def _plural(word: str, number: Fraction) -> str:
+    """Return the name of a unit of time after the number; other units stay as they were written."""
+    return f"{word}s" if number != 1 and (word in SECONDS or word in MONTHS) else word
+
+
+def _say_seconds(amount: Amount, asked: str) -> str:
+    low, high = amount.low or Fraction(0), amount.high or Fraction(0)
+    is_long = not asked and high >= _LONGEST_IN_DAYS * SECONDS["day"]
+    if amount.calendar is not None and (is_long or asked in MONTHS):
+        return _say_calendar(*amount.calendar, asked) or _parts(low)
+    if low == high and asked in SECONDS:
+        return _rounded(low, asked)
+    own = SECONDS[amount.unit.shown]
+    if low == high and low % own:
+        return _parts(low)
+    name = amount.unit.shown if not low % own and not high % own else _fitting(low, high)
+    return _say_range(low / SECONDS[name], high / SECONDS[name], Unit(name, name))
+
+
+def _fitting(low: Fraction, high: Fraction) -> str:
+    """Return the longest unit, up to days, of which both ends are whole numbers."""
+    return next((name for name, length in _STEPS if not low % length and not high % length), "second")
+
+
+def _rounded(seconds: Fraction, name: str) -> str:
+    count = seconds / SECONDS[name]
+    nearest = Fraction(round(count))
+    if not nearest:
+        return _parts(seconds)
+    return ("" if count == nearest else "about ") + _say_range(nearest, nearest, Unit(name, name))
+
+
+def _parts(seconds: Fraction) -> str:
+    """Return the time in days, hours, minutes and seconds: ``3 hours 40 minutes``."""
+    said = []
+    left = seconds
+    for name, length in _STEPS:
+        count = left if name == "second" else Fraction(left // length)
+        left -= count * length
+        if count:
+            said.append(_say_range(count, count, Unit(name, name)))
+    return " ".join(said) or "0 days"
+
+
+def _say_calendar(months: int, days: int, asked: str) -> str:
+    """Return whole months and the days over, or the nearest number of the unit that is asked; nothing where it is 0."""
+    length = MONTHS.get(asked, 1)
+    nearest = round((Fraction(months) + Fraction(days, 31)) / length)
+    if asked and nearest:
+        is_about = bool(days or months % length)
+        return ("about " if is_about else "") + _say_range(*(Fraction(nearest),) * 2, Unit(asked, asked))
+    over = [_say_range(*(Fraction(days),) * 2, Unit("day", "day"))] if days else []
+    return " ".join([*([_say_months(Amount.of(months, MONTH), "")] if months else []), *over])
+
+
+def _say_months(amount: Amount, asked: str) -> str:
+    low, high = amount.low or Fraction(0), amount.high or Fraction(0)
+    year = Unit("year", "year")
+    if not high:
+        return f"less than a {amount.unit.shown}"
+    if low % 12 == high % 12 == 0 and (asked != "month" or amount.unit.shown == "year"):
+        return _say_range(low / 12, high / 12, year)
+    if low != high or low < 12 or asked == "month":
+        return _say_range(low, high, MONTH)
+    years, months = Fraction(low // 12), low % 12
+    if asked == "year":
+        return f"about {_say_range(*(Fraction(round(low / 12)),) * 2, year)}"
+    return f"{_say_range(years, years, year)} {_say_range(months, months, MONTH)}"

@@ -1,0 +1,152 @@
+"""Computed answers in a plan: read and checked as it is made, evaluated over its groundings once it is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from datetime import datetime
+from itertools import product
+
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.logic import Atom, Variable
+from goalmem_cli.logic.checks import type_head
+from goalmem_cli.logic.computing.amounts import read_amount, without_noun
+from goalmem_cli.logic.computing.asking import asked_unit
+from goalmem_cli.logic.computing.evaluation import Computed, evaluate
+from goalmem_cli.logic.computing.expressions import (
+    Call,
+    Expression,
+    ExpressionError,
+    Literal,
+    parse_expression,
+    variables_of,
+)
+from goalmem_cli.logic.computing.kinds import check_expression, gathered
+from goalmem_cli.logic.computing.rows import Given, joined, same_words
+from goalmem_cli.logic.computing.saying import say_amount
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.terms import Term
+from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Pair, as_pair
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Calculation, Fact, Grounded, Part, Status, Trace
+
+
+def read_answers(texts: Sequence[str], question: Question, subgoals: Sequence[Atom]) -> tuple[Expression, ...]:
+    """Return what a reply names as the answer: variables, or what is computed from them.
+
+    Raises:
+        ReplyUnusable: one is no expression, does not fit the subgoals, or has words of its own in it.
+    """
+    variables = {variable.name: variable for atom in subgoals for variable in atom.variables}
+    variables |= {variable.name: variable for atom in subgoals for variable in atom.variables if variable.is_starred}
+    found = []
+    for text in dict.fromkeys(texts):
+        try:
+            expression = parse_expression(text)
+            if missing := [name for name in variables_of(expression) if name not in variables]:
+                raise ReplyUnusable(f"the answer variable {missing[0]} stands in no subgoal")
+            check_expression(expression, variables.values())
+        except ExpressionError as error:
+            raise ReplyUnusable(f"the answer {text} cannot be computed: {error}") from error
+        if strange := _own_words(expression, question):
+            raise ReplyUnusable(f"the answer names {strange!r}, which does not stand in the question")
+        found.append(expression)
+    return tuple(found)
+
+
+def _own_words(expression: Expression, question: Question) -> str:
+    """Return a label or a constant of which a word stands neither in the question nor is the asker's name."""
+    asked = content_stems(f"{question.text} {question.asker or ''}")
+    return next((named for named in _named(expression) if not content_stems(named) <= asked), "")
+
+
+def _named(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, Literal):
+        yield expression.value
+    elif isinstance(expression, Call):
+        yield from expression.labels
+        for argument in expression.arguments:
+            yield from _named(argument)
+
+
+def starred_for(subgoals: Sequence[Atom], answers: Iterable[Expression]) -> tuple[Atom, ...]:
+    """Return the subgoals with a star on what an answer takes every value of, and on all that only stands beside it.
+
+    So that each payment has a date of its own, and no conflict with another payment's.
+    """
+    taken = frozenset[str]().union(*map(gathered, answers))
+    within = [atom for atom in subgoals if taken & {variable.name for variable in atom.variables}]
+    others = {v.name for atom in subgoals if atom not in within for v in atom.variables}
+    starred = taken | {v.name for atom in within for v in atom.variables} - others
+
+    def star(part: str | Term) -> str | Term:
+        return replace(part, is_starred=True) if isinstance(part, Variable) and part.name in starred else part
+
+    return tuple(Atom(tuple(map(star, atom.parts))) for atom in subgoals)
+
+
+def calculations(
+    plan: Decomposition,
+    groundings: Iterable[Grounded],
+    facts: Mapping[str, Fact],
+    question: Question,
+    judged: frozenset[Pair] = frozenset(),
+) -> tuple[Calculation, ...]:
+    """Return what each answer of the plan comes to over the groundings, joined; `judged` are pairs held to be one."""
+
+    def same(left: str, right: str) -> bool | None:
+        verdict = same_words(left, right)
+        return True if verdict is None and as_pair(left, right) in judged else verdict
+
+    numbers = {v.name for atom in plan.subgoals for v in atom.variables if type_head(v.type) in ("number", "count")}
+    given = ((item.subgoal, _plain(values, numbers)) for item in groundings for values in _rows(item, facts))
+    rows = joined(given, same)
+    unit = asked_unit(question.text)
+    return tuple(
+        _calculation(answer, evaluate(answer, rows, now=question.asked, same=same, asked=unit))
+        for answer in plan.answers
+    )
+
+
+def concluded(found: Sequence[Calculation], trace: Trace) -> Trace:
+    """Return the trace with the computed answer, which nothing words anew; unknown where the values leave it open."""
+    trace = replace(trace, calculations=tuple(found))
+    if why := next((calculation.why for calculation in found if calculation.why), ""):
+        return replace(trace, notes=(*trace.notes, f"the answer cannot be computed: {why}"))
+    values = [value for calculation in found for value in calculation.values]
+    return replace(trace, status=Status.ANSWERED, answer=", ".join(values))
+
+
+def _calculation(answer: Expression, found: Computed) -> Calculation:
+    parts = tuple(Part(element.value, element.facts) for element in found.elements)
+    return Calculation(str(answer), found.values, found.how, found.facts, parts, found.why)
+
+
+def _rows(item: Grounded, facts: Mapping[str, Fact]) -> Iterator[dict[str, Given]]:
+    """Yield what a grounding bound, one value for each variable: lists of one length go together, others all ways."""
+    said = _last_said(item, facts)
+    lengths = {len(values) for values in item.bindings.values()} - {1}
+    if len(lengths) == 1:
+        size = next(iter(lengths))
+        lists = [values * (size if len(values) == 1 else 1) for values in item.bindings.values()]
+        rows: Iterable[tuple[str, ...]] = zip(*lists, strict=True)
+    else:
+        rows = product(*item.bindings.values())
+    for row in rows:
+        yield {name: Given(value, item.facts, said) for name, value in zip(item.bindings, row, strict=True)}
+
+
+def _plain(values: Mapping[str, Given], numbers: Set[str]) -> dict[str, Given]:
+    """Return the values with plain numbers for how many there are of something: its type says of what."""
+    found = dict(values)
+    for name in numbers & found.keys():
+        if (amount := read_amount(found[name].value)) is not None:
+            found[name] = replace(found[name], value=say_amount(without_noun(amount)))
+    return found
+
+
+def _last_said(item: Grounded, facts: Mapping[str, Fact]) -> datetime | None:
+    """Return when the last of the grounding's facts was said: a relative date among its values is read from there."""
+    times = [said for number in item.facts if (said := facts[number].said) is not None]
+    return max(times, key=lambda time: Moment.from_datetime(time).clock, default=None)

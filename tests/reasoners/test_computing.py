@@ -1,0 +1,129 @@
+"""Answers that the engine computes: the plan names the expression, the groundings give its values."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import pytest
+import yaml
+
+from goalmem_cli.logic.computing.expressions import Function
+from goalmem_cli.logic.support import Support
+from goalmem_cli.reasoners.goal_mem import Limits
+from goalmem_cli.render.tree import reason_line
+from goalmem_cli.trace import Part, Status, Trace, as_document, from_document
+from tests.reasoners.scripting import FULL, SEEING, ask, ask_seen, chat, claims, grounds, plan, proved, unified
+
+LETTERS = chat(
+    "Joanna: A letter from Ben came on 2 May 2023.",
+    "Joanna: Another letter, from Ola, came on 9 May 2023.",
+    "--",
+    "Joanna: Ben sent me one more letter; it came on 17 May 2023.",
+)
+GOAL = "(Joanna) got a letter from (x:person) on (d:date)"
+FOUND = (("from Ben", "Ben", "2 May 2023"), ("Another", "Ola", "9 May 2023"), ("one more", "Ben", "17 May 2023"))
+ONE_ROUND = Limits(max_breadth=1, max_depth=0)
+
+
+def blind(question: str, *answer: str, asked: datetime = datetime(2023, 6, 1)) -> Trace:
+    """Return the trace of the letters' plan with that answer, in the order `blind`."""
+    groundings = [grounds(1, text, x=name, d=day) for text, name, day in FOUND]
+    return ask(LETTERS, question, plan(GOAL, GOAL, answer=answer), unified(*groundings), limits=ONE_ROUND, asked=asked)[
+        0
+    ]
+
+
+def seen(question: str, *answer: str) -> Trace:
+    """Return the trace of the letters' plan with that answer, in the order `seen`."""
+    written = plan(*[GOAL.replace("d:", "z:")] * 2, answer=answer)
+    groundings = [claims(1, text, x=name, z=day) for text, name, day in FOUND]
+    reply = proved(*groundings, plan=written, status="settled", wording="7 letters")
+    return ask_seen(LETTERS, question, reply, limits=ONE_ROUND)[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "computed"),
+    [
+        ("How many letters has Joanna received?", "count(x)", "3"),
+        ("Who wrote to Joanna last?", "last(x by d)", "Ben"),
+        ("Whose was the second letter?", "nth(x by d, 2)", "Ola"),
+        ("Who wrote to Joanna most often?", "most(x)", "Ben"),
+        ("Who but Ben wrote to Joanna?", "without(x, 'Ben')", "Ola"),
+    ],
+)
+def test_the_engine_computes_what_no_turn_says(question: str, answer: str, computed: str) -> None:
+    """Two letters of one person on two days are two; the value comes from the groundings, whatever a model would word."""
+    for trace in (blind(question, answer), seen(question, answer.replace("by d", "by z"))):
+        assert (trace.status, trace.answer) == (Status.ANSWERED, computed)
+        assert [calculation.support for calculation in trace.calculations] == [Support.DERIVED]
+
+
+def test_each_thing_that_was_counted_cites_its_turns() -> None:
+    """The calculation says what was counted and by which facts, and stands in the JSON document."""
+    trace = blind("How many letters has Joanna received?", "count(x)")
+    (found,) = trace.calculations
+
+    assert found.parts == (Part("Ben", ("F1",)), Part("Ola", ("F2",)), Part("Ben", ("F3",)))
+    assert (found.expression, found.how, found.facts) == ("count(x)", "Ben, Ola, Ben: 3", ("F1", "F2", "F3"))
+    assert from_document(json.loads(json.dumps(as_document(trace)))) == trace
+
+
+def test_the_time_of_asking_is_now() -> None:
+    """What lies between a date and now ends on the day of asking."""
+    trace = ask(
+        LETTERS, "How long ago did Ola write?", plan("(Ola) wrote on (x:date)", "(Ola) wrote on (x:date)",
+        answer=["between(x, now)"]), unified(grounds(1, "Ola", x="9 May 2023")), limits=ONE_ROUND,
+        asked=datetime(2023, 5, 21),
+    )[0]  # fmt: skip
+
+    assert (trace.answer, trace.calculations[0].how) == ("12 days", "9 May 2023 to 21 May 2023 is 12 days")
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("count(y)", "the answer variable y stands in no subgoal"),
+        ("weekday(count(x))", "weekday cannot take count(x): it is a number"),
+        ("without(x, 'Mary')", "'Mary', which does not stand in the question"),
+        ("total(x)", "there is no function 'total'"),
+    ],
+)
+def test_an_expression_that_does_not_fit_is_refused_and_the_plan_asked_for_once_more(answer: str, why: str) -> None:
+    """The second request says what was wrong with it."""
+    good = plan(GOAL, GOAL, answer=["count(x)"])
+    schema = FULL["decompose"].schema
+    assert schema is not None
+    groundings = unified(*(grounds(1, text, x=name, d=day) for text, name, day in FOUND))
+    trace, model = ask(
+        LETTERS, "How many letters has Joanna received?", plan(GOAL, GOAL, answer=[answer]), good, groundings,
+        limits=ONE_ROUND,
+    )  # fmt: skip
+
+    assert trace.answer == "3"
+    told = model.seen[1].tail
+    assert why in told or (answer == "total(x)" and "does not match" in told)
+
+
+def test_what_the_values_do_not_settle_is_unknown_with_the_reason() -> None:
+    """Two things of one month have no order; the question ends unknown, and says which two."""
+    turns = chat("Ann: I got the cat in May 2023.", "Ann: The dog came in May 2023 too.")
+    subgoals = ["(Ann) got the cat in (x:date)", "(Ann) got the dog in (y:date)"]
+    trace = ask(
+        turns, "Which did Ann get first, the cat or the dog?", plan("(Ann) got (x:date) and (y:date)", *subgoals,
+        answer=["earlier(the cat: x, the dog: y)"]),
+        unified(grounds(1, "cat", x="May 2023"), grounds(2, "dog", y="May 2023")), limits=ONE_ROUND,
+    )[0]  # fmt: skip
+
+    assert (trace.status, trace.answer) == (Status.UNKNOWN, None)
+    assert reason_line(trace) == (
+        "the answer cannot be computed: the order of the cat May 2023 and the dog May 2023 is not settled"
+    )
+
+
+def test_the_prompts_know_every_function() -> None:
+    """The schemas of both orders list the functions that there are, and no other."""
+    for schema in (FULL["decompose"].schema, SEEING["plan_and_prove"].schema):
+        text = yaml.safe_dump(schema, width=1000)
+        listed = text.split("|(")[1].split(")")[0]
+        assert set(listed.split("|")) == set(Function)
