@@ -1,32 +1,55 @@
-"""What every test shares: a user's home of its own, and the sample conversations."""
+"""What every test shares: how thorough it is, a share of the cores, a user's home of its own, the sample conversations.
+
+Properties see a quarter of their examples, but all with `--hypothesis-profile thorough`.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 # No test has a wall-clock limit: a slow machine is no failure.
-settings.register_profile("goalmem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("goalmem")
+settings.register_profile("thorough", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fast", settings.get_profile("thorough"), max_examples=25)
+settings.load_profile("fast")
 # A runner in the background of a script ignores Ctrl-C, as would every program that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).parent.parent
 SAMPLES = CHECKOUT / "sample_convos"
 OWN_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME")
+IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+
+
+def examples(thorough: int) -> int:
+    """Return how many examples a property is to see that is worth so many of them in a thorough run."""
+    return max(min(thorough, 3), thorough * settings().max_examples // settings.get_profile("thorough").max_examples)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give each worker cores of its own: models compute with as many threads as there are, and would fight for them."""
+    worker = getattr(config, "workerinput", None)
+    if worker and hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        number = int(worker["workerid"].removeprefix("gw"))
+        os.sched_setaffinity(0, cores[number :: worker["workercount"]] or cores)
 
 
 @pytest.fixture(scope="session")
 def _warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder that has the bundled model's weights, so that they are repacked once and not for each test."""
+    """A cache folder that has the bundled model's weights, repacked once for all workers and not for each test."""
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.weights.repacking import repacked
 
-    home = tmp_path_factory.mktemp("cache")
-    repacked(resolve("bundled").path, home / "goalmem")
+    own = tmp_path_factory.getbasetemp()
+    home = (own.parent if IS_WORKER else own) / "cache"
+    with FileLock(home.with_suffix(".lock")):
+        repacked(resolve("bundled").path, home / "goalmem")
     return home
 
 
@@ -40,8 +63,6 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _own_home: None
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) -> None:
     """Keep tests out of the user's folders and settings, and the user's settings out of tests."""
-    import os
-
     for variable in [name for name in os.environ if name.startswith("GOALMEM_")]:
         monkeypatch.delenv(variable)
     home = tmp_path_factory.mktemp("home")

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
 from goalmem_cli.trace import as_document, from_document
+from tests.conftest import examples
 from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import FULL, MOMENT, answered, ask, chat, grounds, plan, refined, unified
 from tests.reasoners.test_bounds import TURNS, Adversary
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_every_trace_comes_back_from_its_document(seed: int) -> None:
     """Through JSON text and back nothing is lost, whatever the question did."""
     engine = GoalMem(ListBackbone(TURNS), ScriptedModel(Adversary(seed)), FULL, Limits(max_breadth=2, max_depth=2))

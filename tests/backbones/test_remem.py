@@ -28,6 +28,7 @@ from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, PHRA
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from tests.backbones.remem_samples import SAID, TEXTS, turns
+from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import open_store
 
@@ -223,7 +224,8 @@ def test_bit_by_bit_gives_what_all_at_once_gives(tmp_path: Path) -> None:
     assert contents(bits) == contents(whole)
 
 
-@settings(max_examples=5)
+@pytest.mark.slow
+@settings(max_examples=examples(5))
 @given(cuts=st.sets(st.integers(1, len(TEXTS) - 1)))
 def test_in_whatever_bits_it_is_told(tmp_path_factory: pytest.TempPathFactory, cuts: set[int]) -> None:
     """Indexing after every few turns ends in what indexing once gives: units, edges and ledger."""
@@ -367,6 +369,7 @@ def test_what_people_wrote_breaks_no_line_of_the_prompt(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
     """Whatever the small model makes of the messages, its grammar sees to the form, and every unit names its turns."""
     store = filled(tmp_path, turns()[:3])

@@ -30,6 +30,7 @@ from goalmem_cli.store.looking.episodes import GIST, Bound, Operator, Ordering, 
 from goalmem_cli.store.looking.reader import Reader
 from goalmem_cli.store.memory import Store
 from tests.backbones.remem_samples import SAID, stored
+from tests.conftest import examples
 from tests.store.histories import DEEDS, NAMES, THINGS, in_order, matching, remembered
 
 EVERYWHERE = Query("")
@@ -194,7 +195,7 @@ WHENS = ("2019", "2020", "2021-02", "2022-12", "2020-02-29", "1955", "2030")
 BOUNDS = st.none() | st.builds(bound, st.sampled_from(list(Operator)), st.sampled_from(WHENS))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     names=st.tuples(name(*NAMES, "lee"), name(*DEEDS, "work"), name(*THINGS, "tea", "nothing")).filter(any),
     times=st.builds(Times, BOUNDS, BOUNDS), ordering=st.none() | st.sampled_from(list(Ordering)),

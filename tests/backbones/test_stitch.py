@@ -45,6 +45,7 @@ from tests.backbones.stitch_samples import (
     understands,
     written,
 )
+from tests.conftest import examples
 from tests.fakes import ScriptedModel
 
 both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
@@ -273,8 +274,9 @@ def test_the_outlook_counts_windows_and_their_own_turns(tmp_path: Path) -> None:
     assert (after.parts, after.turns) == (1, 2)  # the last window, which was not full
 
 
+@pytest.mark.slow
 @given(cuts=st.lists(st.integers(1, 8), min_size=1, max_size=2, unique=True), at_once=st.integers(1, 5))
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_incremental_equals_from_scratch(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int], at_once: int
 ) -> None:
@@ -356,6 +358,7 @@ def test_forgetting_a_conversation_leaves_the_others_labels(tmp_path: Path) -> N
     assert contents(store) == contents(fresh)
 
 
+@pytest.mark.slow
 def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
     """Whatever the small model makes of turns and of a question, grammars see to the form, and turns stay found."""
     store = filled(tmp_path, turns()[:4])

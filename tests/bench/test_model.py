@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from goalmem_cli.bench.model import SHIPPED, Setup, measure_model
 from goalmem_cli.bench.ways import Weights
 
 
+@pytest.mark.slow
 def test_weights_and_what_else_there_is_to_choose(weights: Weights, tmp_path: Path) -> None:
     """The file as shipped and repacked, another batch, and no flash attention; the made weights lie in the folder."""
     reported: list[tuple[int, int]] = []

@@ -57,6 +57,7 @@ TALK = {
 }
 
 
+@pytest.mark.slow
 def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> None:
     """One document with every question both ways, in one process and by itself, grammars, forms and batches."""
     path = tmp_path / "talk.json"
@@ -90,6 +91,7 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     assert {name: work["requests"] for name, work in document["batch"].items()} == {"extraction": 1, "reading": 1}
 
 
+@pytest.mark.slow
 def test_bench_speed_shows_tables(goalmem: Goalmem) -> None:
     """A column a size, on standard output."""
     outcome = goalmem("bench", "speed", "--only", "store", "--units", "100,200")

@@ -122,6 +122,7 @@ def test_an_interrupted_run_goes_on(goalmem: Goalmem, tmp_path: Path, stops_at: 
     assert without_seconds(made) == without_seconds(whole)
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_line(tmp_path: Path) -> None:
     """Killed while it measures, a run keeps every result that was written, and goes on to the same figures."""
     words = [sys.executable, "-m", "goalmem_cli", "eval", MOMOCO, "--retrieval-only", "--backbone", "bm25,dense,hybrid",

@@ -162,6 +162,7 @@ def test_a_judge_reads_as_many_answers_at_once_as_the_model_takes(goalmem: Goalm
     assert marks.count("\n") == len({(line["case"]) for line in map(json.loads, marks.splitlines())})
 
 
+@pytest.mark.slow
 def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> None:
     """Three questions at a time have the answers of one by one; a batch may round differently where words are near ties.
 
@@ -178,10 +179,11 @@ def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> No
     assert together == alone
 
 
+@pytest.mark.slow
 def test_control_c_while_the_model_writes(tmp_path: Path) -> None:
     """A real interruption of the real command: exit 130, whole lines only, and the same command finishes the run."""
     words = [sys.executable, "-m", "goalmem_cli", "eval", MOMOCO, "--reasoner", "direct", "--limit", "7",
-             "-k", "4", "--parallel", "3", "--quiet", "--json", "--out", str(tmp_path / "run")]  # fmt: skip
+             "-k", "1", "--parallel", "3", "--quiet", "--json", "--out", str(tmp_path / "run")]  # fmt: skip
     results = tmp_path / "run" / "answered.jsonl"
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as command:
         while command.poll() is None and not (results.exists() and results.read_bytes().count(b"\n") >= 1):

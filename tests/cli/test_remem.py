@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -98,11 +99,20 @@ def test_the_reasoners_need_their_backbone(momoco: Goalmem, reasoner: str) -> No
     assert outcome.error_lines[1] == "--backbone remem"
 
 
-def test_with_the_bundled_model(momoco: Goalmem) -> None:
+@pytest.mark.slow
+def test_with_the_bundled_model(goalmem: Goalmem, tmp_path: Path) -> None:
     """Whatever the small model makes of it, nothing breaks: units name turns, and a question ends."""
-    built = momoco("index", "remem", "--json")
+    lines = [
+        "**Alice:** I ordered a Kyoto Latte at cafe Momoco.",
+        "**Ben:** Was it green?",
+        "**Alice:** It was, and sweet.",
+    ]
+    (tmp_path / "cafe.md").write_text("# 8 May 2023\n\n" + "\n\n".join(lines) + "\n", encoding="utf-8")
+    assert goalmem("ingest", str(tmp_path / "cafe.md")).code == 0
+    built = goalmem("index", "remem", "--json")
     assert built.code == 0, built.err
-    outcome = momoco("ask", QUESTION, "--backbone", "remem", "--reasoner", "remem", "--json")
+    words = ("--backbone", "remem", "--reasoner", "remem", "--max-steps", "2", "--json")
+    outcome = goalmem("ask", QUESTION, *words)
     document = json.loads(outcome.out)
 
     assert outcome.code in (0, 1), outcome.err

@@ -64,6 +64,7 @@ def test_the_user_tells_it_how(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch,
         assert said in refused.error_lines[0]
 
 
+@pytest.mark.slow
 def test_with_the_bundled_model(goalmem: Goalmem, tmp_path: Path) -> None:
     """Whatever the small model makes of it, nothing breaks: every turn gets a snippet, and a question ends."""
     lines = ["**Ana:** I ordered a Kyoto Latte at Momoco.", "**Ben:** Was it green?", "**Ana:** It was, and sweet."]

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.evaluation.metrics.bootstrap import Interval, interval, paired
+from tests.conftest import examples
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 FEW = 200
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(VALUES, st.integers(0, 5))
 def test_the_mean_lies_within_its_interval(values: list[float], seed: int) -> None:
     """low <= mean <= high, all within the values' range."""
@@ -25,14 +26,14 @@ def test_the_mean_lies_within_its_interval(values: list[float], seed: int) -> No
     assert found.high <= max(values) + slack
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(VALUES)
 def test_the_same_values_give_the_same_interval(values: list[float]) -> None:
     """Nothing but values, seed and number of resamples decides."""
     assert interval(values, 3, FEW) == interval(values, 3, FEW)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(VALUES)
 def test_pairs_that_are_equal_differ_by_nothing(values: list[float]) -> None:
     """The paired interval of a sequence with itself is exactly 0."""

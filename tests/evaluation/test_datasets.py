@@ -18,6 +18,7 @@ from goalmem_cli.evaluation.datasets.questions import Repair
 from goalmem_cli.evaluation.datasets.reading import LAYOUTS, read_dataset
 from goalmem_cli.transcripts import FORMATS
 from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
+from tests.conftest import examples
 from tests.evaluation.test_came import question as came_question
 from tests.evaluation.test_came import trajectory
 from tests.transcripts.layouts import LONGMEMEVAL, REALTALK
@@ -238,7 +239,7 @@ def test_text_that_cannot_be_written_is_cleaned(tmp_path: Path) -> None:
     assert [talk.name for talk in dataset.conversations({"q\ufffd"})] == ["q\ufffd"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_whatever_is_wrong_is_an_input_error(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """A dataset with any value replaced by any other is read, or refused with the file and the place."""

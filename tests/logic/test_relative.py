@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.logic.dates import Annotation, Period, annotate, periods_in, say, spoken_in
+from tests.conftest import examples
 
 SAID = datetime(2023, 5, 24, 18, 20)  # a Wednesday
 
@@ -280,7 +281,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.one_of(st.text(max_size=80), st.lists(WORDS, max_size=12).map(" ".join)), st.none() | st.datetimes())
 def test_no_text_breaks_it(text: str, said: datetime | None) -> None:
     """Any text, said at any time, gives annotations in the text's own characters, in order and within the calendar."""

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from goalmem_cli.errors import ModelError
 from goalmem_cli.models.in_process.kv_cache import KvCache, Logits, shared_length
+from tests.conftest import examples
 from tests.models.native_model import Native, loaded
 
 CELLS = 256
@@ -173,7 +174,9 @@ def test_the_cache_holds_what_it_says(native: Native, reference: Native) -> None
         def __init__(self) -> None:
             super().__init__(native, reference)
 
-    run_state_machine_as_test(OverThese, settings=settings(max_examples=12, stateful_step_count=20, deadline=None))
+    run_state_machine_as_test(
+        OverThese, settings=settings(max_examples=examples(12), stateful_step_count=20, deadline=None)
+    )
 
 
 def test_room_is_what_fits(native: Native) -> None:

@@ -32,6 +32,7 @@ from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.trace import Fact, Status, Trace, as_document, from_document
+from tests.conftest import examples
 from tests.fakes import ListBackbone, Reply, ScriptedModel
 from tests.reasoners.sampling import Sampler
 from tests.reasoners.scripting import MOMENT, chat, number_of
@@ -59,7 +60,7 @@ both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "c
 def adversarial(test: Callable[..., None]) -> Callable[..., None]:
     """Run the test in both profiles, with a seed for the model's replies and small and large budgets."""
     drawn = given(seed=st.integers(0, 10**9), units=st.integers(1, 60), tokens=st.integers(0, 600))
-    repeated: Callable[..., None] = both_profiles(settings(max_examples=80)(drawn(test)))
+    repeated: Callable[..., None] = both_profiles(settings(max_examples=examples(80))(drawn(test)))
     return repeated
 
 

@@ -18,6 +18,7 @@ from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Status, Trace
+from tests.conftest import examples
 from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import COMPACT, FULL, MOMENT, chat
 
@@ -132,7 +133,7 @@ def check(trace: Trace, is_strict: bool) -> None:
     budget=st.integers(1, 60),
     is_strict=st.booleans(),
 )
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_engine_ends_within_its_bound(
     book: PromptBook, seed: int, breadth: int, depth: int, budget: int, is_strict: bool
 ) -> None:

@@ -23,6 +23,7 @@ def model() -> LlamaModel:
     return LlamaModel.from_file(spec.path, adapter=spec.adapter, context=4096, threads=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["compact", "full"])
 @pytest.mark.parametrize("question", ["What did Alice order at Momoco?", "Does Ben have a dog?"])
 def test_bundled_model_stays_within_bound_and_evidence(model: LlamaModel, profile: Profile, question: str) -> None:

@@ -244,6 +244,7 @@ def test_whatever_the_model_writes(book: PromptBook, seed: int, units: int, toke
         assert trace.evidence
 
 
+@pytest.mark.slow
 def test_the_bundled_model_ends_within_bounds() -> None:
     """The real small model keeps to one thought and one action a step."""
     with bundled() as model:

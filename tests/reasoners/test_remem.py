@@ -26,6 +26,7 @@ from goalmem_cli.records import Question
 from goalmem_cli.store.memory import Store
 from goalmem_cli.trace import Fact, Status, Stop, Trace, as_document, from_document
 from tests.backbones.remem_samples import SAID, stored
+from tests.conftest import examples
 from tests.fakes import ListBackbone, Reply, ScriptedModel
 from tests.reasoners.forward import COMPACT, FULL, RUBBISH, Adversary, both_profiles, bundled
 from tests.reasoners.scripting import number_of
@@ -375,7 +376,7 @@ def test_both_are_made_over_their_backbone_alone(memory: Memory, store: Store, n
 
 
 @both_profiles
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**9), units=st.integers(1, 60), tokens=st.integers(0, 600))
 def test_whatever_the_model_writes(memory: Memory, book: PromptBook, seed: int, units: int, tokens: int) -> None:
     """Calls and budget keep their bounds, and nothing is cited that was not found."""
@@ -392,6 +393,7 @@ def test_whatever_the_model_writes(memory: Memory, book: PromptBook, seed: int, 
     assert from_document(json.loads(json.dumps(as_document(trace)))) == trace
 
 
+@pytest.mark.slow
 def test_the_bundled_model_ends_within_bounds(memory: Memory) -> None:
     """The real small model calls tools and answers in their form."""
     with bundled() as model:

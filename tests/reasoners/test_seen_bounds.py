@@ -7,6 +7,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,6 +93,7 @@ class SeenAdversary:
         return {"subgoal": pick(LABELS[:6]), "why": "open", "queries": [pick(QUERIES)], "needs": needs}
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**9),
     breadth=st.integers(1, 3),

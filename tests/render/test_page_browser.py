@@ -223,6 +223,7 @@ def test_no_request_leaves_the_page(opened: Chrome, file: Path) -> None:
     assert len(complaints(opened)) >= 2
 
 
+@pytest.mark.slow
 def test_thousands_of_questions_stay_usable(browser: Chrome, tmp_path: Path) -> None:
     """Only a page of the list is there at a time; one can turn pages, and find the last question by its words."""
     browser.get(written(tmp_path / "long.html", long_run(3000)).as_uri())

@@ -22,6 +22,7 @@ from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Derivation, Ranking, Selection
 from goalmem_cli.transcripts.formats import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
+from tests.conftest import examples
 from tests.fakes import HashEmbedder, SessionNotes
 from tests.store.contents import contents, holding
 from tests.store.samples import CAFE, chat, open_store
@@ -488,7 +489,7 @@ def test_a_ledger_that_disagrees_is_found(store: Store, statement: str) -> None:
     st.sampled_from([None, "Alice", "Ben"]),
     st.integers(0, 2),
 )
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_whatever_is_forgotten_the_parts_agree(said: list[list[str]], speaker: str | None, which: int) -> None:
     """After forgetting, no word or note is left without a part, and indexing again equals indexing only what is left."""
     with TemporaryDirectory() as folder:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from goalmem_cli.records import Query
 from goalmem_cli.store.looking.episodes import FACT, Episodes, Operator, Ordering, Sought, Times
 from goalmem_cli.store.looking.reader import Reader
+from tests.conftest import examples
 from tests.store.histories import (
     BACKBONE,
     DEEDS,
@@ -52,7 +53,7 @@ SOUGHT = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(data=st.data())
 def test_every_question_has_the_answer_of_the_reference(episodes: Episodes, data: st.DataObject) -> None:
     """First and last, the nth, overlaps and counts over a thousand facts are exactly what plain Python gives."""

@@ -22,6 +22,7 @@ from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Scored, Selection
 from goalmem_cli.transcripts.formats import conversations_in, detect, read_file
 from goalmem_cli.transcripts.reading.source import Source
+from tests.conftest import examples
 from tests.store.contents import contents
 from tests.store.killing import OLD, gist
 from tests.store.samples import CAFE, START, chat, open_store
@@ -158,6 +159,7 @@ def test_an_interrupted_reading_goes_on(store: Store, tmp_path: Path) -> None:
     assert contents(other.path) == contents(store.path)
 
 
+@pytest.mark.slow
 def test_a_long_conversation_comes_in_stretches(tmp_path: Path) -> None:
     """The gaps of what was forgotten stay where they are, across the stretches' ends."""
     store = open_store(tmp_path / "store")
@@ -270,7 +272,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
 
 
 @given(st.lists(conversations(), min_size=1, max_size=3), st.sampled_from([None, "user", ""]))
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_any_store_comes_back_from_its_export(said: list[Conversation], forgotten: str | None) -> None:
     """Whatever was said and forgotten, a new store that reads the export holds the same, and reads it again as known."""
     with TemporaryDirectory() as folder:

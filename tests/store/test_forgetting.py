@@ -21,6 +21,7 @@ from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.stored import FLAT, Forgotten, Ranking, Selection
+from tests.conftest import examples
 from tests.fakes import HashEmbedder
 from tests.store.contents import contents, holding
 from tests.store.killing import gist, trace_about
@@ -360,7 +361,7 @@ SELECTIONS = st.builds(
 
 
 @given(TEXTS, TEXTS, st.sampled_from([2, 100]), st.booleans(), SELECTIONS)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_any_forgetting_is_as_if_it_had_not_been_said(
     one: list[str], two: list[str], per_session: int, has_times: bool, selection: Selection
 ) -> None:

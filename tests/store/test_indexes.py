@@ -30,7 +30,7 @@ from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.units import Entry
 from goalmem_cli.stored import Ranking
-from tests.conftest import CHECKOUT
+from tests.conftest import CHECKOUT, examples
 from tests.store.samples import CAFE, chat, open_store
 
 DIMENSION = 4
@@ -444,7 +444,7 @@ SMALL = st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), max_size=
 
 
 @given(SMALL, st.data(), st.integers(1, 40))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_search_finds_what_sorting_all_rows_finds(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[int]], data: st.DataObject, depth: int
 ) -> None:
@@ -502,7 +502,7 @@ def test_a_search_copies_no_matrix(tmp_path: Path) -> None:
 
 
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 39), max_size=9))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_rows_of_units_are_those_that_live(
     tmp_path_factory: pytest.TempPathFactory, wanted: set[int], dead: set[int]
 ) -> None:

@@ -25,6 +25,8 @@ from tests.store.contents import Contents, contents, holding, left_over
 from tests.store.killing import FORGOTTEN, NEW, OLD, OPERATIONS, ROOT
 from tests.store.samples import chat
 
+pytestmark = pytest.mark.slow
+
 BARE_DATABASE = 3 * 4096
 """The size of a database file in which nothing was written yet: three headers, with an id at random."""
 

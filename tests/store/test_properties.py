@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.records import Conversation
+from tests.conftest import examples
 from tests.store.samples import chat, open_store
 
 TEXTS = st.lists(st.sampled_from(["tea", "Tee, bitte.", "お茶をください", "a\x00b", "long " * 300]), max_size=5)
@@ -28,7 +29,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
 
 
 @given(st.lists(conversations(), min_size=1, max_size=4))
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
 def test_any_sequence_of_adds_leaves_parts_that_agree(sequence: list[Conversation]) -> None:
     """After each add nothing is wrong, every turn is there, and the same add again is nothing new."""
     with TemporaryDirectory() as folder:

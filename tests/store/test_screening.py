@@ -19,6 +19,7 @@ from goalmem_cli.store.indexes.derived import Indexed
 from goalmem_cli.store.indexes.screening import Heads, best_of, candidates, width_of, write_heads
 from goalmem_cli.store.indexes.vector_index import VectorIndex
 from goalmem_cli.store.units import Entry
+from tests.conftest import examples
 
 DIMENSION = 32
 ROWS = 2000
@@ -43,7 +44,7 @@ def entries(matrix: Vectors, first: int = 0) -> list[Indexed]:
     return found
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.integers(0, 2**16), st.sampled_from([1e-3, 1.0, 40.0]), st.integers(1, DEPTH), st.sampled_from([0.0, 0.3]),
     st.integers(0, 200),

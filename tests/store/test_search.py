@@ -18,6 +18,7 @@ from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.passages import estimate_tokens
 from goalmem_cli.stored import Ranking
+from tests.conftest import examples
 from tests.fakes import HashEmbedder
 from tests.store.samples import CAFE, START, chat, open_store
 
@@ -121,7 +122,7 @@ def test_operators_are_text(cafe: Store, text: str) -> None:
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_any_text_can_be_searched(cafe: Store, text: str) -> None:
     """Whatever is asked, every ranking answers with a list."""
     ranked = cafe.rank(Query(text), EVERY, 5)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts import read_file
+from tests.conftest import examples
 from tests.transcripts.test_agent_log import CLAUDE, CODEX, lines
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 from tests.transcripts.test_signal_text import LETTERS, MARKDOWN, SHORT
@@ -69,7 +70,7 @@ def test_mutated_logs(
 
 
 @pytest.mark.parametrize("name", ["users.json", "channels.json", "general/2023-12-31.json"])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30))
 @given(data=st.data(), value=VALUES)
 def test_mutated_folders(tmp_path: Path, name: str, data: st.DataObject, value: object) -> None:
     """A Slack export with one value of one of its files replaced by anything."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.tuning.batches import MIX, WINDOW, Tokens, batches
+from tests.conftest import examples
 
 LENGTHS = st.lists(st.tuples(st.sampled_from(sorted(MIX)), st.integers(1, 300), st.integers(1, 40)), min_size=1)
 
@@ -29,7 +30,7 @@ def windows(examples: list[Tokens], mix: dict[str, float], count: int, most: int
     raise AssertionError("batches came to an end")
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(lengths=LENGTHS, most=st.integers(50, 600))
 def test_batches_stay_within_their_tokens(lengths: list[tuple[str, int, int]], most: int) -> None:
     """A batch has no more tokens than it may, its padding counted; what is longer alone comes alone."""

@@ -21,6 +21,7 @@ from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.lora import BASE_DIGEST, Adapter
 from goalmem_cli.tuning import adapter, training
 from goalmem_cli.tuning.batches import Tokens
+from tests.conftest import examples
 from tests.tuning.small_model import HEADS, KEY_HEADS, LAYERS, VOCABULARY, WIDTH, write_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
@@ -207,7 +208,7 @@ def test_losses_are_of_each_reply_token_after_what_comes_before_it(trained: Any)
         assert training.mean_losses(trained, [example], 100)[example.kind] == pytest.approx(-np.mean(told), abs=0.03)
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(most=st.integers(1, 300))
 def test_losses_do_not_depend_on_what_examples_are_batched_with(trained: Any, most: int) -> None:
     """Padding has no say in a loss, wherever it comes."""

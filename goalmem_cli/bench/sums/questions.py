@@ -90,8 +90,8 @@ def _totals(story: Story) -> Iterator[Sum]:
             continue
         whole, subgoals = sum(one.price for one in found), (_bought(person, kind),)
         yield Sum(
-            "total", f"How much did {person} spend on {kind}s altogether?", (_euros(Decimal(whole)),), "sum(y)", subgoals,
-            _all(found),
+            "total", f"How much did {person} spend on {kind}s altogether?", (_euros(Decimal(whole)),), "sum(y)",
+            subgoals, _all(found),
         )  # fmt: skip
         mean = Decimal(whole) / len(found)
         yield Sum(
