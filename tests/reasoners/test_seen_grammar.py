@@ -76,6 +76,7 @@ def test_schema_is_a_grammar_that_lets_a_reply_through(tokens: PromptTokens, nam
     assert not tokens.allows(request, reply.replace("S1", "S9")) or "S1" not in reply
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a plan to write", "a closed plan that is given", "the last check"])
 def test_bundled_model_decodes_valid_json(name: str) -> None:
     """With the full prompts, whatever it says, the reply is JSON of its schema, whose texts and lists are short here."""
