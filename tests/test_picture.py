@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from io import StringIO
 from pathlib import Path
@@ -10,6 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.evaluation.datasets.reading import read_dataset
+from goalmem_cli.evaluation.replies import GoldReplies
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
@@ -18,7 +19,6 @@ from goalmem_cli.render.tree import proof_tree
 from goalmem_cli.store import Store
 from goalmem_cli.transcripts import read_file, transcript_files
 from tests.fakes import ScriptedModel
-from tests.reasoners.gold import GoldScript
 from tests.reasoners.scripting import FULL, MOMENT
 
 ROOT = Path(__file__).parents[1]
@@ -42,10 +42,10 @@ def test_picture_is_a_real_trace(tmp_path: Path) -> None:
     ]
     store.add_all(conversations)
     momoco = next(conversation for conversation in conversations if conversation.name == "momoco-01")
-    entry = json.loads((ROOT / "sample_convos" / "momoco.json").read_text("utf-8"))["qa"][0]
-    script = GoldScript(entry, {turn.label: turn for turn in momoco.turns})
+    case = read_dataset([ROOT / "sample_convos" / "momoco.json"]).cases[0]
+    script = GoldReplies(case, {turn.label: turn for turn in momoco.turns})
     trace = GoalMem(FlatBackbone(store, "hybrid"), ScriptedModel(script), FULL, Limits()).answer(
-        Question(entry["question"], MOMENT)
+        Question(case.question, MOMENT)
     )
     page = StringIO()
     Console(file=page, width=80, markup=False, highlight=False).print(proof_tree(trace, BRIEF))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,10 +16,11 @@ import goalmem_cli
 from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.cli.measuring import listed
-from goalmem_cli.config import LEAST, MOST
+from goalmem_cli.config import LEAST, MOST, Settings
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from goalmem_cli.bench.proofs import GoldQuestion
     from goalmem_cli.bench.recording import RecordedQuestion
     from goalmem_cli.bench.ways import Weights
     from goalmem_cli.cli.speed_tables import Table
@@ -26,12 +28,14 @@ if TYPE_CHECKING:
     from goalmem_cli.evaluation.runs.runner import Memory
     from goalmem_cli.ports import LanguageModel, Reasoner
     from goalmem_cli.prompts import Profile
+    from goalmem_cli.records import Turn
 
 SCHEMA_VERSION = 1
 LEAST_CALLS = 3
 SESSIONS = 8
 PROCESSES = 3
 READING = "direct"  # the reasoner that makes one call a question, which depends on no other question's
+AMPLE = 32_768  # tokens of context, as large models have
 SIZES = "1000,10000,100000"
 
 _PACKAGE = Path(goalmem_cli.__file__).parent
@@ -77,10 +81,11 @@ def speed(
 
     The calls stand beside those that plain llama-cpp-python makes.
 
-    calls: the calls of whole questions both ways, in one process and in a process each. reply: grammars, and JSON
-    against lines. batch: requests in one call against one by one. model: types of weights, threads, batches. store:
-    ingest and search, for which it takes about 5 KB of disk a unit. Everything is made in a folder that is gone
-    afterwards.
+    calls: the calls of whole questions both ways, in one process and in a process each; and, for questions with gold
+    plans, what proofs cost where a model replies as these do, within the limits that `goalmem ask` has. reply:
+    grammars, and JSON against lines. batch: requests in one call against one by one. model: types of weights, threads,
+    batches. store: ingest and search, for which it takes about 5 KB of disk a unit. Everything is made in a folder that
+    is gone afterwards.
     """
     from goalmem_cli.models.catalogue import is_address
 
@@ -168,7 +173,57 @@ class SpeedBench:
         with self._screen.counting("questions in processes of their own") as reach:
             processes = compare_processes(self._weights, recorded[:PROCESSES], states, reach)
         self._show(processes_table(processes))
-        return calls_document(compared) | {"processes": processes_document(processes)}
+        return calls_document(compared) | {"processes": processes_document(processes), "proofs": self._proofs()}
+
+    def _proofs(self) -> object:
+        """What proofs cost where a model says what the gold plans say, at the limits that `goalmem ask` has."""
+        from goalmem_cli.bench.proofs import measure_proofs
+        from goalmem_cli.cli.speed_tables import proofs_document, proofs_table
+        from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
+        from goalmem_cli.reasoners.goal_mem import BLIND, SEEN
+
+        questions = self._gold_questions()
+        if not questions:
+            self._screen.note("no question has a gold plan: what proofs cost is not counted")
+            return []
+        names = {SEEN: SEEN, BLIND: BLIND, READING: None}
+        with closing(PromptTokens(self._weights.shipped)) as tokens:
+            build = {name: partial(self._reasoner, planning) for name, planning in names.items()}
+            with self._screen.counting("questions by their gold plans") as reach:
+                costs = measure_proofs(questions, build, tokens.prompt, SEEN, reach)
+        self._show(proofs_table(costs, READING))
+        return proofs_document(costs)
+
+    def _gold_questions(self) -> list[GoldQuestion]:
+        """The questions with gold plans, each asked of all conversations of its domain."""
+        from goalmem_cli.bench.proofs import GoldQuestion
+        from goalmem_cli.evaluation.replies import GoldReplies
+        from goalmem_cli.evaluation.runs.runner import Memory
+
+        memory = Memory(self._memory.store, self._dataset, self._dataset.cases, by_domain=True)
+        memory.fill()
+        planned = [case for case in self._dataset.cases if case.plan is not None]
+        turns: dict[str, dict[str, Turn]] = {}
+        for turn in memory.store.turns(sorted({case.conversation for case in planned})):
+            turns.setdefault(turn.conversation, {})[turn.label] = turn
+        return [
+            GoldQuestion(
+                memory.question(case), partial(GoldReplies, case, turns[case.conversation]), frozenset(case.evidence),
+                case.conversation, case.is_unanswerable,
+            )
+            for case in planned
+        ]  # fmt: skip
+
+    def _reasoner(self, planning: str | None, model: LanguageModel) -> Reasoner:
+        """Build goal-mem in an order, or what reads, with the full prompts, over a model that replies as told."""
+        from goalmem_cli.loading import LoadedModel
+        from goalmem_cli.wiring import GOAL_MEM, build_reasoner
+
+        settings = replace(
+            Settings(self._run.settings.store), reasoner=GOAL_MEM if planning else READING, planning=planning
+        )
+        loaded = LoadedModel(model, "gold replies", "full", AMPLE)
+        return build_reasoner(settings, self._memory.store, loaded)
 
     def _reply(self) -> object:
         from goalmem_cli.bench.reply import measure_replies

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from goalmem_cli.bench.batch import BatchComparison
     from goalmem_cli.bench.calls import CallCost, CallsComparison, ProcessCosts
     from goalmem_cli.bench.model import ModelSpeed
+    from goalmem_cli.bench.proofs import ProofCost
     from goalmem_cli.bench.reply import ReplyFigures
     from goalmem_cli.bench.store import SizeFigures
 
@@ -86,6 +87,27 @@ def processes_document(processes: Sequence[ProcessCosts]) -> list[Document]:
         }
         for each in processes
     ]
+
+
+def proofs_table(costs: Sequence[ProofCost], reading: str) -> Table:
+    """Return what a question of each group costs each reasoner, and how many times the tokens of the one that reads."""
+    read = {cost.group: cost.usage.prompt_tokens for cost in costs if cost.reasoner == reading}
+    rows = [
+        [
+            f"{cost.group}: {cost.reasoner}", f"{cost.right}/{cost.questions}",
+            f"{(cost.usage.calls - cost.checks) / cost.questions:.2f}", f"{cost.checks / cost.questions:.2f}",
+            f"{cost.most_calls}", f"{cost.usage.prompt_tokens / cost.questions:,.0f}",
+            f"{(cost.usage.prompt_tokens - cost.usage.cached_tokens) / cost.questions:,.0f}",
+            f"{cost.usage.prompt_tokens / read[cost.group]:.2f}",
+        ]
+        for cost in costs
+    ]  # fmt: skip
+    return Table(("by gold replies", "right", "calls", "checks", "most", "tokens", "evaluated", "times"), rows)
+
+
+def proofs_document(costs: Sequence[ProofCost]) -> list[Document]:
+    """Return what the questions of each group cost each reasoner together."""
+    return [asdict(cost) for cost in costs]
 
 
 def grammars_table(figures: ReplyFigures) -> Table:

@@ -16,10 +16,13 @@ from goalmem_cli.render.text import counted, plain, safe, when
 from goalmem_cli.trace import (
     Attempt,
     Calculation,
+    Checked,
     Contradicted,
+    Denied,
     Ending,
     Fact,
     Grounded,
+    Opened,
     Refined,
     Rejected,
     Status,
@@ -29,7 +32,13 @@ from goalmem_cli.trace import (
 )  # fmt: skip
 
 _GUIDES = "dim"
-_STATE_STYLES = {"grounded": "green", "contradicted": "magenta", "unresolved": "yellow", "rejected": "red"}
+_STATE_STYLES = {
+    "grounded": "green",
+    "contradicted": "magenta",
+    "denied": "magenta",
+    "unresolved": "yellow",
+    "rejected": "red",
+}
 _STATUS_STYLES = {Status.ANSWERED: "bold green", Status.UNKNOWN: "bold yellow", Status.FAILED: "bold red"}
 _NEAREST = 3
 
@@ -56,10 +65,12 @@ def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
         add_action(tree, action, trace.facts, detail)
     if trace.stopped is not None:
         tree.add(labelled("stopped", trace.stopped.value))
+    if trace.check is not None:
+        tree.add(_checked(trace.check))
     outcome = tree.add(_outcome(trace))
     if trace.actions:
         _add_evidence(outcome, trace, detail)
-    for note in trace.notes:
+    for note in (*trace.notes, *(["there may be more"] if trace.may_be_more else [])):
         tree.add(labelled("note", note))
     tree.add(Text(usage_line(trace.usage), style="dim"))
     return tree
@@ -185,11 +196,13 @@ def _add_step(node: Tree, step: Step, page: _Page) -> None:
         _add_contradicted(branch, contradicted, page)
     for rejected in step.rejected:
         _add_rejected(branch, rejected, page)
-    for unresolved in step.unresolved:
-        branch.add(_unresolved(unresolved, page))
+    for denied in step.denied:
+        _add_denied(branch, denied, page)
+    for line in (*(_unresolved(unresolved, page) for unresolved in step.unresolved), *_standing(step, page)):
+        branch.add(line)
     _add_other_facts(branch, step, page)
-    for refined in step.refined:
-        branch.add(_refined(refined, page))
+    for line in (*map(_opened, step.opened), *(_refined(refined, page) for refined in step.refined)):
+        branch.add(line)
     if step.failure is not None:
         branch.add(labelled("failed", step.failure, "red"))
 
@@ -217,6 +230,37 @@ def _add_rejected(branch: Tree, rejected: Rejected, page: _Page) -> None:
         node.add(labelled("proposed", _assignments(rejected.bindings)))
     node.add(labelled("why", rejected.why))
     add_facts(node, rejected.facts, page.facts, page.detail)
+
+
+def _add_denied(branch: Tree, denied: Denied, page: _Page) -> None:
+    node = branch.add(_state("denied", denied.subgoal, page))
+    node.add(labelled("why", denied.why))
+    if denied.is_final:
+        node.add(labelled("settled", "it was said again, or a further look for it brought nothing new"))
+    add_facts(node, denied.facts, page.facts, page.detail)
+
+
+def _standing(step: Step, page: _Page) -> list[Text]:
+    """Return what a round left beside its groundings: lists, provisional bindings, antecedents that were dropped."""
+    dropped = [_named(page.subgoals, number) for number in step.dropped]
+    lines = {
+        "several values": ", ".join(step.several),
+        "perhaps": _assignments(step.provisional),
+        "dropped": "; ".join(dropped),
+    }
+    return [labelled(name, text) for name, text in lines.items() if text]
+
+
+def _opened(opened: Opened) -> Text:
+    return labelled(f"{_label(opened.subgoal)} to look for", "; ".join(opened.queries))
+
+
+def _checked(check: Checked) -> Text:
+    """Return what the last check said, and why it ran."""
+    verdict = "yes" if check.is_same else check.problem or f"no: {check.differs}"
+    return Text("\n").join(
+        [labelled("answers the question as asked", verdict), labelled("checked since", "; ".join(check.reasons))]
+    )
 
 
 def _unresolved(unresolved: Unresolved, page: _Page) -> Text:

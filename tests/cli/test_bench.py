@@ -43,7 +43,17 @@ TALK = {
             {"speaker": "Priya", "dia_id": "D1:3", "text": "She lives in Leeds."},
         ],
     },
-    "qa": [{"question": "Where does Priya live?", "answer": "Oslo", "evidence": ["D1:1"], "category": 4}],
+    "qa": [
+        {
+            "question": "Where does Priya live?",
+            "answer": "Oslo",
+            "evidence": ["D1:1"],
+            "category": 4,
+            "goal": "(Priya) lives in (x:city)",
+            "answer_variables": ["x"],
+            "subgoals": [{"text": "(Priya) lives in (x:city)", "facts": ["D1:1"], "bindings": {"x": "Oslo"}}],
+        }
+    ],
 }
 
 
@@ -68,6 +78,12 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     assert calls["warm"]["times_fewer_tokens"] == fewer > 1.5
     (process,) = calls["processes"]
     assert process["warm"]["evaluated_tokens"] < process["plain"]["evaluated_tokens"]
+
+    proofs = {cost["reasoner"]: cost for cost in calls["proofs"]}
+    assert list(proofs) == ["seen", "blind", "direct"]
+    assert {name: cost["usage"]["calls"] for name, cost in proofs.items()} == {"seen": 1, "blind": 3, "direct": 1}
+    assert all(cost["right"] == cost["questions"] == 1 for cost in proofs.values())
+    assert proofs["direct"]["usage"]["prompt_tokens"] < proofs["seen"]["usage"]["prompt_tokens"]
 
     steps = {cost["step"] for cost in document["reply"]["grammars"]}
     assert {"decompose", "unify"} <= steps

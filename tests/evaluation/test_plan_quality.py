@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import pytest
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.evaluation.metrics.plan_quality import PlanQuality, cited_without_reading, final_plan, plan_quality
 from goalmem_cli.logic.support import Support
+from goalmem_cli.reasoners.goal_mem import BLIND, SEEN, Planning
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Step
-from goalmem_cli.transcripts import read_file
 from tests.reasoners.test_gold_replay import gold_files, replays
 from tests.render.traces import ANSWERED, CONTRADICTED, FAILED, FIRST_STEP, GOAL, SUBGOALS, UNKNOWN
 
@@ -36,34 +35,20 @@ def quality(case: Case = CASE, trace: Any = ANSWERED) -> PlanQuality:
     return found
 
 
-def steps(entries: Iterable[Mapping[str, Any]]) -> tuple[GoldStep, ...]:
-    """Return the corpus's subgoals or refinements as gold steps."""
-    return tuple(
-        GoldStep(e["text"], tuple(e["facts"]), e["bindings"], e.get("query", ""), e.get("of")) for e in entries
-    )
-
-
+@pytest.mark.parametrize("planning", [BLIND, SEEN])
 @pytest.mark.parametrize("file", gold_files()[::19], ids=lambda file: file.stem)
-def test_a_gold_replay_is_perfect(file: Path) -> None:
-    """A model that replies as the gold plan has it scores 1 in all that applies to the question."""
-    conversation = read_file(file)[0].name
-    for name, entry, _, run in replays(file):
-        gold = GoldPlan(
-            entry["goal"],
-            tuple(entry["answer_variables"]),
-            steps(entry["subgoals"]),
-            steps(entry.get("refinements", [])),
-        )
-        is_unanswerable = entry["category"] == 5
-        case = Case(name, conversation, entry["question"], None, (), "1", is_unanswerable, plan=gold)
-        found = quality(case, run())
-        assert (found.plan_parsed, found.subgoal_match) == (1.0, 1.0), name
-        assert found.grounding_precision in (1.0, None), name
-        assert found.bindings_right in (1.0, None), name
-        if not is_unanswerable:
-            assert (found.grounding_precision, found.grounding_recall) == (1.0, 1.0), name
-            assert (found.bindings_right is None) is (not entry["answer_variables"]), name
-            assert found.stated + found.derived + found.inferred > 0 or not entry["answer_variables"], name
+def test_a_gold_replay_is_perfect(file: Path, planning: Planning) -> None:
+    """A model that replies as the gold plan has it scores 1 in all that applies to the question, in either order."""
+    for case, _, trace in replays(file, planning):
+        assert case.plan is not None
+        found = quality(case, trace)
+        assert (found.plan_parsed, found.subgoal_match) == (1.0, 1.0), case.id
+        assert found.grounding_precision in (1.0, None), case.id
+        assert found.bindings_right in (1.0, None), case.id
+        if not case.is_unanswerable:
+            assert (found.grounding_precision, found.grounding_recall) == (1.0, 1.0), case.id
+            assert (found.bindings_right is None) is (not case.plan.answer_variables), case.id
+            assert found.stated + found.derived + found.inferred > 0 or not case.plan.answer_variables, case.id
 
 
 def test_a_perfect_plan_by_hand() -> None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.evaluation.datasets.reading import read_dataset
+from goalmem_cli.evaluation.replies import GoldReplies
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.ports import Reasoner
+from goalmem_cli.reasoners.goal_mem import BLIND, SEEN, GoalMem, GoalMemSeen, Limits, Planning
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
-from goalmem_cli.records import Conversation, Question
+from goalmem_cli.records import Question
 from goalmem_cli.trace import Status, Trace
-from goalmem_cli.transcripts import read_file
 from tests.fakes import ListBackbone, ScriptedModel
-from tests.reasoners.gold import GoldScript
-from tests.reasoners.scripting import FULL, MOMENT
+from tests.reasoners.scripting import FULL, MOMENT, SEEING
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "corpus"
@@ -31,23 +30,23 @@ def gold_files() -> list[Path]:
     return [file for file in sorted(FOLDER.glob("*.json")) if '"subgoals"' in file.read_text(encoding="utf-8")]
 
 
-Case = tuple[str, dict[str, Any], GoldScript, Callable[[], Trace]]
-
-
-def replays(file: Path) -> Iterator[Case]:
-    """Yield each question of a file with its script and a function that runs the engine on it."""
-    conversation: Conversation = read_file(file)[0]
-    turns = {turn.label: turn for turn in conversation.turns}
-    speakers = sorted({turn.speaker for turn in conversation.turns} - {"Assistant"})
-    for number, entry in enumerate(json.loads(file.read_text(encoding="utf-8"))["qa"]):
-        script = GoldScript(entry, turns)
-        is_first_person = re.search(r"\b(I|my|me|mine)\b", entry["question"]) is not None
-        asker = next(
-            (name for name in speakers if name in json.dumps(entry["subgoals"], ensure_ascii=False)), speakers[0]
-        )
-        question = Question(entry["question"], MOMENT, asker if is_first_person else None)
-        engine = GoalMem(ListBackbone(conversation.turns, least=0), ScriptedModel(script), FULL, LIMITS)
-        yield f"{file.stem}[{number}]", entry, script, lambda engine=engine, question=question: engine.answer(question)  # type: ignore[misc]
+def replays(file: Path, planning: Planning) -> Iterator[tuple[Case, GoldReplies, Trace]]:
+    """Yield each question of a file with its replies and what the engine makes of them."""
+    dataset = read_dataset([file])
+    for conversation in dataset.conversations({case.conversation for case in dataset.cases}):
+        turns = {turn.label: turn for turn in conversation.turns}
+        backbone = ListBackbone(conversation.turns, least=0)
+        for case in dataset.cases:
+            if case.conversation != (conversation.own_id or conversation.name):
+                continue
+            replies = GoldReplies(case, turns)
+            model = ScriptedModel(replies)
+            engine: Reasoner = (
+                GoalMemSeen(backbone, model, SEEING, LIMITS)
+                if planning == SEEN
+                else GoalMem(backbone, model, FULL, LIMITS)
+            )
+            yield case, replies, engine.answer(Question(case.question, MOMENT, case.asker))
 
 
 def rejections(trace: Trace) -> list[str]:
@@ -55,25 +54,33 @@ def rejections(trace: Trace) -> list[str]:
     return [entry.why for attempt in trace.attempts for step in attempt.steps for entry in step.rejected]
 
 
+@pytest.mark.parametrize("planning", [BLIND, SEEN])
 @pytest.mark.parametrize("file", gold_files(), ids=lambda file: file.stem)
-def test_gold_plans_end_as_the_corpus_says(file: Path) -> None:
-    """Answerable questions end with their gold bindings, unanswerable ones unknown with the unresolved subgoal."""
-    for name, entry, script, run in replays(file):
-        trace = run()
+def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> None:
+    """Answerable questions end with their gold bindings, unanswerable ones unknown with the unresolved subgoal.
 
-        if entry["category"] == 5:
-            unresolved = {number for number, step in enumerate(script.steps) if "unresolved" in step}
+    In the order `seen`, with all turns in view, the first take one call, the others at most three.
+    """
+    count = 0
+    for case, replies, trace in replays(file, planning):
+        count += 1
+        plan = case.plan
+        assert plan is not None
+        if case.is_unanswerable:
+            unresolved = {number for number, step in enumerate(replies.subgoals) if not step.facts}
             last = {item.subgoal for item in trace.attempts[0].steps[-1].unresolved}
-            assert trace.status is Status.UNKNOWN, name
-            assert unresolved & last, name
+            assert trace.status is Status.UNKNOWN, case.id
+            assert unresolved & last, case.id
+            assert planning == BLIND or trace.usage.calls <= 3, case.id
             continue
-        assert trace.status is Status.ANSWERED, (name, rejections(trace))
-        if entry["answer_variables"]:
-            for variable in entry["answer_variables"]:
-                gold, found = script.bindings(variable), trace.substitution[variable]
-                assert len(found) == len(gold), (name, found)
-                assert all(
-                    compare(a, b) in (Equality.EQUAL, Equality.ALIAS) for a, b in zip(gold, found, strict=True)
-                ), name
-        elif entry["answer"] in VERDICTS:
-            assert trace.answer == entry["answer"], name
+        assert trace.status is Status.ANSWERED, (case.id, rejections(trace), trace.notes)
+        assert planning == BLIND or trace.usage.calls - (trace.check is not None) == 1, case.id
+        for variable in plan.answer_variables:
+            gold, found = replies.values(variable), trace.substitution[variable]
+            assert len(found) == len(gold), (case.id, found)
+            assert all(compare(a, b) in (Equality.EQUAL, Equality.ALIAS) for a, b in zip(gold, found, strict=True)), (
+                case.id
+            )
+        if not plan.answer_variables and case.answer in VERDICTS:
+            assert trace.answer == case.answer, case.id
+    assert count

@@ -12,6 +12,7 @@ CAFE = chat(
     "Ben: I had a flat white at home.",
     "--",
     "Ben: My dog is called Biscuit.",
+    "--",
     "Alice: The weather is fine.",
 )
 DRINK = plan("(Alice) ordered (x:drink) at (Momoco:cafe)", "(Alice) ordered (x:drink) at (Momoco:cafe)")

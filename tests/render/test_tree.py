@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from goalmem_cli.render.nodes import BRIEF, FULL
 from goalmem_cli.render.tree import proof_tree, reason_line
 from goalmem_cli.trace import Calculation, Ending, Fact, Trace
-from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, UNKNOWN
+from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, SEEN, UNKNOWN
 
 AT_80 = """\
 Which ingredient is in the drink that Alice ordered at Momoco?
@@ -118,6 +118,26 @@ def test_a_contradicted_subgoal_shows_its_facts() -> None:
     text = drawn(proof_tree(CONTRADICTED), 80)
     assert "S1 contradicted (Alice) drinks (cow's milk)" in text
     assert "F2 Alice, time unknown" in text
+
+
+def test_what_the_order_seen_adds_is_shown() -> None:
+    """What speaks against a subgoal, what is looked for, what is provisional or a list, and the last check."""
+    lines = [line.lstrip("│├└─ ") for line in drawn(proof_tree(SEEN), 100).splitlines()]
+
+    start = lines.index("S1 denied (Alice) ordered (x:drink) at (Momoco:cafe)")
+    assert lines[start + 1] == "why: F2 says it of Ben"
+    assert lines[start + 2].startswith("settled: it was said again")
+    for line in (
+        "several values: y",
+        "perhaps: x = Kyoto Latte",
+        "dropped: S3 (z:menu) lists (x:drink)",
+        "S2 to look for: matcha whisk; menu of Momoco",
+        "ended: the facts say otherwise, or say it of something else",
+        "answers the question as asked: no: it is Ben's drink",
+        "checked since: it is the answer of plan 2",
+        "note: there may be more",
+    ):
+        assert line in lines
 
 
 def test_full_detail_shows_every_fact_whole() -> None:

@@ -8,16 +8,20 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import (
     Attempt,
+    Checked,
     Contradicted,
+    Denied,
     Ending,
     Fact,
     Grounded,
+    Opened,
     Refined,
     Rejected,
     Status,
     Step,
     Trace,
     Unresolved,
+    Verdict,
 )  # fmt: skip
 
 FACTS = {
@@ -107,4 +111,39 @@ CONTRADICTED = Trace(
         ),
     ),
     usage=USAGE,
+)
+SEEN = Trace(
+    status=Status.UNKNOWN,
+    reasoner="goal-mem",
+    question=QUESTION,
+    asked=ASKED,
+    goal=GOAL,
+    facts=FACTS,
+    attempts=(
+        Attempt(
+            1,
+            GOAL,
+            SUBGOALS,
+            (
+                Step(
+                    0,
+                    (QUESTION,),
+                    ("F1", "F2", "F3"),
+                    denied=(Denied(0, ("F2",), Verdict.OF_ANOTHER, "F2 says it of Ben", is_final=True),),
+                    opened=(Opened(1, "it is not told", ("matcha whisk", "menu of Momoco")),),
+                    several=("y",),
+                    provisional={"x": ("Kyoto Latte",)},
+                    refined=(Refined(1, "(z:menu) lists (x:drink)", "menu of Momoco", "semantic"),),
+                    dropped=(2,),
+                    usage=Usage(1, 100, 50, 20, 1.25),
+                ),
+                Step(1, ("menu of Momoco",)),
+            ),
+            Ending.DENIED,
+        ),
+    ),
+    usage=USAGE,
+    planning="seen",
+    check=Checked(("it is the answer of plan 2",), is_same=False, differs="it is Ben's drink"),
+    may_be_more=True,
 )

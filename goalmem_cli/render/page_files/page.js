@@ -194,6 +194,8 @@
         ["bindings", Object.keys(trace.substitution).length ? said(bound(trace.substitution)) : ""],
         ["computed", trace.calculations.length ? el("ul", trace.calculations.map((found) =>
           el("li", [said(`${found.expression} = ${found.values.join(", ") || found.why}`), soft(` (${found.support}) ${found.how}`)]))) : ""],
+        ["planning", trace.planning],
+        ["answers as asked", trace.check ? said(trace.check.is_same ? "yes" : trace.check.problem || `no: ${trace.check.differs}`) : ""],
         ["stopped", trace.stopped || ""],
       ]),
       ...trace.attempts.map((attempt) => attemptPart(attempt, trace)),
@@ -242,9 +244,16 @@
           state("rejected", "wrong", entry), el("p", [soft("proposed: "), said(bound(entry.bindings))]),
           el("p", [soft("why: "), said(entry.why)]), factList(entry.facts, trace),
         ])),
+        step.denied.map((entry) => el("li", [
+          state("denied", "wrong", entry), el("br"), soft("why: "), said(entry.why), factList(entry.facts, trace),
+        ])),
         step.unresolved.map((entry) => el("li", [
           state("unresolved", "refused", entry), soft(": "), said(entry.why), factList(entry.nearest.slice(0, 3), trace),
         ])),
+        step.several.length ? el("li", [soft("several values: "), said(step.several.join(", "))]) : "",
+        Object.keys(step.provisional).length ? el("li", [soft("perhaps: "), said(bound(step.provisional))]) : "",
+        step.dropped.map((place) => el("li", [soft("dropped: "), said(nameOf(subgoals, place))])),
+        step.opened.map((entry) => el("li", [soft(`S${entry.subgoal + 1} to look for: `), said(entry.queries.join("; "))])),
         step.refined.map((entry) => el("li", [
           soft(`S${entry.of + 1} refined (${entry.relation}): `), said(entry.subgoal), soft(", query: "), said(entry.query),
         ])),
