@@ -14,7 +14,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input
 from goalmem_cli.cli.scope import USER_ROLE, chosen_asker, chosen_conversations, say_left_out
-from goalmem_cli.cli.times import latest
+from goalmem_cli.cli.times import latest, local_now
 from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import Query, Question, encodable
 
@@ -262,8 +262,7 @@ class Asking:
         asker = chosen_asker(terms.asker, stored, scope)
         if asker is None and terms.is_remembered:
             asker = USER_ROLE
-        now = datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
-        return Question(text, terms.as_of or now, asker, scope, terms.as_of)
+        return Question(text, terms.as_of or local_now(), asker, scope, terms.as_of)
 
 
 def show(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -37,6 +37,32 @@ StrictInput = Annotated[
     typer.Option("--strict-input", help="Refuse a file for one record that cannot be read, instead of skipping it."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
+
+
+def _list_formats(is_asked: bool) -> None:
+    """Print every format, the endings of its files, and what it is recognised by, and end there."""
+    from goalmem_cli.render.console import Screen
+    from goalmem_cli.render.tables import plain_table
+    from goalmem_cli.transcripts import READERS
+
+    if is_asked:
+        rows = [(reader.name, " ".join(reader.suffixes), reader.sign) for reader in READERS]
+        Screen().show(plain_table(("format", "endings", "recognised by"), rows, whole=("format",)))
+        raise typer.Exit
+
+
+Formats = Annotated[
+    bool,
+    typer.Option("--formats", callback=_list_formats, is_eager=True, help="List the formats and their signs."),
+]
+Columns = Annotated[
+    str,
+    typer.Option(
+        "--columns",
+        metavar="WHAT=NAME,...",
+        help="Which columns of a table hold time, speaker, text and conversation [default: found by name].",
+    ),
+]
 DayFirst = Annotated[
     bool, typer.Option("--day-first", help="05/03/23 is 5 March, in chats whose dates leave it open [default: asked].")
 ]
@@ -57,6 +83,15 @@ class FileReport:
     notes: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the command line says of files: what they leave open, and whether one bad record refuses them."""
+
+    order: Order | None
+    columns: Mapping[str, str]
+    is_strict: bool
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
     app.command(
@@ -72,6 +107,8 @@ def ingest(
     format: Format = None,  # noqa: A002 - it is the flag's name
     store: options.Store = None,
     embedder: options.Embedder = None,
+    columns: Columns = "",
+    formats: Formats = False,  # noqa: ARG001 - its callback answers it
     day_first: DayFirst = False,
     month_first: MonthFirst = False,
     dry_run: DryRun = False,
@@ -83,13 +120,13 @@ def ingest(
     """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new."""
     from goalmem_cli.wiring import open_store
 
-    order = _order(day_first=day_first, month_first=month_first)
+    told = _Told(_order(day_first=day_first, month_first=month_first), _columns(columns), strict_input)
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
     files, errors = _found(paths)
     for error in errors:
         run.screen.error(error.message, error.hint)
     memory = open_store(run.settings, run.factories, run.screen.note)
-    reading = _Reading(run, format, order, is_strict=strict_input)
+    reading = _Reading(run, format, told)
     try:
         reading.pour(files, memory, is_dry=dry_run)
         # Asked when all else is stored, and the store is free again: an answer may take its time.
@@ -112,11 +149,10 @@ class _Reading:
     The store takes conversations in batches: which file a report belongs to is known by the order alone.
     """
 
-    def __init__(self, run: Invocation, form: str | None, order: Order | None, *, is_strict: bool) -> None:
+    def __init__(self, run: Invocation, form: str | None, told: _Told) -> None:
         self._run = run
         self._form = form
-        self._order = order
-        self._is_strict = is_strict
+        self._told = told
         self._orders: dict[Path, Order] = {}
         self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
         self._under_way: deque[tuple[FileReport, bool]] = deque()
@@ -180,7 +216,7 @@ class _Reading:
             self.reports.append(report)
             try:
                 with self._source(report, partial(reach, one.path.name), sum(sizes[:number]), sum(sizes)) as source:
-                    source.order = self._orders.get(one.path, self._order)
+                    source.order, source.columns = self._orders.get(one.path, self._told.order), self._told.columns
                     for conversation in conversations_in(source, self._form):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
@@ -204,7 +240,7 @@ class _Reading:
     ) -> Iterator[Source]:
         from goalmem_cli.transcripts import Source, refuse
 
-        skip = refuse if self._is_strict else report.skipped.append
+        skip = refuse if self._told.is_strict else report.skipped.append
 
         def reached(read: int) -> None:
             reach(before + read, total)
@@ -227,6 +263,21 @@ class _Reading:
         self._refused.add(report.path)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
+
+
+def _columns(text: str) -> dict[str, str]:
+    """Return the names of columns that `--columns` says, by what they hold.
+
+    Raises:
+        UsageError: it is not of that form.
+    """
+    from goalmem_cli.transcripts import COLUMNS
+
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    named = {what.strip(): name.strip() for what, _, name in pairs}
+    if len(named) < len(pairs) or not all(named.values()) or not set(named) <= set(COLUMNS):
+        raise UsageError(f"--columns {text!r} is not understood", f"write WHAT=NAME,... for {', '.join(COLUMNS)}")
+    return named
 
 
 def _order(*, day_first: bool, month_first: bool) -> Order | None:

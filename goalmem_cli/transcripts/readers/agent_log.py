@@ -37,6 +37,7 @@ class AgentLogReader:
 
     name = "agent-log"
     suffixes = (".jsonl", ".ndjson")
+    sign = "events of Claude Code or Codex on the lines"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is an event of such a log."""

@@ -33,6 +33,7 @@ class CameReader:
 
     name = "came"
     suffixes = (".jsonl", ".ndjson")
+    sign = "trajectories of CAME-Bench"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a turn with the partitions or times that only CAME-Bench has."""

@@ -28,6 +28,7 @@ class ChatgptReader:
 
     name = "chatgpt"
     suffixes = (".json",)
+    sign = "conversations with `mapping`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document is a conversation with a mapping of messages, or an array that holds one."""

@@ -29,6 +29,7 @@ class ClaudeReader:
 
     name = "claude"
     suffixes = (".json",)
+    sign = "conversations with `chat_messages`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document has `chat_messages`, or is an array that holds such an object."""

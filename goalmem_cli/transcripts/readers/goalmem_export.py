@@ -26,6 +26,7 @@ class GoalmemExportReader:
 
     name = "goalmem"
     suffixes = (".jsonl", ".ndjson")
+    sign = "lines that goalmem exported"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the first line says so."""

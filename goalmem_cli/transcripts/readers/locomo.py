@@ -23,6 +23,7 @@ class LocomoReader:
 
     name = "locomo"
     suffixes = (".json",)
+    sign = "`session_1` with `speaker` and `text`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document is a sample, or an array that holds one."""

@@ -37,6 +37,7 @@ class LongmemevalReader:
 
     name = "longmemeval"
     suffixes = (".json",)
+    sign = "questions with `haystack_sessions`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document has a haystack, or is an array that holds such an object."""

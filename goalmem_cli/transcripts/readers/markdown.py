@@ -28,6 +28,7 @@ class MarkdownReader:
 
     name = "markdown"
     suffixes = (".md", ".markdown", ".txt")
+    sign = "names in bold or in headings"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the names in the file look like speakers: one comes back, or there are no more than two."""

@@ -19,6 +19,7 @@ class OpenaiReader:
 
     name = "openai"
     suffixes = (".json",)
+    sign = "messages with `role`, or objects with `messages`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document holds a message or a `messages` key where this format has them."""

@@ -22,6 +22,7 @@ class OpenaiJsonlReader:
 
     name = "openai-jsonl"
     suffixes = (".jsonl", ".ndjson", ".json")
+    sign = "messages or conversations with `role`, one a line"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a message or a conversation."""

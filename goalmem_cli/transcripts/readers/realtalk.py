@@ -19,6 +19,7 @@ class RealtalkReader:
 
     name = "realtalk"
     suffixes = (".json",)
+    sign = "sessions of messages with `clean_text`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether a turn of a numbered session has `clean_text`, and no `text` as LoCoMo's turns do."""

@@ -23,6 +23,7 @@ class SharegptReader:
 
     name = "sharegpt"
     suffixes = (".json", *_LINES)
+    sign = "`conversations` of `from` and `value`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether a record or line has an array of messages with `from` in it."""

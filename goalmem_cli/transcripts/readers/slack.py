@@ -33,6 +33,7 @@ class SlackReader:
 
     name = "slack"
     suffixes = (".json",)
+    sign = "a folder with users and channels, or messages with `ts`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the folder is an export, or the file is a day of a channel."""

@@ -40,6 +40,7 @@ class TelegramReader:
 
     name = "telegram"
     suffixes = (".json",)
+    sign = "messages with `from` and `date_unixtime`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document is a chat or an account as Telegram Desktop writes them."""

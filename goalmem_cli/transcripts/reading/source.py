@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ LONGEST_LINE = 2**26
 """In characters. A longer line, or a longer value of a JSON document, is refused: no message is that long."""
 
 _CHUNK = 2**20
+_OF_BYTES = frozenset({".eml", ".mbox"})
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 Record = TypeVar("Record")
@@ -52,8 +53,10 @@ class Source:
     `file` is what error messages call it. Text has neither byte order mark nor carriage returns, since a line is a
     line in every format and JSON strings cannot hold raw ones. `folder` is set for a folder, which has no text of its
     own. `reached` hears how many bytes were read so far. `order` is what whoever gave the file says of its dates, for
-    those that leave it open whether the day or the month comes first. `skip` hears of each record that cannot be read,
-    and refuses the source by raising the error, as it does where nothing else is said.
+    those that leave it open whether the day or the month comes first, and `columns` which column of a table holds what.
+    Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files. `skip`
+    hears of each record that cannot be read, and refuses the source by raising the error, as it does where nothing else
+    is said.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Source:
         self.folder = folder
         self.order: Order | None = None
         self.first_skipped: InputError | None = None
+        self.columns: Mapping[str, str] = {}
         self._open = open_
         self._reached = reached
         self._skip = skip
@@ -116,6 +120,10 @@ class Source:
         return head
 
     @property
+    def _errors(self) -> str:
+        return "surrogateescape" if self.suffix in _OF_BYTES else "strict"
+
+    @property
     def looks_like_json(self) -> bool:
         """Whether the text begins as a JSON object or array does."""
         return self.head.lstrip()[:1] in ("{", "[")
@@ -158,7 +166,9 @@ class Source:
                 raw.seek(skipped)
             except OSError as error:
                 raise _unreadable(self.file, error) from error
-            yield io.TextIOWrapper(io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, newline=None)
+            yield io.TextIOWrapper(
+                io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, self._errors, newline=None
+            )
 
     def part(self, path: Path) -> Source:
         """Return a file of this folder, of which what cannot be read is skipped as that of the folder is.
