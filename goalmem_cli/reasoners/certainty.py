@@ -25,7 +25,10 @@ UNSURE = 0.6
 _WORDS = ((0.25, "this is probably wrong"), (0.45, "this may well be wrong"), (UNSURE, "this may be right or wrong"))
 FITTED_TO = "9fec91c92656d3dbc515319b2a69b783647a67d1d96140281188ac89f1044088"
 """The adapter (SHA-256) whose answers the weights were fitted to; of any other's nothing is known."""
-WEIGHTS: Mapping[str, tuple[float, ...]] = {"goal-mem": (0.0, 1.0, 0.0, 0.0, 0.0), "direct": (0.0, 1.0, 0.0, 0.0, 0.0)}
+WEIGHTS: Mapping[str, tuple[float, ...]] = {
+    "goal-mem": (-0.972, 0.065, -0.559, 1.426, 1.738),
+    "direct": (-3.243, 1.558, -0.114, 0.052, 0.826),
+}
 """By reasoner: the bias, and the weights of `signs_of`."""
 
 
@@ -88,4 +91,5 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
         return None
     weakest = min(max(log_odds(min(told)), -FARTHEST), FARTHEST)
     answer = trace.answer or ""
-    return weakest, float(count > 1), float(answer.split(" ")[-1] in ("yes", "no")), float(bool(dates_in(answer)))
+    is_verdict, is_date = answer.split(" ")[-1] in ("yes", "no"), any(map(str.isalpha, answer)) and dates_in(answer)
+    return weakest, float(count > 1), float(is_verdict), float(bool(is_date))

@@ -84,9 +84,9 @@ def test_yes_and_no_are_a_sign_of_their_own() -> None:
 
 def test_dates_are_a_sign_of_their_own() -> None:
     """What the engine works out of when a turn was said is right far oftener than what is read."""
-    signs = [signs_of(proved(0.8, answer=answer)) for answer in ("19 May 2023", "Leeds")]
+    signs = [signs_of(proved(0.8, answer=answer)) for answer in ("19 May 2023", "Leeds", "1,840")]
 
-    assert [each and each[-1] for each in signs] == [1.0, 0.0]
+    assert [each and each[-1] for each in signs] == [1.0, 0.0, 0.0]
 
 
 def test_what_is_not_certain_enough_is_not_answered() -> None:
