@@ -6,7 +6,7 @@ from goalmem_cli.transcripts.readers.table import COLUMNS
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import summed
 from goalmem_cli.transcripts.reading.reader import Reader
-from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.source import Source, refuse
 
 __all__ = [
     "COLUMNS",
@@ -22,6 +22,7 @@ __all__ = [
     "format_of",
     "read_bytes",
     "read_file",
+    "refuse",
     "summed",
     "transcript_files",
 ]

@@ -26,6 +26,7 @@ from goalmem_cli.tuning.rendering import Variety, render
 from goalmem_cli.wiring import load_embedder, open_prompts
 
 if TYPE_CHECKING:
+    from goalmem_cli.tuning.calibration import Checked
     from goalmem_cli.tuning.training import Course
 
 BASE = "bundled"
@@ -94,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
     sure = commands.add_parser("calibrate", help="fit how certain answers are to runs on training conversations")
     sure.add_argument("reasoner", help="whose answers")
     sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval run --certainty 1`")
+    sure.add_argument("--check", type=Path, nargs="+", default=[], help="runs to check the fit on, of other questions")
+    sure.add_argument("--card", type=Path, help="the folder of the adapter, whose card is to have it")
     sure.set_defaults(run=_calibrate)
     note = commands.add_parser("record", help="put figures of an evaluation into the model card")
     note.add_argument("folder", type=Path, help="the folder that train wrote")
@@ -241,15 +244,35 @@ def _rank(options: argparse.Namespace) -> None:
 
 
 def _calibrate(options: argparse.Namespace) -> None:
-    from goalmem_cli.tuning import calibration
+    from goalmem_cli.tuning import calibration, card
 
-    answers = [each for run in options.runs for each in calibration.outcomes(run, options.reasoner)]
-    found = calibration.fit(answers)
-    right = sum(answer.is_right for answer in answers)
-    _say(f"{len(answers)} answers, {right} right; weights {', '.join(f'{weight:.3f}' for weight in found.weights)}")
-    _say(f"expected calibration error, each conversation left out of its own fit: {found.error:.3f}")
-    for least, share, right_share in found.curve:
-        _say(f"at least {least:.0%} certain: {share:.0%} of the answers, {right_share:.0%} of them right")
+    fitted, unseen = (
+        [each for run in runs for each in calibration.outcomes(run, options.reasoner)]
+        for runs in (options.runs, options.check)
+    )
+    weights, crossed = calibration.fit(fitted)
+    checked = calibration.check(unseen, weights) if unseen else None
+    _say(f"weights {', '.join(f'{weight:.3f}' for weight in weights)}")
+    _tell_checked("each conversation left out of its own fit", crossed)
+    if checked is not None:
+        _tell_checked("other questions", checked)
+    if options.card is not None:
+        made = {
+            "weights": weights, "fitted": asdict(crossed), "checked": asdict(checked) if checked is not None else {},
+        }  # fmt: skip
+        card.add_certainty(options.card, options.reasoner, made)
+
+
+def _tell_checked(name: str, checked: Checked) -> None:
+    _say(f"{checked.asked} questions, {name}: expected calibration error {checked.error:.3f}")
+    for each in checked.bins:
+        _say(f"  {each.count} answers, {each.certainty:.0%} certain in the mean, {each.right:.0%} right")
+    for point in checked.curve:
+        _say(
+            f"  at least {point.least:.0%}: {point.answered:.0%} answered, {point.right:.0%} of them right; "
+            f"F1 {point.f1:.3f}; refused {point.refused:.0%} of the answerable, "
+            f"{point.unanswerable_refused:.0%} of the unanswerable"
+        )
 
 
 def _convert(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goalmem_cli.models.weights.gguf import file_digest
-from goalmem_cli.models.weights.lora import Adapter
+from goalmem_cli.models.weights.lora import SHIPPED, Adapter
 from goalmem_cli.tuning import card
 from goalmem_cli.tuning.adapter import LEAST_ALIKE, NAME
 from goalmem_cli.tuning.commands import CHECKPOINT, PROMPTS, main
@@ -91,6 +91,29 @@ def test_card_tells_what_each_kind_was_trained_on() -> None:
     assert "| unify | 5 | 1 | 3 | 0.25 | 0.5 | 2.5 | 0 |\n| read | 2 | 0 | 0 | 0 | 0 | 0 | 0 |\n" in text
     assert "| base | base.gguf (b1) |" in text and "| adapter | 9 bytes, d1 |" in text
     assert all(name in text for name in HELD_OUT)
+
+
+def test_card_tells_how_far_certainties_are_off() -> None:
+    """By reasoner: on what they were fitted to, and on what is held out where that was measured."""
+    checked = {
+        "asked": 64, "error": 0.0312, "bins": [{"count": 11, "certainty": 0.134, "right": 0.182}],
+        "curve": [
+            {"least": 0.0, "answered": 0.8, "right": 0.4, "f1": 0.321, "refused": 0.2, "unanswerable_refused": 0.5}
+        ],
+    }  # fmt: skip
+    text = card.card({**RECORD, "certainty": {"direct": {"weights": [-1.5, 0.25], "fitted": checked, "checked": {}}}})
+
+    assert "weights -1.50, 0.25." in text and "expected calibration error 0.031." in text
+    assert "| 11 | 13% | 18% |" in text and "| 0% | 80% | 40% | 0.321 | 20% | 50% |" in text
+    assert "held-out ones" not in text
+
+
+def test_the_shipped_card_is_that_of_its_record() -> None:
+    """What the record says stands in the card, word for word."""
+    folder = SHIPPED.parent
+    record = json.loads((folder / card.RECORD).read_text("utf-8"))
+
+    assert (folder / card.CARD).read_text("utf-8") == card.card(record)
 
 
 @pytest.mark.parametrize(

@@ -195,10 +195,10 @@ def test_plans_name_nobody_whom_the_question_does_not_name(plain: list[Example],
     """A small model misspells names and makes them up: the grammar of a plan has those of the question alone."""
     (example,) = [example for example in of_kind(plain, "decompose") if "Priya" in example.request.growing][:1]
 
-    assert vocabulary.allows(example.request, "(Priya) has (x:thing)\n1. (Priya) has (x:thing)")
-    assert not vocabulary.allows(example.request, "(Prina) has (x:thing)\n1. (Prina) has (x:thing)")
-    assert not vocabulary.allows(example.request, "(Priya) has (x:thing)\n1. Bertram has (x:thing)")
-    assert not vocabulary.allows(example.request, "(Priya) has (x:thing)\n1. (Priya) got (x:thing) on (31 May 1999)")
+    assert vocabulary.allows(example.request, "(Priya) has (x:date)\n1. (Priya) has (x:date)")
+    assert not vocabulary.allows(example.request, "(Prina) has (x:date)\n1. (Prina) has (x:date)")
+    assert not vocabulary.allows(example.request, "(Priya) has (x:date)\n1. Bertram has (x:date)")
+    assert not vocabulary.allows(example.request, "(Priya) has (x:date)\n1. (Priya) got (x:date) on (31 May 1999)")
 
 
 @pytest.mark.parametrize(

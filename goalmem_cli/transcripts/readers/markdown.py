@@ -156,6 +156,14 @@ class _Scribe:
         self.draft.add(Message(speech.speaker, text, speech.said, role=role, session=speech.session))
 
     def _stamp(self, line: Line, text: str) -> Stamp | None:
+        """Return the time; one that is none is skipped, not the turn."""
+        try:
+            return self._time(line, text)
+        except InputError as error:
+            self._source.skip(error)
+            return None
+
+    def _time(self, line: Line, text: str) -> Stamp | None:
         try:
             clock = time_of_day_from_text(text)
             stamp = stamp_from_text(text) if clock is None else None
