@@ -14,8 +14,15 @@ from tests.transcripts.test_agent_log import CLAUDE as AGENT_LOG
 from tests.transcripts.test_agent_log import lines as agent_log
 from tests.transcripts.test_came import TRIP
 from tests.transcripts.test_came import lines as came
+from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
+from tests.transcripts.test_imessage import CHAT as IMESSAGE
+from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
+from tests.transcripts.test_line import JAPANESE as LINE
+from tests.transcripts.test_mail import MAILBOX
+from tests.transcripts.test_names import TALK as NAMES
 from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
 from tests.transcripts.test_slack import MONDAY as SLACK
+from tests.transcripts.test_table import FULL as TABLE
 from tests.transcripts.test_telegram import CHAT as TELEGRAM
 from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
 
@@ -34,6 +41,13 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "agent-log": ("a.jsonl", agent_log(AGENT_LOG)),
     "whatsapp": ("a.txt", WHATSAPP.encode()),
     "signal": ("a.txt", SIGNAL.encode()),
+    "imessage": ("a.txt", IMESSAGE.encode()),
+    "line": ("a.txt", LINE.encode()),
+    "kakaotalk": ("a.txt", KAKAOTALK.encode()),
+    "names": ("a.txt", NAMES.encode()),
+    "table": ("a.csv", TABLE.encode()),
+    "mail": ("a.mbox", MAILBOX.encode()),
+    **{name: ("a.jsonl" if name == "cursor" else "a.json", data) for name, data in CHAT_EXPORTS.items()},
     **{name: ("a.json", json.dumps(document).encode()) for name, document in EXPORTS.items()},
 }
 
@@ -51,7 +65,12 @@ def test_the_table_of_formats() -> None:
         ("slack", "openai"),
         ("agent-log", "openai-jsonl"),
         ("came", "openai-jsonl"),
+        *((name, "openai") for name in ("google-chat", "teams", "opencode")),
+        ("cursor", "openai-jsonl"),
+        ("cursor", "markdown"),
+        *((name, "whatsapp") for name in ("imessage", "line", "kakaotalk")),
         ("whatsapp", "signal"),
+        ("markdown", "names"),
         ("signal", "markdown"),
         ("openai-jsonl", "markdown"),
     ]:

@@ -104,3 +104,16 @@ def test_other_lines_are_no_chat() -> None:
     """A text without a message in it is an error."""
     with pytest.raises(InputError, match="no messages found"):
         read("Saturday, March 5, 2023\nnothing\n")
+
+
+def test_whatsapp_s_lines_stay_whatsapp_s() -> None:
+    """A colon with blanks in a text of WhatsApp's old layout makes no chat of KakaoTalk's."""
+    assert detect("chat.txt", b"14.11.23 21:25:15: Ana: oui : non\n") == "whatsapp"
+    assert detect("chat.txt", b"2023/11/14, 21:25 - Ana: oui : non\n") == "whatsapp"
+
+
+def test_lines_of_nobody_are_counted() -> None:
+    """Below the title or a day stand notices; above everything, lines of no message."""
+    talk = "2023. 3. 5. 21:15, Ana : x\n"
+    assert read(f"KakaoTalk Chats with Ana\nfoo\n{talk}").notes == ("notices left out: 1",)
+    assert read(f"foo\n{talk}").notes == ("lines outside any message left out: 1",)

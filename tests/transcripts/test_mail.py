@@ -145,3 +145,11 @@ def test_what_is_wrong_in_a_message_stays_unknown() -> None:
     assert (turn.text, turn.said, turn.own_id) == ("hello", None, "line 1")
     with pytest.raises(InputError, match="no messages found"):
         read(mail("", Content_Type="multipart/mixed; boundary=x"))
+
+
+def test_two_messages_under_one_id_are_both_kept() -> None:
+    """Only the same text again is a copy."""
+    text = "".join(f"From x Sun Mar  5 21:15:07 2023\n{mail(body, Message_ID='<1@x>')}\n\n" for body in "aba")
+    (first, second) = read(text, "a.mbox")
+    assert [first.turns[0].text, second.turns[0].text] == ["a", "b"]
+    assert first.notes == ("copies of messages left out: 1",)

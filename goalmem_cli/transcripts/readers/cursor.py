@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
@@ -70,14 +71,14 @@ def _drafts_of_export(source: Source) -> Iterator[Draft]:
 def _drafts_of_log(source: Source) -> Iterator[Draft]:
     stem = Path(source.file).stem
     draft = Draft(stem if _OWN_ID.fullmatch(stem) else None)
-    return draft.fill(message for node in json_lines(source) if (message := _message(draft, node)) is not None)
+    return draft.fill(source.readable(json_lines(source), partial(_messages, draft)))
 
 
-def _message(draft: Draft, node: Node) -> Message | None:
-    """Return what a line says; Cursor puts what somebody typed between marks, and other texts around it."""
+def _messages(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield what a line says; Cursor puts what somebody typed between marks, and other texts around it."""
     if not _is_message(node):
         draft.count("other events left out")
-        return None
+        return
     role = node.child("role").filled_text()
     content = node.child("message").child("content")
     if not isinstance(content.value, list):
@@ -89,4 +90,4 @@ def _message(draft: Draft, node: Node) -> Message | None:
     text = "\n\n".join(text for text in texts if text)
     typed = _QUERY.findall(text) if role == "user" else []
     draft.count("texts around what was typed left out", bool(_QUERY.sub("", text).strip()) if typed else 0)
-    return Message(role, "\n\n".join(typed) if typed else text, role=role)
+    yield Message(role, "\n\n".join(typed) if typed else text, role=role)

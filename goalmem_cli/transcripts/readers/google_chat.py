@@ -52,7 +52,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft(folder if _FOLDER.fullmatch(folder) else None)
     text = JsonText(source, source.chunks())
     listing = Listing(text, source.file, "", "messages")
-    yield from draft.fill(_message(draft, node) for node in listing.items())
+    yield from draft.fill(source.readable(listing.items(), lambda node: (_message(draft, node),)))
     text.finish()
 
 

@@ -53,7 +53,7 @@ class KakaotalkReader:
         days = [number for number, line in enumerate(lines) if _RULED_DAY.fullmatch(line)]
         if days and any(_BRACKETED.fullmatch(line) for line in lines[days[0] :]):
             return True
-        return any(timed is not None and " : " in timed[1] for timed in map(_timed, lines))
+        return any(timed is not None and timed.is_year_first and " : " in rest for timed, rest in map(_timed, lines))
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversation.
@@ -67,7 +67,7 @@ class KakaotalkReader:
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft(title=_title(source.head))
     chat = _Chat(draft)
-    openings = openings_with_text(source, chat.opening_of, lambda: None)
+    openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
     return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 
@@ -78,14 +78,15 @@ def _title(head: str) -> str | None:
     return None
 
 
-def _timed(line: str) -> tuple[Written, str] | None:
-    """Return the time that the line begins with, and the rest of it: a name and what is said, or a notice."""
-    if not _TIMED.match(line):
-        return None
-    for end in re.finditer(r"(?:, |: )", line[:_LONGEST_STAMP]):
+def _timed(line: str) -> tuple[Written | None, str]:
+    """Return the time that the line begins with, and the rest of it: a name, a colon and what is said, or a notice.
+
+    Behind the time stands a comma, or a colon before a notice.
+    """
+    for end in re.finditer(r"(?:, |: )", line[:_LONGEST_STAMP]) if _TIMED.match(line) else ():
         if written := written_from_text(line[: end.start()]):
-            return written, line[end.end() :]
-    return None
+            return written, line[end.end() :] if end[0] == ", " else line[end.end() :].replace(" : ", ": ")
+    return None, line
 
 
 class _Chat:
@@ -95,25 +96,30 @@ class _Chat:
         self._draft = draft
         self._near_misses = NearMisses(draft, _NEARLY)
         self._day = ""
+        self._has_begun = False
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the message that begins on the line; a day is one that nobody said; None goes on with a message."""
         if day := _RULED_DAY.fullmatch(line):
             self._day = _WEEKDAY.sub("", day["day"])
             return Opening("", None, "")
+        if not self._has_begun and _TITLES.fullmatch(line.lstrip("\ufeff").strip()):
+            return Opening("", None, "")
         if _DAY.fullmatch(line) or _SAVED.fullmatch(line) or (_TIMED.match(line) and written_from_text(line)):
             return Opening("", None, "")
         if self._day and (found := _BRACKETED.fullmatch(line)):
             written = written_from_text(f"{self._day}, {found['clock']}")
             return self._opening(written, found["speaker"].strip(), found["text"])
-        if timed := _timed(line):
-            speaker, colon, text = timed[1].partition(" : ")
-            return self._opening(timed[0], speaker.strip() if colon else "", text if colon else speaker)
+        written, rest = _timed(line)
+        if written is not None:
+            speaker, colon, text = rest.partition(" : ")
+            return self._opening(written, speaker.strip() if colon else "", text if colon else speaker)
         self._near_misses.look_at(line)
         return None
 
     def _opening(self, written: Written | None, speaker: str, text: str) -> Opening | None:
         moment = written.moment(Order.YEAR_FIRST) if written else None
+        self._has_begun = self._has_begun or moment is not None
         return None if moment is None else Opening(speaker, Stamp(moment), text)
 
     def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.errors import HeaderParseError, MessageError
@@ -84,6 +84,8 @@ def _drafts(source: Source) -> Iterator[Draft]:
     copies = 0
     for line, data in _mails(source):
         letter = _letter(line, message_from_bytes(data))
+        if letter.own_id in letters and letters[letter.own_id].text != letter.text:
+            letter = replace(letter, own_id=f"{letter.own_id} line {line}")  # two messages under one id
         copies += letter.own_id in letters
         letters.setdefault(letter.own_id, letter)
     for thread in _threads(list(letters.values())):
@@ -92,9 +94,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
         draft.count("copies of messages left out", copies)
         draft.count("lines quoted from earlier messages left out", sum(letter.quoted_lines for letter in thread))
         copies = 0
-        yield from draft.fill(
-            Message(letter.speaker, letter.text, letter.said, letter.own_id) for letter in thread if letter.speaker
-        )
+        yield from draft.fill(Message(letter.speaker, letter.text, letter.said, letter.own_id) for letter in thread)
 
 
 def _mails(source: Source) -> Iterator[tuple[int, bytes]]:
@@ -127,7 +127,9 @@ def _letter(line: int, mail: Mail) -> _Letter:
     own_id = next(iter(_MESSAGE_ID.findall(_header(mail, "Message-ID"))), f"line {line}")
     text, quoted_lines = said_in_mail(mail)
     subject = _REPLY.sub("", _header(mail, "Subject")).strip()
-    return _Letter(line, own_id, tuple(answered), subject, name or address, _said(mail), text, quoted_lines)
+    return _Letter(
+        line, own_id, tuple(answered), subject, name or address or "unknown", _said(mail), text, quoted_lines
+    )
 
 
 def _header(mail: Mail, name: str) -> str:

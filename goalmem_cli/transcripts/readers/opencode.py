@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -46,7 +47,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft()
     text = JsonText(source, source.chunks())
     listing = Listing(text, source.file, "", "messages")
-    for filled in draft.fill(message for node in listing.items() for message in _messages(draft, node)):
+    for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft))):
         info = listing.about.child("info")
         if isinstance(info.value, dict):
             filled.own_id = info.child("id").optional_name()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -40,16 +41,21 @@ class TeamsReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     text = JsonText(source, source.chunks())
-    for conversation in Listing(text, source.file, "", "conversations").items():
-        own_id = conversation.required("id").filled_text()
-        draft = Draft(own_id, conversation.child("displayName").optional_text() or None, conversation.place)
-        messages = conversation.child("MessageList")
-        listed = [] if messages.value is None else messages.elements()
-        yield from draft.fill(message for node in reversed(listed) if (message := _message(draft, node)))
+    conversations = Listing(text, source.file, "", "conversations").items()
+    yield from source.readable(conversations, partial(_drafts_of, source))
     text.finish()
 
 
-def _message(draft: Draft, node: Node) -> Message | None:
+def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:
+    own_id = conversation.required("id").filled_text()
+    draft = Draft(own_id, conversation.child("displayName").optional_text() or None, conversation.place)
+    messages = conversation.child("MessageList")
+    listed = [] if messages.value is None else messages.elements()
+    yield from draft.fill(source.readable(reversed(listed), partial(_messages, draft)))
+
+
+def _messages(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield what the message says, unless it says nothing."""
     kind = node.child("messagetype").optional_text()
     properties = node.child("properties")
     if isinstance(properties.value, dict):
@@ -57,13 +63,13 @@ def _message(draft: Draft, node: Node) -> Message | None:
         draft.count("reactions left out", len(emotions) if isinstance(emotions, list) else 0)
         if properties.child("deletetime").value:
             draft.count("deleted messages left out")
-            return None
+            return
     if kind not in _SPOKEN:
         draft.count("media, calls and notices left out")
-        return None
+        return
     content = node.child("content").optional_text()
     speaker = node.child("displayName").optional_text() or node.child("from").optional_text().partition(":")[2]
-    return Message(
+    yield Message(
         speaker or "unknown",
         content if kind == _PLAIN else text_from_html(content),
         node.child("originalarrivaltime").stamp(),
