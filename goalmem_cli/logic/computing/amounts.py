@@ -120,6 +120,24 @@ def read_amount(text: str) -> Amount | None:
     return replace(amount, high=None) if bound[1] == "low" else replace(amount, low=None)
 
 
+_STOPWATCH = re.compile(r"(?:(?P<hours>\d{1,2}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d)(?P<part>\.\d+)?")
+
+
+def read_stopwatch(text: str) -> Amount | None:
+    """Return the length of time that a stopwatch shows: 7:44 are minutes and seconds, 1:58:30 has hours before them."""
+    found = _STOPWATCH.fullmatch(text.strip())
+    if found is None:
+        return None
+    whole = 3600 * int(found["hours"] or 0) + 60 * int(found["minutes"]) + int(found["seconds"])
+    return Amount.of(whole + Fraction(Decimal(found["part"] or 0)), Unit("second", "second"))
+
+
+def without_noun(amount: Amount) -> Amount:
+    """Return the amount as a plain number where its unit is a noun: of 140 LPs and 35 records, 140 and 35."""
+    is_measure = amount.unit.key in _TIMES or amount.unit.key in _MONEY.values() or amount.unit.key == "%"
+    return amount if is_measure or amount.unit.is_sign else replace(amount, unit=Unit())
+
+
 def _ranged(plain: str, sign: Unit | None) -> Amount | None:
     """Return the amount of a text in plain words, which may go from one number to another."""
     spread = _RANGE.search(plain)

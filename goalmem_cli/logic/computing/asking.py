@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-_UNIT = re.compile(
-    r"\b(?:how many|number of|in)(?: \w+)? (second|minute|hour|day|night|week|month|year)s\b", re.IGNORECASE
+from goalmem_cli.logic.computing.kinds import Kind, kind_of
+from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.terms import Atom, Variable
+
+_UNITS = "second|minute|hour|day|night|week|month|year"
+_UNIT = re.compile(rf"\b(?:how many|number of|in)(?: \w+)? ({_UNITS})s\b", re.IGNORECASE)
+_LENGTH = re.compile(rf"\bhow (?:long|much time|many(?: \w+)? (?:{_UNITS})s)\b", re.IGNORECASE)
+_COUNT = re.compile(rf"\bhow many (?!(?:\w+ )?(?:{_UNITS})s\b)", re.IGNORECASE)
+_TOTAL = re.compile(r"\b(?:altogether|in total|in all|put together)\b", re.IGNORECASE)
+_WEEKDAY = re.compile(r"\b(?:weekday|day of the week)\b", re.IGNORECASE)
+_AGE = re.compile(r"\bhow old\b", re.IGNORECASE)
+_SINCE = re.compile(r"\bhow long (?:ago|(?:has|have)\b)", re.IGNORECASE)
+_GAP = re.compile(
+    r"\b(?:by how (?:much|many)|how (?:much|many) (?:\w+ )?(?:more|less|fewer|cheaper|longer))\b", re.IGNORECASE
+)
+_CHOICE = re.compile(
+    r"\b(?P<way>first|earlier|sooner|later|last|more recently)\b.*?[,:]\s*"
+    r"(?P<left>[^,?]+?),?\s+or\s+(?P<right>[^,?]+)\?",
+    re.IGNORECASE,
 )
 
 
@@ -13,3 +31,60 @@ def asked_unit(question: str) -> str:
     """Return the unit that the question wants a length of time in: "how many weeks"; nothing where it names none."""
     found = _UNIT.search(question)
     return found[1].casefold() if found else ""
+
+
+def plain_answer(question: str, wanted: Sequence[Variable], subgoals: Sequence[Atom]) -> tuple[str, ...]:
+    """Return what a plan's answer is computed by where the question's words say so plainly, else its variables.
+
+    For models that are too small to write an expression: a plan says what is to be found, the words what becomes of it.
+    """
+    names = tuple(variable.name for variable in wanted)
+    kinds = [kind_of(variable.type) for variable in wanted]
+    found = ""
+    if kinds == [Kind.TIME, Kind.TIME]:
+        found = _of_two_times(question, names, subgoals)
+    elif kinds == [Kind.AMOUNT, Kind.AMOUNT] and _GAP.search(question):
+        found = f"difference({names[0]}, {names[1]})"
+    elif len(kinds) == 1:
+        found = _of_one(question, names[0], kinds[0])
+    return (found,) if found else names
+
+
+def _of_one(question: str, name: str, kind: Kind) -> str:
+    if kind is Kind.ANY and _COUNT.search(question):
+        return f"count({name})"
+    if kind is Kind.AMOUNT and _TOTAL.search(question):
+        return f"sum({name})"
+    if kind is not Kind.TIME:
+        return ""
+    if _SINCE.search(question):
+        return f"duration({name})"
+    if _WEEKDAY.search(question):
+        return f"weekday({name})"
+    return f"age({name})" if _AGE.search(question) else ""
+
+
+def _of_two_times(question: str, names: Sequence[str], subgoals: Sequence[Atom]) -> str:
+    if _LENGTH.search(question):
+        return f"between({names[0]}, {names[1]})"
+    choice = _CHOICE.search(question)
+    if choice is None:
+        return ""
+    labels = {_name_of(choice["left"], names, subgoals): choice["left"]}
+    labels[_name_of(choice["right"], names, subgoals)] = choice["right"]
+    if set(labels) != set(names):
+        return ""
+    word = "later" if choice["way"].casefold() in ("later", "last", "more recently") else "earlier"
+    return f"{word}({', '.join(f'{label.strip()}: {name}' for name, label in labels.items())})"
+
+
+def _name_of(label: str, names: Sequence[str], subgoals: Sequence[Atom]) -> str:
+    """Return the variable of the only subgoal that has the label's words; nothing where none or several do."""
+    having = [
+        variable.name
+        for atom in subgoals
+        if content_stems(label) <= content_stems(atom.phrase)
+        for variable in atom.variables
+        if variable.name in names
+    ]
+    return having[0] if len(having) == 1 else ""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from goalmem_cli.logic.computing import ordering, times
-from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, add, apart, divided, read_amount
+from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, add, apart, divided, read_amount, read_stopwatch
 from goalmem_cli.logic.computing.expressions import Call, Expression, Function, Literal, Now, Use
 from goalmem_cli.logic.computing.rows import Element, Row, Same, alike, elements, merged, same_words
 from goalmem_cli.logic.computing.saying import say_amount
@@ -120,7 +120,7 @@ def _read(element: Element, reader: Callable[[Element], _Value | None], lack: st
 
 
 def _as_amount(element: Element) -> Amount:
-    return _read(element, lambda one: read_amount(one.value), "no amount")
+    return _read(element, lambda one: read_amount(one.value) or read_stopwatch(one.value), "no amount")
 
 
 def _as_time(element: Element) -> Time:
@@ -233,10 +233,22 @@ def _set_in_words(function: Function, left: _Found, right: _Found) -> str:
 
 def _between(call: Call, scene: _Scene) -> _Found:
     parts = _parts(call, scene)
-    left, right = (_time(part, scene) for part in parts)
+    left, right = _ends(parts, scene)
     length = times.between(left, right)
     first, last = (right, left) if times.order(left, right) == 1 and left.period is not None else (left, right)
     return replace(_together(parts, _said(f"{first} to {last} is", length, scene)), amount=length)
+
+
+def _ends(parts: Sequence[_Found], scene: _Scene) -> tuple[Time, Time]:
+    """Return two times; a bare number beside a time of day is the hour: from 3:20 to seven."""
+    hours = [times.hour_of(_one(part, scene).value) if part.elements else None for part in parts]
+    found = [None if hour is not None else _time(part, scene) for part, hour in zip(parts, hours, strict=True)]
+    is_clock = any(time is not None and time.period is None for time in found)
+    left, right = (
+        hour if time is None and hour is not None and is_clock else time or _time(part, scene)
+        for part, hour, time in zip(parts, hours, found, strict=True)
+    )
+    return left, right
 
 
 def _said(opening: str, length: Amount, scene: _Scene) -> str:

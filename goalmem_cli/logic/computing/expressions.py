@@ -156,7 +156,8 @@ class _Reader:
         piece = self._peek()
         if piece[:1] in ('"', "'"):
             self._next()
-            return Literal(piece[1:-1].strip()) if piece[1:-1].strip() else self._fail("a constant that is not empty")
+            value = " ".join(piece[1:-1].split())
+            return Literal(value) if value else self._fail("a constant that is not empty")
         following = self._peek(2)
         if following == "(":
             return self._call(depth)

@@ -15,6 +15,7 @@ from fractions import Fraction
 from goalmem_cli.logic.computing.amounts import DAY, MONTH, Amount, Unit, UnsettledError
 from goalmem_cli.logic.dates import parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import WEEKDAYS, Period, month_of, shift_months, single, whole_year
+from goalmem_cli.logic.normal import normalise
 from goalmem_cli.logic.relative import Bound
 
 _CLOCK = re.compile(
@@ -133,6 +134,12 @@ def _clock_in(text: str) -> int | None:
     if side:
         hour = hour % 12 + (12 if side.startswith("p") else 0)
     return (60 * hour + int(found["minute"] or 0)) % _A_DAY
+
+
+def hour_of(text: str) -> Time | None:
+    """Return the time of day that a bare number is the hour of, from 0 to 24."""
+    found = normalise(text)
+    return Time(None, 60 * int(found) % _A_DAY) if found.isdecimal() and int(found) <= 24 else None
 
 
 def order(left: Time, right: Time) -> int | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from itertools import product
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, Variable
+from goalmem_cli.logic.checks import type_head
+from goalmem_cli.logic.computing.amounts import read_amount, without_noun
 from goalmem_cli.logic.computing.asking import asked_unit
 from goalmem_cli.logic.computing.evaluation import Computed, evaluate
 from goalmem_cli.logic.computing.expressions import (
@@ -21,6 +23,7 @@ from goalmem_cli.logic.computing.expressions import (
 )
 from goalmem_cli.logic.computing.kinds import check_expression, gathered
 from goalmem_cli.logic.computing.rows import Given, joined, same_words
+from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.terms import Term
@@ -96,7 +99,9 @@ def calculations(
         verdict = same_words(left, right)
         return True if verdict is None and as_pair(left, right) in judged else verdict
 
-    rows = joined(((item.subgoal, values) for item in groundings for values in _rows(item, facts)), same)
+    numbers = {v.name for atom in plan.subgoals for v in atom.variables if type_head(v.type) in ("number", "count")}
+    given = ((item.subgoal, _plain(values, numbers)) for item in groundings for values in _rows(item, facts))
+    rows = joined(given, same)
     unit = asked_unit(question.text)
     return tuple(
         _calculation(answer, evaluate(answer, rows, now=question.asked, same=same, asked=unit))
@@ -130,6 +135,15 @@ def _rows(item: Grounded, facts: Mapping[str, Fact]) -> Iterator[dict[str, Given
         rows = product(*item.bindings.values())
     for row in rows:
         yield {name: Given(value, item.facts, said) for name, value in zip(item.bindings, row, strict=True)}
+
+
+def _plain(values: Mapping[str, Given], numbers: Set[str]) -> dict[str, Given]:
+    """Return the values with plain numbers for how many there are of something: its type says of what."""
+    found = dict(values)
+    for name in numbers & found.keys():
+        if (amount := read_amount(found[name].value)) is not None:
+            found[name] = replace(found[name], value=say_amount(without_noun(amount)))
+    return found
 
 
 def _last_said(item: Grounded, facts: Mapping[str, Fact]) -> datetime | None:

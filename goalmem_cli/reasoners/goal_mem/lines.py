@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, Variable
+from goalmem_cli.logic.computing.asking import plain_answer
 from goalmem_cli.logic.questions import asks_for_current_state
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS, parse_plan, parse_reply_atom, say_bindings
 from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition
@@ -42,7 +43,15 @@ def read_plan(text: str, question: Question) -> Decomposition:
     said = {variable.name for subgoal in subgoals for variable in parse_reply_atom(subgoal).variables}
     if not said.issuperset(answer):
         subgoals = [goal]
-    return parse_plan(question, goal, subgoals, answer, {}, asks_for_current_state(question.text))
+    atoms = [parse_reply_atom(subgoal) for subgoal in subgoals]
+    wanted = [variable for name in answer for variable in _having(name, atoms)]
+    computed = plain_answer(question.text, wanted, atoms)
+    return parse_plan(question, goal, subgoals, computed, {}, asks_for_current_state(question.text))
+
+
+def _having(name: str, atoms: Sequence[Atom]) -> list[Variable]:
+    """Return the variable as the first subgoal that has it writes it."""
+    return [variable for atom in atoms for variable in atom.variables if variable.name == name][:1]
 
 
 def renamed(atom: Atom) -> tuple[Atom, dict[str, str]]:

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.logic.computing.amounts import Amount, Unit, UnsettledError, add, apart, compared, divided, read_amount
+from goalmem_cli.logic.computing.amounts import (
+    Amount,
+    Unit,
+    UnsettledError,
+    add,
+    apart,
+    compared,
+    divided,
+    read_amount,
+    read_stopwatch,
+)
 from goalmem_cli.logic.computing.saying import say_amount
 
 
@@ -129,3 +139,13 @@ def test_lengths_in_the_unit_asked_for(text: str, asked: str, said: str) -> None
     amount = read_amount(text)
     assert amount is not None
     assert say_amount(amount, asked) == said
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("7:44", 464), ("1:58:30", 7110), ("0:09.5", Fraction(19, 2))])
+def test_what_a_stopwatch_shows_is_a_length_of_time(text: str, seconds: Fraction) -> None:
+    """Minutes and seconds, with the hours before them."""
+    found = read_stopwatch(text)
+
+    assert found is not None
+    assert (found.low, found.unit.key) == (seconds, "second")
+    assert read_stopwatch("7 pm") is None

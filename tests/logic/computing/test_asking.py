@@ -1,0 +1,51 @@
+"""What a question's words tell of how its answer is computed."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.logic import parse_atom
+from goalmem_cli.logic.computing.asking import asked_unit, plain_answer
+
+LESSON = ("(Lena) had her first lesson on (x:date)", "(Lena) had her exam on (y:date)")
+PETS = ("(Jolene) adopted (Susie) on (x:date)", "(Jolene) adopted (Seraphim) on (y:date)")
+
+
+@pytest.mark.parametrize(
+    ("question", "subgoals", "answer"),
+    [
+        ("How many pets does James have?", ("(James) has (x:pet)",), ("count(x)",)),
+        ("How many pets does James have?", ("(James) has (x:number of pets)",), ("x",)),
+        ("How many weeks lay between Lena's first lesson and her exam?", LESSON, ("between(x, y)",)),
+        ("How long after her first lesson did Lena have her exam?", LESSON, ("between(x, y)",)),
+        ("When did Lena have her first lesson, and when her exam?", LESSON, ("x", "y")),
+        ("Which pet did Jolene adopt first, Susie or Seraphim?", PETS, ("earlier(Susie: x, Seraphim: y)",)),
+        ("Which pet did Jolene adopt later, Seraphim or Susie?", PETS, ("later(Seraphim: y, Susie: x)",)),
+        ("Which pet did Jolene adopt later, Bella or Susie?", PETS, ("x", "y")),
+        ("How long has Ann played?", ("(Ann) has played since (x:date)",), ("duration(x)",)),
+        ("How long has Ann played?", ("(Ann) has played for (x:duration)",), ("x",)),
+        ("On what weekday was the exam?", ("the (exam) was on (x:date)",), ("weekday(x)",)),
+        ("How old is Ann?", ("(Ann) was born on (x:date)",), ("age(x)",)),
+        ("What did Ann pay altogether?", ("(Ann) paid (x:price)",), ("sum(x)",)),
+        (
+            "By how much did the rent rise?",
+            ("the (rent) was (x:amount)", "the (rent) is (y:amount)"),
+            ("difference(x, y)",),
+        ),
+    ],
+)
+def test_plain_words_say_what_is_computed(question: str, subgoals: tuple[str, ...], answer: tuple[str, ...]) -> None:
+    """Where the words and the types of the plan's variables agree there is an expression, else the variables stand."""
+    atoms = [parse_atom(text) for text in subgoals]
+    wanted = [variable for atom in atoms for variable in atom.variables]
+
+    assert plain_answer(question, wanted, atoms) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "unit"),
+    [("How many weeks lay between?", "week"), ("In how many full days?", "day"), ("How long did it last?", "")],
+)
+def test_the_unit_that_is_asked_for(question: str, unit: str) -> None:
+    """How many weeks, or how long."""
+    assert asked_unit(question) == unit
