@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goalmem_cli.cli import bench_came, bench_labels, bench_speed, bench_tools, options
+from goalmem_cli.cli import bench_came, bench_labels, bench_speed, bench_sums, bench_tools, options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
@@ -130,6 +130,7 @@ group.command("tools", epilog=examples("goalmem bench tools --facts 1000,10000")
 group.command("came", epilog=examples("goalmem bench came made-up --domain debate --turns 1000 --trajectories 2"))(
     bench_came.came
 )
+group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay"))(bench_sums.sums)
 
 
 def _missed(case: DatedCase) -> list[str]:
