@@ -280,6 +280,8 @@ def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: boo
         for note in trace.notes if trace.actions and not is_traced else ():  # such as what was left out
             run.screen.note(note)
         run.screen.answer(one_line(trace.answer))
+        if trace.may_be_more:
+            run.screen.note("there may be more")
     elif trace.status == "failed":
         run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
     elif not is_traced:
