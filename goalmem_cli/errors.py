@@ -15,7 +15,8 @@ GoalmemError                 exit code
 │   ├── ContextOverflow          the prompt is longer than the context
 │   └── ReplyUnusable            the reply does not have the form asked for
 ├── InputError               5   a transcript could not be read (file, place, reason)
-│   └── UnknownFormat            in none of the formats
+│   ├── UnknownFormat            in none of the formats
+│   └── TextBroken               what follows in the file cannot be read either
 └── PromptError              4   a prompt file is wrong (file, key, reason)
 
 Unknown is not an error: a question that memory does not answer ends in a trace whose status says so (exit code 1).
@@ -115,6 +116,10 @@ class InputError(GoalmemError):
         self.path = str(path)
         self.place = place
         self.reason = reason
+
+
+class TextBroken(InputError):
+    """A file cannot be read on from a place: it is no text, or no JSON, there."""
 
 
 class UnknownFormat(InputError):

@@ -78,6 +78,11 @@ class Completion:
     certainty: float | None = None
     likelihood: float | None = None
 
+    @property
+    def mean_likelihood(self) -> float | None:
+        """The (geometric) mean of the probabilities that the model gave the tokens of the reply."""
+        return None if self.likelihood is None else self.likelihood ** (1 / max(1, self.completion_tokens))
+
 
 class LanguageModel(Protocol):
     """Writes replies. A call is one `complete`, however many sequences it decodes."""

@@ -177,13 +177,18 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to retrieve, and from where. None means no restriction; times are inclusive."""
+    """What to retrieve, and from where. None means no restriction; times are inclusive.
+
+    `asked` is the time that words about time in the text ("last summer") are read against; without it, only dates with
+    their year mean anything.
+    """
 
     text: str
     conversations: tuple[str, ...] | None = None
     speakers: tuple[str, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
+    asked: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

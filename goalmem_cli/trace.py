@@ -75,7 +75,8 @@ class Grounded:
     """A subgoal, the facts that entail it, the bindings they gave and how each is supported.
 
     `notes` are what the checks have to say without refusing: a bridged anchor, an alias, a judged equality, an
-    earlier value that this one supersedes.
+    earlier value that this one supersedes. `certainty`, from 0 to 1, is how likely the engine thinks that it holds;
+    None where the model tells no probabilities.
     """
 
     subgoal: int
@@ -83,6 +84,7 @@ class Grounded:
     bindings: Mapping[str, tuple[str, ...]]
     support: Mapping[str, Support]
     notes: tuple[str, ...] = ()
+    certainty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,8 @@ class Action:
     """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
 
     `said` is the reply, or what the memory counted, field by field; `skipped` counts the hits that were too long to be
-    shown, or that the budget left no room for; `failure` says why a reply could not be used.
+    shown, or that the budget left no room for; `failure` says why a reply could not be used. `likelihood` is the
+    (geometric) mean of the probabilities that the model gave the reply's tokens, None where it tells none.
     """
 
     name: str
@@ -253,6 +256,7 @@ class Action:
     skipped: int = 0
     failure: str | None = None
     usage: Usage = field(default_factory=Usage)
+    likelihood: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +269,9 @@ class Trace:
 
     `attempts` are those of `goal-mem`, in the order that `planning` names: ``seen`` or ``blind``, which a trace of
     version 1 does not say. Every other reasoner leaves `actions`, and `stopped` for what ended them. `check` is the
-    last check of an answer, where it ran; `may_be_more` says that a list is surely not complete.
+    last check of an answer, where it ran; `may_be_more` says that a list is surely not complete. `certainty`, from 0
+    to 1, is which share of answers like this one is right, None where that is not known. `calculations` are those that
+    the answer was computed by.
     """
 
     status: Status
@@ -290,6 +296,7 @@ class Trace:
     planning: str = ""
     check: Checked | None = None
     may_be_more: bool = False
+    certainty: float | None = None
     calculations: tuple[Calculation, ...] = ()
 
 

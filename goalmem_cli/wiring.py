@@ -228,13 +228,16 @@ def build_reasoner(
         PromptError: a prompt file is missing or wrong.
         UsageError: there is no backbone or no reasoner of the name in the settings.
     """
+    from goalmem_cli.reasoners.certainty import Sure
     from goalmem_cli.reasoners.watching import Unwatched
 
     watched = observer or Unwatched()
     backbone = open_backbone(settings, store, factories or Factories(), lambda: loaded)
     if settings.reasoner == GOAL_MEM:
-        return _goal_mem(settings, backbone, loaded, watched)
-    return _forward(settings, store, backbone, loaded, watched, gold)
+        reasoner = _goal_mem(settings, backbone, loaded, watched)
+    else:
+        reasoner = _forward(settings, store, backbone, loaded, watched, gold)
+    return Sure(reasoner, settings.certainty / 100)
 
 
 def chosen_planning(settings: Settings, profile: Profile) -> Planning:
@@ -269,7 +272,7 @@ def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, obser
         max_depth=settings.max_depth,
         max_subgoals=settings.max_subgoals,
         budget=settings.budget,
-        certainty=settings.certainty / 100,
+        certainty=Limits().certainty if settings.certainty else 0.0,
         max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.backbones.fusion import DEPTH, fuse
 from goalmem_cli.backbones.relevance import POOL, rerank
+from goalmem_cli.backbones.times import NamedTimes
 from goalmem_cli.errors import UsageError
 from goalmem_cli.memory import Memory, SupportsRanking
 from goalmem_cli.records import Hit, Query, Turn
@@ -31,11 +32,9 @@ RECIPES: Mapping[str, Recipe] = {
 }
 """By the name that `--backbone` takes. A turn is better known by the turns around it, hence the double weight.
 
-``reranked`` is ``hybrid``, whose first hits are then put in the order of `relevance`.
+``reranked`` is ``hybrid``, whose first hits are then put in the order of `relevance`. To each, `times` adds a ranking
+by the times that a query names.
 """
-
-DEPTH = 200
-"""How far down each ranking is fused; more changes next to nothing on LoCoMo."""
 
 
 class FlatBackbone:
@@ -72,8 +71,12 @@ class FlatBackbone:
         return rerank(query.text, hits)[:k] if is_reranked else hits
 
 
-def retrieve_each(store: SupportsRanking, recipes: Mapping[str, Recipe], query: Query, k: int) -> dict[str, list[Hit]]:
+def retrieve_each(
+    store: SupportsRanking, recipes: Mapping[str, Recipe], query: Query, k: int, *, by_times: bool = True
+) -> dict[str, list[Hit]]:
     """Return for each recipe its k best hits, ranking once whatever the recipes share.
+
+    `by_times` adds the ranking by the times that the query names, which only a measurement leaves out.
 
     Raises:
         StoreError: the store cannot be read.
@@ -82,8 +85,9 @@ def retrieve_each(store: SupportsRanking, recipes: Mapping[str, Recipe], query: 
     with store.reading() as reader:
         ranked = reader.rank(query, rankings, max(DEPTH, k))
         lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
+        fuse_all = NamedTimes(reader, query).fuse if by_times else fuse
         fused = {
-            name: fuse(lists, {ranking.value: weight for ranking, weight in recipe.items()})[:k]
+            name: fuse_all(lists, {ranking.value: weight for ranking, weight in recipe.items()})[:k]
             for name, recipe in recipes.items()
         }
         hits = reader.hits(list(dict.fromkeys(best.unit for order in fused.values() for best in order)))

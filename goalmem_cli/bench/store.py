@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-from goalmem_cli.backbones.flat import DEPTH, FlatBackbone
+from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.backbones.fusion import DEPTH
 from goalmem_cli.bench.talk import made_up_conversations, made_up_questions
 from goalmem_cli.bench.timing import Progress, median_ms, run_python, unwatched
 from goalmem_cli.errors import StoreError

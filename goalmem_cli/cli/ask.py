@@ -14,7 +14,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input
 from goalmem_cli.cli.scope import USER_ROLE, chosen_asker, chosen_conversations, say_left_out
-from goalmem_cli.cli.times import latest
+from goalmem_cli.cli.times import latest, local_now
 from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import Query, Question, encodable
 
@@ -262,12 +262,17 @@ class Asking:
         asker = chosen_asker(terms.asker, stored, scope)
         if asker is None and terms.is_remembered:
             asker = USER_ROLE
-        now = datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
-        return Question(text, terms.as_of or now, asker, scope, terms.as_of)
+        return Question(text, terms.as_of or local_now(), asker, scope, terms.as_of)
 
 
-def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False) -> None:
-    """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted."""
+def show(
+    run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False, is_worded: bool = False
+) -> None:
+    """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted.
+
+    That an answer is not sure is said with it on stderr, as a number or, where that `is_worded`, in words.
+    """
+    from goalmem_cli.reasoners.certainty import doubt_in_words
     from goalmem_cli.render.nodes import BRIEF, FULL
     from goalmem_cli.render.tree import proof_tree, reason_line
     from goalmem_cli.trace import as_document
@@ -282,6 +287,8 @@ def show(run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: boo
         run.screen.answer(one_line(trace.answer))
         if trace.may_be_more:
             run.screen.note("there may be more")
+        if doubt := doubt_in_words(trace.certainty):
+            run.screen.note(doubt if is_worded else f"not sure: {trace.certainty or 0.0:.0%} certain")
     elif trace.status == "failed":
         run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
     elif not is_traced:

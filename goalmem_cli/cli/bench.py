@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,7 +15,7 @@ from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
     from goalmem_cli.evaluation.cases import Dataset
-    from goalmem_cli.evaluation.metrics.recall import RecallTable
+    from goalmem_cli.evaluation.metrics.recall import RecallTable, TimedRow, TimedTable
     from goalmem_cli.evaluation.metrics.times import DatedCase, TimesTable
 
 SCHEMA_VERSION = 1
@@ -42,7 +42,12 @@ def register(app: typer.Typer) -> None:
 @group.command("retrieval", epilog=examples("goalmem bench retrieval sample_convos/momoco.json --by-category"))
 def retrieval(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Conversations with questions, in LoCoMo's form.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Conversations with questions, in LoCoMo's form.")
+    ],
+    scope: Annotated[
+        Literal["conversation", "domain"], typer.Option("--scope", help="What a question sees.")
+    ] = "conversation",
     embedder: options.Embedder = None,
     by_category: Annotated[bool, typer.Option("--by-category", help="Show each category of question too.")] = False,
     json: options.Json = False,
@@ -50,25 +55,28 @@ def retrieval(
 ) -> int:
     """Print each ranking's share of the evidence among the first k.
 
-    No model is asked, and the store is one of its own.
+    No model is asked, and the store is one of its own. A second table is of the questions that name a time: without the
+    ranking by times, and with it.
     """
     from goalmem_cli.evaluation.datasets.reading import read_dataset
-    from goalmem_cli.evaluation.metrics.recall import retrieval_table
+    from goalmem_cli.evaluation.metrics.recall import Asking, retrieval_table, timed_table
     from goalmem_cli.transcripts import read_file
     from goalmem_cli.wiring import open_store
 
-    dataset = read_dataset([file], "locomo")
-    conversations = read_file(file, "locomo")
+    dataset = read_dataset(files, "locomo")
+    conversations = [talk for file in files for talk in read_file(file, "locomo")]
+    asking = Asking.of(dataset.cases, conversations, by_domain=scope == "domain")
     with TemporaryDirectory(prefix="goalmem-bench-") as folder:
         run = begin(context, quiet=quiet, store=Path(folder), embedder=embedder)
-        _say_repairs(run, file, dataset)
+        _say_repairs(run, files, dataset)
         memory = open_store(run.settings, run.factories, run.screen.note)
         with run.screen.progress(len(conversations)) as begun:
             memory.add_all(conversations, report=lambda added: begun(added.conversation))
         run.screen.detail(f"{len(dataset.cases)} questions")
-        table = retrieval_table(memory, dataset.cases)
+        table = retrieval_table(memory, dataset.cases, asking=asking)
+        timed = timed_table(memory, dataset.cases, asking=asking)
     if json:
-        run.screen.document(_document(table))
+        run.screen.document(_document(table, timed))
         return 0
     from goalmem_cli.render.tables import plain_table
 
@@ -80,6 +88,9 @@ def retrieval(
         f"mean over {table.questions} questions with {table.evidence} evidence turns; "
         f"{table.left_out} questions left out (adversarial, or without evidence)"
     )
+    if timed is not None:
+        run.screen.show(plain_table(("naming a time", *depths), _timed_rows(timed), numbers=depths))
+        run.screen.note(f"mean over the {timed.questions} questions that name a time")
     return 0
 
 
@@ -102,7 +113,7 @@ def times(
 
     run = begin(context, quiet=quiet, verbose=verbose)
     dataset = read_dataset([file], "locomo")
-    _say_repairs(run, file, dataset)
+    _say_repairs(run, [file], dataset)
     table = times_table(dataset.cases, read_file(file, "locomo"))
     for case in table.cases:
         for line in () if case.is_found else _missed(case):
@@ -171,9 +182,10 @@ def _times_document(table: TimesTable) -> dict[str, object]:
     }
 
 
-def _say_repairs(run: Invocation, file: Path, dataset: Dataset) -> None:
+def _say_repairs(run: Invocation, files: Sequence[Path], dataset: Dataset) -> None:
+    place = str(files[0]) if len(files) == 1 else f"{len(files)} files"
     for repair, times in dataset.repairs.items():
-        run.screen.note(f"{file}: {times} {repair}")
+        run.screen.note(f"{place}: {times} {repair}")
 
 
 def _rows(table: RecallTable, split: Mapping[str, str]) -> list[list[str]]:
@@ -193,7 +205,34 @@ def _shares(shares: Sequence[float]) -> list[str]:
     return [f"{share:.3f}" for share in shares]
 
 
-def _document(table: RecallTable) -> dict[str, object]:
+def _timed_rows(table: TimedTable) -> list[list[str]]:
+    """Return two rows for each ranking, and for each gain: the means, and their intervals."""
+    rows = []
+    for name, row in (
+        *((row.ranking, row) for row in table.rows),
+        *((f"gain, {row.ranking}", row) for row in table.gains),
+    ):
+        rows.append([name, *(f"{share.mean:.3f}" for share in row.shares)])
+        rows.append(["  95% interval", *(f"{share.low:.2f} to {share.high:.2f}" for share in row.shares)])
+    return rows
+
+
+def _timed_document(table: TimedTable) -> dict[str, object]:
+    def written(rows: Sequence[TimedRow]) -> list[dict[str, object]]:
+        return [
+            {
+                "ranking": row.ranking,
+                "mean": [share.mean for share in row.shares],
+                "low": [share.low for share in row.shares],
+                "high": [share.high for share in row.shares],
+            }
+            for row in rows
+        ]
+
+    return {"questions": table.questions, "rankings": written(table.rows), "gains": written(table.gains)}
+
+
+def _document(table: RecallTable, timed: TimedTable | None) -> dict[str, object]:
     rows = [
         {
             "ranking": row.ranking,
@@ -211,6 +250,7 @@ def _document(table: RecallTable) -> dict[str, object]:
         "evidence": table.evidence,
         "left_out": table.left_out,
         "rankings": rows,
+        "naming_a_time": _timed_document(timed) if timed is not None else None,
     }
 
 

@@ -171,7 +171,7 @@ class _Chat:
             raise
         self._last = trace
         kept = self._asking.keep(trace)
-        show(self._run, trace, is_traced=self._terms.is_traced)
+        show(self._run, trace, is_traced=self._terms.is_traced, is_worded=True)
         if EXIT_CODES[trace.status]:
             self._leave_blank()
         if trace.status == "failed":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +19,7 @@ from goalmem_cli.errors import InputError, UnclearDates, UnknownFormat, UsageErr
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Conversation
+    from goalmem_cli.render.console import Screen
     from goalmem_cli.store import Store
     from goalmem_cli.stored import Added
     from goalmem_cli.transcripts import Found, Order, Source
@@ -31,7 +32,37 @@ Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, fol
 Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
 ]
+StrictInput = Annotated[
+    bool,
+    typer.Option("--strict-input", help="Refuse a file for one record that cannot be read, instead of skipping it."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
+
+
+def _list_formats(is_asked: bool) -> None:
+    """Print every format, the endings of its files, and what it is recognised by, and end there."""
+    from goalmem_cli.render.console import Screen
+    from goalmem_cli.render.tables import plain_table
+    from goalmem_cli.transcripts import READERS
+
+    if is_asked:
+        rows = [(reader.name, " ".join(reader.suffixes), reader.sign) for reader in READERS]
+        Screen().show(plain_table(("format", "endings", "recognised by"), rows, whole=("format",)))
+        raise typer.Exit
+
+
+Formats = Annotated[
+    bool,
+    typer.Option("--formats", callback=_list_formats, is_eager=True, help="List the formats and their signs."),
+]
+Columns = Annotated[
+    str,
+    typer.Option(
+        "--columns",
+        metavar="WHAT=NAME,...",
+        help="Which columns of a table hold time, speaker, text and conversation [default: found by name].",
+    ),
+]
 DayFirst = Annotated[
     bool, typer.Option("--day-first", help="05/03/23 is 5 March, in chats whose dates leave it open [default: asked].")
 ]
@@ -48,7 +79,17 @@ class FileReport:
     turns: int = 0
     new_turns: int = 0
     replaced: list[str] = field(default_factory=list)
+    skipped: list[InputError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the command line says of files: what they leave open, and whether one bad record refuses them."""
+
+    order: Order | None
+    columns: Mapping[str, str]
+    is_strict: bool
 
 
 def register(app: typer.Typer) -> None:
@@ -66,9 +107,12 @@ def ingest(
     format: Format = None,  # noqa: A002 - it is the flag's name
     store: options.Store = None,
     embedder: options.Embedder = None,
+    columns: Columns = "",
+    formats: Formats = False,  # noqa: ARG001 - its callback answers it
     day_first: DayFirst = False,
     month_first: MonthFirst = False,
     dry_run: DryRun = False,
+    strict_input: StrictInput = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -76,13 +120,13 @@ def ingest(
     """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new."""
     from goalmem_cli.wiring import open_store
 
-    order = _order(day_first=day_first, month_first=month_first)
+    told = _Told(_order(day_first=day_first, month_first=month_first), _columns(columns), strict_input)
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
     files, errors = _found(paths)
     for error in errors:
         run.screen.error(error.message, error.hint)
     memory = open_store(run.settings, run.factories, run.screen.note)
-    reading = _Reading(run, format, order)
+    reading = _Reading(run, format, told)
     try:
         reading.pour(files, memory, is_dry=dry_run)
         # Asked when all else is stored, and the store is free again: an answer may take its time.
@@ -105,10 +149,10 @@ class _Reading:
     The store takes conversations in batches: which file a report belongs to is known by the order alone.
     """
 
-    def __init__(self, run: Invocation, form: str | None, order: Order | None) -> None:
+    def __init__(self, run: Invocation, form: str | None, told: _Told) -> None:
         self._run = run
         self._form = form
-        self._order = order
+        self._told = told
         self._orders: dict[Path, Order] = {}
         self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
         self._under_way: deque[tuple[FileReport, bool]] = deque()
@@ -154,6 +198,7 @@ class _Reading:
         """Say what each file held, and leave out those of which nothing was taken because of an error."""
         self.reports = [report for report in self.reports if report.turns or report.path not in self._refused]
         for report in self.reports:
+            _warn_of_skipped(self._run.screen, report)
             for note in report.notes:
                 self._run.screen.note(f"{report.path}: {note}")
             if report.replaced:
@@ -170,8 +215,8 @@ class _Reading:
             report = FileReport(str(one.path))
             self.reports.append(report)
             try:
-                with self._source(one, partial(reach, one.path.name), sum(sizes[:number]), sum(sizes)) as source:
-                    source.order = self._orders.get(one.path, self._order)
+                with self._source(report, partial(reach, one.path.name), sum(sizes[:number]), sum(sizes)) as source:
+                    source.order, source.columns = self._orders.get(one.path, self._told.order), self._told.columns
                     for conversation in conversations_in(source, self._form):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
@@ -190,18 +235,22 @@ class _Reading:
                 self._refuse(report, error)
 
     @contextmanager
-    def _source(self, one: Found, reach: Callable[[int, int], None], before: int, total: int) -> Iterator[Source]:
-        from goalmem_cli.transcripts import Source
+    def _source(
+        self, report: FileReport, reach: Callable[[int, int], None], before: int, total: int
+    ) -> Iterator[Source]:
+        from goalmem_cli.transcripts import Source, refuse
+
+        skip = refuse if self._told.is_strict else report.skipped.append
 
         def reached(read: int) -> None:
             reach(before + read, total)
 
         reached(0)
-        if str(one.path) != STANDARD_INPUT:
-            yield Source.from_path(one.path, reached)
+        if report.path != STANDARD_INPUT:
+            yield Source.from_path(Path(report.path), reached, skip=skip)
             return
         with standard_input_file() as opened:
-            yield Source(STANDARD_INPUT, opened, reached)
+            yield Source(STANDARD_INPUT, opened, reached, skip=skip)
 
     def _take(self, added: Added) -> None:
         report, is_another = self._under_way.popleft()
@@ -214,6 +263,21 @@ class _Reading:
         self._refused.add(report.path)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
+
+
+def _columns(text: str) -> dict[str, str]:
+    """Return the names of columns that `--columns` says, by what they hold.
+
+    Raises:
+        UsageError: it is not of that form.
+    """
+    from goalmem_cli.transcripts import COLUMNS
+
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    named = {what.strip(): name.strip() for what, _, name in pairs}
+    if len(named) < len(pairs) or not all(named.values()) or not set(named) <= set(COLUMNS):
+        raise UsageError(f"--columns {text!r} is not understood", f"write WHAT=NAME,... for {', '.join(COLUMNS)}")
+    return named
 
 
 def _order(*, day_first: bool, month_first: bool) -> Order | None:
@@ -265,6 +329,20 @@ def _barren(run: Invocation, files: Iterable[Found], reading: _Reading) -> list[
     return errors
 
 
+def _warn_of_skipped(screen: Screen, report: FileReport) -> None:
+    """Name the first records of the file that could not be read, and say how many there are."""
+    from goalmem_cli.render.text import counted
+
+    if not report.skipped:
+        return
+    records = counted(len(report.skipped), "record")
+    screen.warn(f"{report.path}: {records} could not be read and left out; --strict-input refuses such a file")
+    for error in report.skipped[:_NAMED]:
+        screen.note(f"  {error.message}")
+    if len(report.skipped) > _NAMED:
+        screen.note(f"  and {len(report.skipped) - _NAMED} more: --json lists them all")
+
+
 def _line(report: FileReport, *, is_dry: bool) -> str:
     from goalmem_cli.render.text import counted
 
@@ -282,7 +360,17 @@ def _few(labels: list[str]) -> str:
 
 def _document(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:
     keys = ("path", "format", "conversations", "turns", "new_turns")
-    files = [{key: getattr(report, key) for key in keys} for report in reports]
-    failed = [{"path": error.path, "place": error.place, "reason": error.reason} for error in errors]
-    document: dict[str, object] = {"schema_version": SCHEMA_VERSION, "files": files}
-    return document | {"failed": failed} if failed else document
+    reports = list(reports)
+    lists = {
+        "skipped": [_row(error) for report in reports for error in report.skipped],
+        "failed": [_row(error) for error in errors],
+    }
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "files": [{key: getattr(report, key) for key in keys} for report in reports],
+        **{name: rows for name, rows in lists.items() if rows},
+    }
+
+
+def _row(error: InputError) -> dict[str, str]:
+    return {"path": error.path, "place": error.place, "reason": error.reason}

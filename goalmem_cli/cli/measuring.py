@@ -306,7 +306,7 @@ class Measuring:
 
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return what is measured: everything that decides results."""
-        from goalmem_cli.evaluation.runs.run import AT_ONCE, NO_REASONER, Manifest
+        from goalmem_cli.evaluation.runs.run import AT_ONCE, CERTAINTY, NO_REASONER, Manifest
         from goalmem_cli.wiring import GOAL_MEM, chosen_planning, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
@@ -330,7 +330,8 @@ class Measuring:
             decisive |= {
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
                 "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
-                "certainty": settings.certainty, "planning": planning,
+                CERTAINTY: f"{settings.certainty} of an answer",
+                "planning": planning,
                 "strict": settings.strict, "profile": loaded.profile,
             }  # fmt: skip
             if loaded.adapter:

@@ -125,7 +125,7 @@ Certainty = Annotated[
     typer.Option(
         min=LEAST["certainty"],
         max=MOST["certainty"],
-        help="How certain goal-mem has to be of a step, in percent; for small models only [default: 15].",
+        help="How certain an answer has to be, in percent, where that is known [default: 15]; 0 answers all it can.",
     ),
 ]
 Budget = Annotated[

@@ -12,7 +12,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers, say_left_out
-from goalmem_cli.cli.times import earliest, latest
+from goalmem_cli.cli.times import earliest, latest, local_now
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Query, encodable
 
@@ -61,7 +61,7 @@ def search(
     stored = memory.conversations() if conversation or speaker else []
     scope = chosen_conversations(conversation, stored)
     speakers = chosen_speakers(speaker, stored, scope)
-    wanted = Query(encodable(query), scope, speakers, begun, ended)
+    wanted = Query(encodable(query), scope, speakers, begun, ended, asked=ended or local_now())
     with closing(DeferredModel(partial(run.factories.model, run.settings))) as model:
         hits = open_backbone(run.settings, memory, run.factories, model.loaded).retrieve(wanted, k)
     say_left_out(run.screen, memory.count_without_time(wanted))

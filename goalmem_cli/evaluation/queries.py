@@ -6,6 +6,7 @@ Does goal-directed retrieval pay? The same backbone, scope and budget, with one 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from goalmem_cli.evaluation.cases import Case
@@ -53,10 +54,7 @@ def retrieve_fused(backbone: Backbone, queries: Sequence[str], scope: Query, k: 
     Raises:
         StoreError: the memory could not be read.
     """
-    lists = [
-        backbone.retrieve(Query(text, scope.conversations, scope.speakers, scope.since, scope.until), k)
-        for text in queries
-    ]
+    lists = [backbone.retrieve(replace(scope, text=text), k) for text in queries]
     hits: dict[str, Hit] = {}
     for hit in round_robin(lists):
         hits.setdefault(hit.unit.id, hit)

@@ -70,7 +70,7 @@ _TEMPORAL = frozenset(
     "hour hours second seconds fortnight fortnights ago before after since until last next now recently always never "
     "christmas easter birthday eve halloween thanksgiving ramadan diwali monday tuesday wednesday thursday friday "
     "saturday sunday january february march april may june july august september october november december early late "
-    "mid ongoing daily weekly monthly yearly once twice while moment start end".split()
+    "mid ongoing daily weekly monthly yearly once twice while moment start end am pm o'clock past".split()
 )
 _MONTHS_AND_SEASONS = frozenset(
     "january february march april may june july august september october november december jan feb mar apr jun jul aug "
@@ -80,6 +80,10 @@ _QUANTITIES = frozenset(
     "few several many much most all both none no some half quarter third couple pair double triple single hundreds "
     "thousands dozens free nothing every each another".split()
 )
+_MEASURES = frozenset(
+    "g gram grams kg kilo kilos kilogram kilograms km kilometre kilometres kilometer kilometers cm mm metre metres "
+    "meter meters ml litre litres liter liters mile miles degree degrees".split()
+)
 _ANSWERS = frozenset({"yes", "no", "likely", "unlikely", "probably", "possibly", "true", "false"})
 
 
@@ -88,7 +92,14 @@ def _has_number(value: str) -> bool:
 
 
 def _is_temporal(value: str) -> bool:
-    return _has_number(value) or bool(dates_in(value) or {stem(w) for w in words(value)} & _STEMMED_TEMPORAL)
+    """Say whether the value speaks of time, or is a number of nothing: 14 euros are no date."""
+    counted = [word for word in content_words(value) if not _has_number(word)]
+    is_of_time = bool(dates_in(value) or {stem(w) for w in words(value)} & _STEMMED_TEMPORAL)
+    return is_of_time or (_has_number(value) and not counted)
+
+
+def _is_amount(value: str) -> bool:
+    return _has_number(value) and not set(words(value)) & _MEASURES
 
 
 def _is_month(value: str) -> bool:
@@ -106,7 +117,8 @@ _DECIDABLE: Mapping[str, tuple[_Test, str]] = {
     **dict.fromkeys(("date", "time", "duration", "when", "weekday"), (_is_temporal, "nothing of time in it")),
     **dict.fromkeys(("month",), (_is_month, "no month in it")),
     **dict.fromkeys(("year", "number", "count", "age"), (_has_number, "no number in it")),
-    **dict.fromkeys(("price", "cost", "percentage"), (_has_number, "no amount in it")),
+    **dict.fromkeys(("price", "cost"), (_is_amount, "no sum in it")),
+    **dict.fromkeys(("percentage",), (_has_number, "no amount in it")),
     **dict.fromkeys(("yes/no", "yes or no"), (_is_yes_or_no, "neither yes nor no")),
 }
 _NOT_COUNTS = re.compile(r"\b(?:phone|room|model|house|serial|reference|registration|flight|track|lot) number")

@@ -25,7 +25,7 @@ from goalmem_cli.logic.days import (
 )
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import VOCABULARY, Bound, Expression
-from goalmem_cli.logic.scene import Scene
+from goalmem_cli.logic.scene import Scene, Tense
 
 __all__ = [
     "Annotation",
@@ -33,6 +33,7 @@ __all__ = [
     "When",
     "annotate",
     "dates_in",
+    "named_in",
     "parse_date",
     "periods_in",
     "say",
@@ -124,6 +125,26 @@ def times_named(question: str, asked: datetime | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*plain, *map(_days, annotate(question, asked))]))
 
 
+def named_in(text: str, asked: datetime | None) -> list[Period]:
+    """Return the days that each expression of time in a question means, asked then; an open end is the calendar's.
+
+    "Today" is none where it asks how things stand ("Where does he live today?"), and not what was done.
+    """
+    scene = _scene(text, asked)
+    return [period for found in spoken(scene) if (period := _named(found, scene)) is not None]
+
+
+def _named(found: Expression, scene: Scene) -> Period | None:
+    best = found.readings[0]
+    is_today = scene.is_timed and best == Period(scene.day, scene.day) and not found.is_plain
+    if is_today and scene.tense(found.start, found.end) is not Tense.PAST:
+        return None
+    if not _FIRST_YEAR < best.first.year <= best.last.year < _LAST_YEAR:
+        return None
+    first, last = _ends(found)
+    return Period(first or date.min, last or date.max)
+
+
 def _scene(text: str, said: datetime | None) -> Scene:
     return Scene.of(text, said if said is not None and _FIRST_YEAR < said.year < _LAST_YEAR else None)
 
@@ -132,16 +153,25 @@ def _annotation(text: str, found: Expression) -> Annotation | None:
     best = found.readings[0]
     if found.is_plain or not _FIRST_YEAR < best.first.year <= best.last.year < _LAST_YEAR:
         return None
-    first: date | None = best.first
-    last: date | None = best.last
-    begun_by = None
-    if found.bound is Bound.SINCE:
-        last, begun_by = None, None if best.days == 1 else best.last
-    elif found.bound is Bound.AFTER:
-        first, last = best.last + timedelta(days=1), None
-    elif found.bound in (Bound.BEFORE, Bound.UNTIL):
-        first, last = None, best.last if found.bound is Bound.UNTIL else best.first - timedelta(days=1)
+    first, last = _ends(found)
+    begun_by = best.last if found.bound is Bound.SINCE and best.days > 1 else None
     return Annotation(text[found.start : found.end], first, last, begun_by)
+
+
+def _ends(found: Expression) -> tuple[date | None, date | None]:
+    """Return the first and the last day of what an expression means; None is an open end."""
+    best = found.readings[0]
+    match found.bound:
+        case Bound.SINCE:
+            return best.first, None
+        case Bound.AFTER:
+            return best.last + timedelta(days=1), None
+        case Bound.UNTIL:
+            return None, best.last
+        case Bound.BEFORE:
+            return None, best.first - timedelta(days=1)
+        case Bound.ON:
+            return best.first, best.last
 
 
 def _days(annotation: Annotation) -> str:

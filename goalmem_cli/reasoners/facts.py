@@ -35,7 +35,9 @@ class NumberedFacts:
         Raises:
             StoreError: the memory could not be read.
         """
-        scope = Query(query, conversations=self._question.conversations, until=self._question.as_of)
+        scope = Query(
+            query, conversations=self._question.conversations, until=self._question.as_of, asked=self._question.asked
+        )
         return [hit for hit in self._backbone.retrieve(scope, k) if hit.unit.kind != "answer"]
 
     def fact(self, hit: Hit) -> Fact:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar
 
-from goalmem_cli.asking import Fields, Reply, ask, read_fields
+from goalmem_cli.asking import Fields, Reply, ask_whole, read_fields
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.normal import normalise
-from goalmem_cli.ports import Backbone, LanguageModel, Observer, Request
+from goalmem_cli.ports import Backbone, Completion, LanguageModel, Observer, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import asker_in, fact_line, say_day
 from goalmem_cli.reasoners.facts import NumberedFacts, hit_cost, round_robin, token_cost
@@ -162,16 +162,18 @@ class Inquiry:
             return sent
 
         said: list[Fields] = []
+        likelihoods: list[float | None] = []
 
-        def parse(texts: list[str]) -> T:
-            said.append(read_fields(texts[0], sent[0]))
+        def parse(completions: list[Completion]) -> T:
+            said.append(read_fields(completions[0].text, sent[0]))
+            likelihoods.append(completions[0].mean_likelihood)
             return read(said[-1])
 
-        reply: Reply[T] = ask(self._tools.model, build, parse)
+        reply: Reply[T] = ask_whole(self._tools.model, build, parse)
         lines = tuple((name, value) for name, values in said[-1].items() for value in values) if said else ()
-        self._record(
-            Action(step, lines, failure=reply.problem or None if reply.value is None else None, usage=reply.usage)
-        )
+        failure = reply.problem or None if reply.value is None else None
+        likelihood = likelihoods[-1] if likelihoods else None
+        self._record(Action(step, lines, failure=failure, usage=reply.usage, likelihood=likelihood))
         return reply.value
 
     def nothing_more(self) -> Stop:

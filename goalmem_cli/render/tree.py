@@ -98,10 +98,13 @@ def usage_line(usage: Usage) -> str:
 def reason_line(trace: Trace) -> str:
     """Return, for a question that was not answered, which subgoal failed and why, or what the model read in vain.
 
-    Where every subgoal was settled, none failed: the last note says what the facts left open.
+    Where every subgoal was settled, none failed: the last note says what the facts left open, as where an answer was
+    found that is not certain enough.
     """
     if trace.failure is not None:
         return trace.failure
+    if trace.certainty is not None:
+        return trace.notes[-1]
     if trace.actions:
         return _read_in_vain(len(trace.facts))
     if trace.notes and trace.attempts and trace.attempts[-1].ending is Ending.GROUNDED:
@@ -127,6 +130,8 @@ def _outcome(trace: Trace) -> Text:
     if trace.status is not Status.ANSWERED:
         return labelled(trace.status.value, reason_line(trace), style)
     lines = [labelled("answer", trace.answer or "", style)]
+    if trace.certainty is not None:
+        lines.append(labelled("certainty", f"{trace.certainty:.0%}"))
     if trace.substitution:
         lines.append(labelled("where", _assignments(trace.substitution)))
     for found in trace.calculations:

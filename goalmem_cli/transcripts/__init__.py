@@ -2,12 +2,14 @@
 
 from goalmem_cli.transcripts.files import Found, folders_without_transcripts, transcript_files
 from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, format_of, read_bytes, read_file
+from goalmem_cli.transcripts.readers.table import COLUMNS
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import summed
 from goalmem_cli.transcripts.reading.reader import Reader
-from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.source import Source, refuse
 
 __all__ = [
+    "COLUMNS",
     "FORMATS",
     "READERS",
     "Found",
@@ -20,6 +22,7 @@ __all__ = [
     "format_of",
     "read_bytes",
     "read_file",
+    "refuse",
     "summed",
     "transcript_files",
 ]

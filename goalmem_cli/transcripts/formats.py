@@ -11,19 +11,26 @@ from goalmem_cli.transcripts.readers.agent_log import AgentLogReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
+from goalmem_cli.transcripts.readers.cursor import CursorReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
+from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
 from goalmem_cli.transcripts.readers.line import LineReader
 from goalmem_cli.transcripts.readers.locomo import LocomoReader
 from goalmem_cli.transcripts.readers.longmemeval import LongmemevalReader
+from goalmem_cli.transcripts.readers.mail import MailReader
 from goalmem_cli.transcripts.readers.markdown import MarkdownReader
+from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
 from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
+from goalmem_cli.transcripts.readers.opencode import OpencodeReader
 from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
+from goalmem_cli.transcripts.readers.table import TableReader
+from goalmem_cli.transcripts.readers.teams import TeamsReader
 from goalmem_cli.transcripts.readers.telegram import TelegramReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
@@ -44,18 +51,25 @@ READERS: tuple[Reader, ...] = (
     SharegptReader(),
     TelegramReader(),
     SlackReader(),
+    GoogleChatReader(),
+    TeamsReader(),
+    OpencodeReader(),
     AgentLogReader(),
+    CursorReader(),
     OpenaiReader(),
     OpenaiJsonlReader(),
+    TableReader(),
+    MailReader(),
     ImessageReader(),
     LineReader(),
     KakaotalkReader(),
     WhatsappReader(),
     SignalReader(),
     MarkdownReader(),
+    NamesReader(),
 )
 # In these a first bracket is no sign of JSON: lists of things to do begin so, and messengers' lines.
-_NEVER_JSON = frozenset({".txt", ".md", ".markdown"})
+_NEVER_JSON = frozenset({".txt", ".md", ".markdown", ".csv", ".tsv", ".eml", ".mbox"})
 FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
 SUFFIXES: frozenset[str] = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
 
@@ -131,6 +145,8 @@ def _reader_of(name: str) -> Reader:
 def _recognise(source: Source) -> Reader:
     suffix = "" if source.folder is not None else source.suffix
     candidates = [reader for reader in READERS if suffix in reader.suffixes] or READERS
+    if source.columns and suffix in TableReader.suffixes:
+        return _reader_of(TableReader.name)
     glimpse = Glimpse.from_source(source)
     for reader in candidates:
         if reader.recognises(glimpse):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from goalmem_cli.errors import ModelError
 from goalmem_cli.models.in_process.prompt_tokens import next_logits
 from goalmem_cli.models.weights.gguf import file_digest
-from goalmem_cli.models.weights.lora import BASE_DIGEST
+from goalmem_cli.models.weights.lora import BASE_DIGEST, Adapter
 
 NAME = "goalmem-smollm2.gguf"
-MOST_BYTES = 12_000_000
+MOST_BYTES = 30_000_000
 LEAST_ALIKE, LEAST_EFFECT = 0.99, 0.95
 """The cosines that llama.cpp's logits have at least: with the trained model's, and of what the adapter changes."""
 NO_EFFECT = 0.998
@@ -29,6 +29,7 @@ _NAMES = {
     "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
 }  # fmt: skip
+_ALPHA = gguf.Keys.Adapter.LORA_ALPHA
 _FACTORS = {"lora_A": "lora_a", "lora_B": "lora_b"}
 
 
@@ -59,7 +60,7 @@ def write_adapter(model: Any, base: Path, path: Path) -> int:
     writer.add_name("goalmem-smollm2")
     writer.add_license("apache-2.0")
     writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
-    writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, float(settings.lora_alpha))
+    writer.add_float32(_ALPHA, float(settings.lora_alpha))
     writer.add_string(BASE_DIGEST, file_digest(base))
     for name, tensor in sorted(tensors_of(model, config.num_attention_heads, config.num_key_value_heads).items()):
         writer.add_tensor(name, tensor)
@@ -79,24 +80,59 @@ def tensors_of(model: Any, heads: int, key_heads: int) -> dict[str, NDArray[np.f
     Where llama.cpp keeps the rows of queries and keys in another order than transformers, so do the rows of B.
     """
     found: dict[str, NDArray[np.float16]] = {}
+    for name, weight, rotated in _factors(model, heads, key_heads):
+        values = weight.detach().to("cpu", torch.float32).numpy()
+        values = interleaved(values, rotated) if rotated else values
+        found[name] = np.ascontiguousarray(values, dtype=np.float16)
+    return found
+
+
+def _factors(model: Any, heads: int, key_heads: int) -> Iterator[tuple[str, torch.Tensor, int]]:
+    """Yield the adapter's weights with their names in llama.cpp, and of how many heads it keeps the rows in pairs."""
     for name, weight in model.named_parameters():
         parts = name.split(".")
         factor = next((part for part in parts if part in _FACTORS), None)
-        if factor is None:
-            continue
-        layer = parts[parts.index("layers") + 1]
-        kind = ".".join(parts[parts.index("layers") + 2 : parts.index(factor)])
-        values = weight.detach().to("cpu", torch.float32).numpy()
-        if factor == "lora_B" and kind in ("self_attn.q_proj", "self_attn.k_proj"):
-            values = interleaved(values, heads if kind.endswith("q_proj") else key_heads)
-        found[f"blk.{layer}.{_NAMES[kind]}.weight.{_FACTORS[factor]}"] = np.ascontiguousarray(values, dtype=np.float16)
-    return found
+        if factor is not None:
+            layer = parts[parts.index("layers") + 1]
+            kind = ".".join(parts[parts.index("layers") + 2 : parts.index(factor)])
+            rotated = {"self_attn.q_proj": heads, "self_attn.k_proj": key_heads}.get(kind, 0)
+            is_output = factor == "lora_B"
+            yield f"blk.{layer}.{_NAMES[kind]}.weight.{_FACTORS[factor]}", weight, rotated if is_output else 0
 
 
 def interleaved(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
     """Return the rows with the halves of each head interleaved, as llama.cpp rotates neighbouring pairs."""
     halves = rows.reshape(heads, 2, rows.shape[0] // heads // 2, *rows.shape[1:])
     return halves.swapaxes(1, 2).reshape(rows.shape)
+
+
+def strength_of(path: Path) -> tuple[int, int]:
+    """Return the rank and the alpha of an adapter's file.
+
+    Raises:
+        ModelError: it cannot be read, or is no adapter.
+    """
+    Adapter.from_file(path)
+    reader = gguf.GGUFReader(path)
+    alpha = next(float(field.contents()) for name, field in reader.fields.items() if name == _ALPHA)
+    rank = next(min(map(int, tensor.shape)) for tensor in reader.tensors)
+    return rank, round(alpha)
+
+
+def copy_weights(path: Path, model: Any) -> None:
+    """Give the model's adapter the weights of a file that `write_adapter` wrote of one of the same rank."""
+    config = model.config
+    written = {tensor.name: tensor.data for tensor in gguf.GGUFReader(path).tensors}
+    with torch.no_grad():
+        for name, weight, heads in _factors(model, config.num_attention_heads, config.num_key_value_heads):
+            values = np.array(written[name], dtype=np.float32)
+            weight.copy_(torch.from_numpy(halved(values, heads) if heads else values))
+
+
+def halved(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    """Return the rows as they were before `interleaved`."""
+    pairs = rows.reshape(heads, rows.shape[0] // heads // 2, 2, *rows.shape[1:])
+    return np.ascontiguousarray(pairs.swapaxes(1, 2).reshape(rows.shape))
 
 
 def check(model: Any, base: Path, adapter: Path, prompts: Sequence[Sequence[int]]) -> Check:

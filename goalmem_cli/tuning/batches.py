@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
@@ -17,7 +18,7 @@ MIX: Mapping[str, float] = {
 """The share of each kind among the examples that are drawn."""
 
 WINDOW = 256
-"""So many examples are drawn at a time, and batched by their lengths."""
+"""So many examples are drawn at a time at least, for large batches more, and batched by their lengths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def batches(examples: Sequence[Tokens], mix: Mapping[str, float], most: int, see
     chance = Random(seed)  # noqa: S311 - these are no secrets
     drawn = _drawn(examples, mix, chance)
     while True:
-        window = sorted((next(drawn) for _ in range(WINDOW)), key=len)
+        window = sorted(islice(drawn, max(WINDOW, most // 8)), key=len)
         ready: list[list[Tokens]] = []
         for example in window:
             if ready and (len(ready[-1]) + 1) * len(example) <= most:

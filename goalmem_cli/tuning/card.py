@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 RECORD = "training.json"
 CARD = "README.md"
@@ -20,6 +21,12 @@ def add_evaluation(folder: Path, name: str, figures: Mapping[str, object]) -> No
     """Put a run's figures into the record and the card."""
     record = json.loads((folder / RECORD).read_text("utf-8"))
     update_record(folder, {"evaluation": {**record["evaluation"], name: dict(figures)}})
+
+
+def add_certainty(folder: Path, reasoner: str, made: Mapping[str, object]) -> None:
+    """Put a calibration of the reasoner's answers into the record and the card."""
+    record = json.loads((folder / RECORD).read_text("utf-8"))
+    update_record(folder, {"certainty": {**record.get("certainty", {}), reasoner: dict(made)}})
 
 
 def update_record(folder: Path, entries: Mapping[str, object]) -> None:
@@ -42,34 +49,68 @@ def card(record: Mapping[str, object]) -> str:
         "| --- | --- |",
         f"| base | {record['base']} ({record['base_digest']}) |",
         f"| adapter | {record['bytes']} bytes, {record['digest']} |",
-        f"| data | {record['conversations']} conversations of goalmem's corpus, in {record['copies']} sets of names |",
+        f"| data | {record['conversations']} conversations; sets of names: {_figures(record['copies'])} |",
+        f"| started from | {record['start'] or 'nothing'} |",
         f"| training | {record['steps']} steps, {record['tokens']} tokens, {record['minutes']} minutes |",
         f"| machine | {record['device']} |",
         f"| course | {', '.join(f'{name} {value}' for name, value in _items(course))} |",
         f"| llama.cpp beside the trained model | {_figures(record['check'])} |",
         f"| versions | {', '.join(f'{name} {value}' for name, value in _items(record['versions']))} |",
         "",
-        "The corpus was written for goalmem and is its own. Never trained on, as they are what it is measured on:",
-        f"{', '.join(map(str, _list(record['held_out'])))}.",
+        "The conversations were written for goalmem and are its own. Never trained on, as it is measured on them:",
+        f"{', '.join(map(str, _list(record['held_out'])))}, and the minis' held-out part.",
+        *(["One training conversation in twenty was set aside to choose by."] if record["aside_losses"] else []),
         "",
-        "| step | examples there were | not of the form | seen | last loss | held out, before | held out, after |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| step | examples there were | not of the form | seen | last loss | set aside | held out, before | after |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    columns = ("available", "dropped", "examples", "losses", "held_out_losses_before", "held_out_losses")
+    columns = (
+        "available", "dropped", "examples", "losses", "aside_losses", "held_out_losses_before", "held_out_losses",
+    )  # fmt: skip
     tables = [dict(_items(record[name])) for name in columns]
     lines += [f"| {kind} | {' | '.join(str(table.get(kind, 0)) for table in tables)} |" for kind in tables[0]]
     lines += ["", "Losses are means over the tokens of replies.", "", "## Measured", ""]
     lines += [f"- {name}: {_figures(figures)}" for name, figures in _items(record["evaluation"])] or ["Not yet."]
+    for reasoner, made in _items(record.get("certainty", {})):
+        lines += ["", f"## How certain an answer of `{reasoner}` is", "", *_certainty(dict(_items(made)))]
     return "\n".join(lines) + "\n"
+
+
+def _certainty(made: Mapping[str, object]) -> Iterator[str]:
+    """Yield what a calibration is worth: on the questions that it was fitted to, each left out, and on others."""
+    yield "The share of answers with such signs that was right (F1 of 0.5 or more), by a logistic regression with the"
+    yield f"weights {', '.join(f'{weight:.2f}' for weight in _list(made['weights']))}."
+    for name in ("fitted", "checked"):
+        checked = dict(_items(made[name]))
+        if not checked:
+            continue
+        told = "each conversation left out of its own fit" if name == "fitted" else "conversations that are held out"
+        yield from (
+            "",
+            f"On {checked['asked']} questions, {told}: expected calibration error {checked['error']:.3f}.",
+            "",
+        )
+        yield from ("| answers | certain | right |", "| --- | --- | --- |")
+        for each in map(dict, map(_items, _list(checked["bins"]))):
+            yield f"| {each['count']} | {each['certainty']:.0%} | {each['right']:.0%} |"
+        yield from (
+            "",
+            "| certain at least | answered | of them right | F1 | answerable refused | unanswerable refused |",
+        )
+        yield "| --- | --- | --- | --- | --- | --- |"
+        for each in list(map(dict, map(_items, _list(checked["curve"]))))[::2]:
+            shares = ("least", "answered", "right"), ("refused", "unanswerable_refused")
+            before, after = (" | ".join(f"{each[key]:.0%}" for key in keys) for keys in shares)
+            yield f"| {before} | {each['f1']:.3f} | {after} |"
 
 
 def _figures(figures: object) -> str:
     return ", ".join(f"{name} {value}" for name, value in _items(figures))
 
 
-def _items(value: object) -> list[tuple[str, object]]:
+def _items(value: object) -> list[tuple[str, Any]]:
     return list(value.items()) if isinstance(value, Mapping) else []
 
 
-def _list(value: object) -> list[object]:
+def _list(value: object) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else []

@@ -1,4 +1,4 @@
-"""The commands of ``python -m goalmem_cli.tuning``: examples, train, convert, record figures, and fit the reranking."""
+"""The commands of ``python -m goalmem_cli.tuning``: to prepare, train, convert, record, rank and calibrate."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 from goalmem_cli.errors import GoalmemError, InputError
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.models.weights.gguf import file_digest
+from goalmem_cli.tuning import prepared
 from goalmem_cli.tuning.batches import MIX, Tokens, batches, tokenise
 from goalmem_cli.tuning.corpus import HELD_OUT, Talk, read_corpus, split
 from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.rendering import Variety, render
 from goalmem_cli.wiring import load_embedder, open_prompts
 
+if TYPE_CHECKING:
+    from goalmem_cli.tuning.calibration import Checked
+    from goalmem_cli.tuning.training import Course
+
 BASE = "bundled"
 DEPTHS = (1, 3, 5, 10)
-CHECKPOINT, PROMPTS = "checkpoint", "prompts.json"
-"""What training leaves in its folder beside the adapter and its card: the weights, and what they are checked on."""
+CHECKPOINT, PROMPTS, BEGUN = "checkpoint", "prompts.json", "begun.json"
+"""What training leaves in its folder beside the adapter and its card: the weights and how far they are, what they are
+checked on, and what it began with."""
 _LIBRARIES = ("goalmem", "torch", "transformers", "peft", "gguf", "llama-cpp-python")
 
 
@@ -52,22 +58,33 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--each", type=int, default=2, help="how many of each kind to print")
     _varied(show)
     show.set_defaults(run=_show)
-    teach = commands.add_parser("train", help="train, convert, check and describe an adapter")
-    teach.add_argument("corpus", type=Path, help="the folder of the corpus")
+    make = commands.add_parser("prepare", help="render, tokenise and write the examples to train on")
+    make.add_argument("out", type=Path, help="the file to write")
+    make.add_argument("corpora", type=Path, nargs="+", help="folders of conversations; once more is under other names")
+    make.add_argument("--seed", type=int, default=1)
+    make.add_argument("--held-out", type=int, default=200, help="how many held-out examples to take the loss of")
+    make.add_argument("--aside", type=int, default=300, help="how many examples set aside to take the loss of")
+    _varied(make)
+    make.set_defaults(run=_prepare)
+    teach = commands.add_parser("train", help="train on prepared examples; convert, check and describe the adapter")
+    teach.add_argument("prepared", type=Path, help="what prepare wrote")
     teach.add_argument("out", type=Path, help="the folder to write to")
     end = teach.add_mutually_exclusive_group(required=True)
     end.add_argument("--minutes", type=float, help="how long to train")
     end.add_argument("--steps", type=int, help="how many batches to train on")
+    begin = teach.add_mutually_exclusive_group()
+    begin.add_argument("--resume", action="store_true", help="go on as the training in the folder began")
+    begin.add_argument("--start", type=Path, help="an adapter (GGUF) to start from; its rank and alpha are kept")
     teach.add_argument("--seed", type=int, default=1)
-    teach.add_argument("--copies", type=int, default=1, help="how many times to render the corpus, under other names")
     teach.add_argument("--rank", type=int, default=16)
     teach.add_argument("--alpha", type=int, default=32)
+    teach.add_argument("--dropout", type=float, default=0.0, help="how much of what enters the adapter is dropped")
+    teach.add_argument("--decay", type=float, default=0.0, help="how strongly weights are drawn to nought")
     teach.add_argument("--rate", type=float, default=4e-4, help="the highest learning rate")
-    teach.add_argument("--tokens", type=int, default=1024, help="how many tokens a batch has at most")
+    teach.add_argument("--tokens", type=int, help="how many tokens a batch has at most (1024; on a GPU 32768)")
     teach.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    teach.add_argument("--save-minutes", type=float, default=10.0, help="how often to save and to look at those aside")
     teach.add_argument("--mix", type=json.loads, default={}, help='shares of kinds to change: {"read": 0.1}')
-    teach.add_argument("--held-out", type=int, default=200, help="how many held-out examples to take the loss of")
-    _varied(teach)
     teach.set_defaults(run=_train)
     turn = commands.add_parser("convert", help="convert and check the last weights of a training that was interrupted")
     turn.add_argument("folder", type=Path, help="the folder that train wrote to")
@@ -75,6 +92,12 @@ def _parser() -> argparse.ArgumentParser:
     order = commands.add_parser("rank", help="fit the weights by which retrieved turns are reranked, and print them")
     order.add_argument("corpus", type=Path, help="the folder of the corpus")
     order.set_defaults(run=_rank)
+    sure = commands.add_parser("calibrate", help="fit how certain answers are to runs on training conversations")
+    sure.add_argument("reasoner", help="whose answers")
+    sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval run --certainty 1`")
+    sure.add_argument("--check", type=Path, nargs="+", default=[], help="runs to check the fit on, of other questions")
+    sure.add_argument("--card", type=Path, help="the folder of the adapter, whose card is to have it")
+    sure.set_defaults(run=_calibrate)
     note = commands.add_parser("record", help="put figures of an evaluation into the model card")
     note.add_argument("folder", type=Path, help="the folder that train wrote")
     note.add_argument("name", help="what was measured")
@@ -104,45 +127,106 @@ def _show(options: argparse.Namespace) -> None:
     vocabulary.close()
 
 
-def _train(options: argparse.Namespace) -> None:
-    from goalmem_cli.tuning import card, training
-
-    base = resolve(BASE).path
-    course = training.Course(
-        minutes=options.minutes, steps=options.steps, seed=options.seed, rank=options.rank, alpha=options.alpha,
-        rate=options.rate, tokens=options.tokens, threads=options.threads,
-    )  # fmt: skip
-    talks, held = split(read_corpus(options.corpus))
-    vocabulary = PromptTokens(base)
-    dropped: Counter[str] = Counter()
+def _prepare(options: argparse.Namespace) -> None:
     variety = _variety(options)
-    copies = (_rendered(talks, options.seed + copy, variety) for copy in range(options.copies))
-    examples = list(tokenise(chain.from_iterable(copies), vocabulary, dropped))
-    unseen = _sample(list(tokenise(_rendered(held, options.seed, variety), vocabulary, Counter())), options.held_out)
+    vocabulary = PromptTokens(resolve(BASE).path)
+    dropped: Counter[str] = Counter()
+    parts: dict[str, list[Tokens]] = {part: [] for part in prepared.PARTS}
+    names = []
+    for number, corpus in enumerate(options.corpora):
+        talks, held = split(read_corpus(corpus))
+        is_again = corpus in options.corpora[:number]
+        names += [] if is_again else [talk.name for talk in talks if not prepared.is_aside(talk.name)]
+        _say(f"{corpus}: {len(talks)} conversations, {len(held)} held out")
+        for example in _rendered(talks, options.seed + number, variety):
+            part = "aside" if prepared.is_aside(example.case.rpartition(":")[0]) else "trained"
+            if part == "trained" or not is_again:
+                parts[part] += tokenise([example], vocabulary, dropped)
+        if held and not is_again:
+            parts["held_out"] += tokenise(_rendered(held, options.seed, variety), vocabulary, Counter())
     vocabulary.close()
-    if not examples or not unseen:
-        missing = "conversation to train on" if not examples else "held-out conversation to check the adapter on"
-        raise InputError(options.corpus, "", f"there is no {missing}", f"held out are {', '.join(HELD_OUT)}")
-    available = Counter(example.kind for example in examples)
-    _say(f"{len(examples)} examples, {sum(map(len, examples))} tokens: {dict(available)}; dropped {dict(dropped)}")
+    copies = Counter("/".join(corpus.parts[-2:]) for corpus in options.corpora)
+    about = {
+        "conversations": len(names), "copies": dict(copies),
+        "variety": asdict(variety), "dropped": dict(dropped), "held_out": HELD_OUT,
+    }  # fmt: skip
+    aside, held_out = _sample(parts["aside"], options.aside), _sample(parts["held_out"], options.held_out)
+    made = prepared.Prepared(tuple(parts["trained"]), tuple(aside), tuple(held_out), about)
+    prepared.write(prepared.check(made, options.corpora[0], HELD_OUT), options.out)
+    _say(
+        f"{len(made.trained)} examples, {sum(map(len, made.trained))} tokens: {dict(made.available)}; "
+        f"dropped {dict(dropped)}; {len(made.aside)} aside, {len(made.held_out)} held out"
+    )
+
+
+def _train(options: argparse.Namespace) -> None:
+    from goalmem_cli.tuning import adapter, card, training
+
+    base, checkpoint = resolve(BASE).path, options.out / CHECKPOINT
+    data = prepared.read(options.prepared)
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / PROMPTS).write_text(json.dumps([example.prompt for example in unseen[:8]]), "utf-8")
-    model = training.with_adapter(training.load_base(base), course)
-    before = training.mean_losses(model, unseen, course.tokens)
+    (options.out / PROMPTS).write_text(json.dumps([example.prompt for example in data.held_out[:8]]), "utf-8")
+    known = _begun(options.out) if options.resume else {}
+    course, mix = _course(options, known), known.get("mix", options.mix)
+    if options.resume:
+        run, before = training.resumed(base, checkpoint, course), known["held_out_losses_before"]
+    else:
+        run = training.begun(base, course)
+        if options.start is not None:
+            adapter.copy_weights(options.start, run.model)
+        before = _rounded(training.mean_losses(run.model, data.held_out, course.tokens))
+        start = options.start.name if options.start is not None else ""
+        known = {"start": start, "course": asdict(course), "mix": mix, "held_out_losses_before": before}
+        (options.out / BEGUN).write_text(json.dumps(known), "utf-8")
     _say(f"held out, before: {_losses(before)}")
-    supply = batches(examples, {**MIX, **options.mix}, course.tokens, course.seed)
-    done = training.train(model, supply, course, options.out / CHECKPOINT, _tell)
-    after = training.mean_losses(model, unseen, course.tokens)
+
+    def aside() -> dict[str, float]:
+        losses = training.mean_losses(run.model, data.aside, course.tokens)
+        _say(f"aside: {_losses(losses)}")
+        return _rounded(losses)
+
+    supply = batches(data.trained, {**MIX, **mix}, course.tokens, course.seed)
+    done = training.train(run, supply, course, checkpoint, _tell, aside)
+    after = _rounded(training.mean_losses(run.model, data.held_out, course.tokens))
     _say(f"held out, after: {_losses(after)}")
     record = {
-        "conversations": len(talks), "copies": options.copies, "variety": asdict(variety),
-        "available": dict(available), "dropped": dict(dropped),
-        "course": asdict(course), "device": str(training.device()), "steps": done.steps,
-        "examples": dict(done.kinds), "tokens": done.tokens, "minutes": round(done.seconds / 60, 1),
-        "losses": _rounded(done.losses), "held_out_losses_before": _rounded(before), "held_out_losses": _rounded(after),
-        "held_out": HELD_OUT, "versions": {name: version(name) for name in _LIBRARIES}, "evaluation": {},
+        **data.about, "available": dict(data.available), "start": known["start"], "course": asdict(course),
+        "device": str(training.device()), "steps": done.steps, "examples": dict(done.kinds), "tokens": done.tokens,
+        "minutes": round(done.seconds / 60, 1), "losses": _rounded(done.losses), "aside_losses": aside(),
+        "held_out_losses_before": before, "held_out_losses": after,
+        "versions": {name: version(name) for name in _LIBRARIES}, "evaluation": {},
     }  # fmt: skip
-    card.write_record(record | _converted(model, base, options.out), options.out)
+    card.write_record(record | _converted(run.model, base, options.out), options.out)
+
+
+def _course(options: argparse.Namespace, known: Mapping[str, Any]) -> Course:
+    """Return the course that was asked for; of a training that is resumed its own, with another end and machine."""
+    from goalmem_cli.tuning import adapter, training
+
+    here = {
+        "minutes": options.minutes, "steps": options.steps, "threads": options.threads,
+        "save_minutes": options.save_minutes,
+    }  # fmt: skip
+    if known:
+        return training.Course(**{**known["course"], **here})
+    rank, alpha = (options.rank, options.alpha) if options.start is None else adapter.strength_of(options.start)
+    return training.Course(
+        **here, seed=options.seed, rank=rank, alpha=alpha, rate=options.rate, tokens=options.tokens or training.room(),
+        dropout=options.dropout, decay=options.decay,
+    )  # fmt: skip
+
+
+def _begun(folder: Path) -> dict[str, Any]:
+    """Return what the training in the folder began with.
+
+    Raises:
+        InputError: there is none.
+    """
+    try:
+        return dict(json.loads((folder / BEGUN).read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        hint = "begin one without --resume"
+        raise InputError(folder / BEGUN, "", f"no training began there: {error}", hint) from error
 
 
 def _rank(options: argparse.Namespace) -> None:
@@ -157,6 +241,38 @@ def _rank(options: argparse.Namespace) -> None:
         found = ranking.recall(unseen, order, DEPTHS)
         shares = ", ".join(f"{share:.3f} at {depth}" for depth, share in zip(DEPTHS, found, strict=True))
         _say(f"evidence found for {len(unseen)} held-out queries, {name}: {shares}")
+
+
+def _calibrate(options: argparse.Namespace) -> None:
+    from goalmem_cli.tuning import calibration, card
+
+    fitted, unseen = (
+        [each for run in runs for each in calibration.outcomes(run, options.reasoner)]
+        for runs in (options.runs, options.check)
+    )
+    weights, crossed = calibration.fit(fitted)
+    checked = calibration.check(unseen, weights) if unseen else None
+    _say(f"weights {', '.join(f'{weight:.3f}' for weight in weights)}")
+    _tell_checked("each conversation left out of its own fit", crossed)
+    if checked is not None:
+        _tell_checked("other questions", checked)
+    if options.card is not None:
+        made = {
+            "weights": weights, "fitted": asdict(crossed), "checked": asdict(checked) if checked is not None else {},
+        }  # fmt: skip
+        card.add_certainty(options.card, options.reasoner, made)
+
+
+def _tell_checked(name: str, checked: Checked) -> None:
+    _say(f"{checked.asked} questions, {name}: expected calibration error {checked.error:.3f}")
+    for each in checked.bins:
+        _say(f"  {each.count} answers, {each.certainty:.0%} certain in the mean, {each.right:.0%} right")
+    for point in checked.curve:
+        _say(
+            f"  at least {point.least:.0%}: {point.answered:.0%} answered, {point.right:.0%} of them right; "
+            f"F1 {point.f1:.3f}; refused {point.refused:.0%} of the answerable, "
+            f"{point.unanswerable_refused:.0%} of the unanswerable"
+        )
 
 
 def _convert(options: argparse.Namespace) -> None:

@@ -9,8 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from goalmem_cli.backbones.flat import DEPTH, RECIPES
-from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.backbones.flat import RECIPES
+from goalmem_cli.backbones.fusion import DEPTH
+from goalmem_cli.backbones.times import NamedTimes
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.memory import OpenMemory
 from goalmem_cli.ports import Embedder
@@ -85,7 +86,9 @@ class _Retrieval:
             recipe = RECIPES["hybrid"]
             ranked = self._reader.rank(query, list(recipe), DEPTH)
             lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
-            best = fuse(lists, {ranking.value: weight for ranking, weight in recipe.items()})[:DEEP]
+            best = NamedTimes(self._reader, query).fuse(
+                lists, {ranking.value: weight for ranking, weight in recipe.items()}
+            )[:DEEP]
             self._known[query] = [self.hits[found.unit] for found in best if found.unit in self.hits]
         return self._known[query][:k]
 

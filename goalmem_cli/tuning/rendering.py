@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from goalmem_cli.logic.normal import numbers
+from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.tuning.answering import answering, of_another
 from goalmem_cli.tuning.corpus import Talk, by_domain
 from goalmem_cli.tuning.example import Example
-from goalmem_cli.tuning.memory import remembered
-from goalmem_cli.tuning.plan import lesson_of
+from goalmem_cli.tuning.memory import Scene, remembered
+from goalmem_cli.tuning.plan import Lesson, lesson_of
 from goalmem_cli.tuning.planning import planning
 from goalmem_cli.tuning.renaming import YEARS, Kind, lower_words, names_of, rename
 from goalmem_cli.tuning.unifying import unifying
@@ -49,6 +51,18 @@ def render(
         with remembered(renamed, embedder) as scenes:
             for scene in scenes:
                 lesson = lesson_of(scene.case)
-                if lesson is not None:
+                if lesson is not None and not is_worked_out(scene, lesson):
                     for examples in parts:
                         yield from examples(scene, lesson, book, chance)
+
+
+def is_worked_out(scene: Scene, lesson: Lesson) -> bool:
+    """Say whether the answer is a number that no fact tells and no check derives: nothing to teach a small model."""
+    return any(
+        numbers(value) and facts and support_of(value, facts, known) is Support.INFERRED
+        for ground in lesson.subgoals
+        for facts, known in [(scene.gold(ground.facts), [constant.value for constant in ground.atom.constants])]
+        for name, values in ground.bindings.items()
+        if name in lesson.answer_variables
+        for value in values
+    )

@@ -1,19 +1,22 @@
 """Knows torch, transformers and peft: loads the bundled model's weights and trains a low-rank adapter on them.
 
 Matrices are multiplied in bfloat16 where that is faster: 500 tokens a second instead of 250, on two cores that have
-its instructions. Weights, the adapter and attention (slower in bfloat16 on a processor) stay in float32.
+its instructions. Weights, the adapter and attention (slower in bfloat16 on a processor) stay in float32. On a GPU
+nothing else changes but that and the size of the batches.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +26,12 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoModelFo
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from goalmem_cli.errors import InputError
 from goalmem_cli.tuning.batches import Tokens
 
 ATTENTION = "goalmem_float32"
+STATE = "state.pt"
+"""What is saved beside the adapter: how its weights were last moved, and what was done."""
 DECIDED, DECISION = ("unify", "unify none"), 2.0
 """The kinds whose replies decide by their first token, and what that token weighs besides: without it, whether a fact
 proves a subgoal was a seventh of the loss, and was hardly learnt."""
@@ -45,6 +51,8 @@ class Course:
     warmup: float = 0.03
     clip: float = 1.0
     tokens: int = 1024
+    dropout: float = 0.0
+    decay: float = 0.0
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     save_minutes: float = 10.0
 
@@ -77,44 +85,97 @@ def load_base(path: Path) -> Any:
     return model.to(device())
 
 
+def room() -> int:
+    """Return how many tokens a batch has where nobody says: few on a processor, where more cost as much each."""
+    return 32_768 if device().type == "cuda" else 1024
+
+
+@dataclass(slots=True)
+class Run:
+    """A training as far as it is: the model with its adapter, how its weights were last moved, and what was done."""
+
+    model: Any
+    optimiser: torch.optim.Optimizer
+    done: Progress = field(default_factory=Progress)
+
+
 def with_adapter(model: Any, course: Course) -> Any:
     """Return the model with a new adapter over all linear layers, which alone is trained."""
     torch.manual_seed(course.seed)
     torch.set_num_threads(course.threads)
     config = LoraConfig(
-        r=course.rank, lora_alpha=course.alpha, target_modules=list(LAYERS), bias="none", task_type="CAUSAL_LM"
-    )
+        r=course.rank, lora_alpha=course.alpha, lora_dropout=course.dropout, target_modules=list(LAYERS), bias="none",
+        task_type="CAUSAL_LM",
+    )  # fmt: skip
     return get_peft_model(model, config)
 
 
-def load_trained(path: Path, folder: Path) -> Any:
+def load_trained(path: Path, folder: Path, *, is_trainable: bool = False) -> Any:
     """Return the GGUF file's model with the adapter that `train` saved in the folder."""
-    return PeftModel.from_pretrained(load_base(path), str(folder))
+    return PeftModel.from_pretrained(load_base(path), str(folder), is_trainable=is_trainable)
+
+
+def begun(path: Path, course: Course) -> Run:
+    """Return a training of the GGUF file's model of which nothing is done."""
+    return started(with_adapter(load_base(path), course), course)
+
+
+def started(model: Any, course: Course) -> Run:
+    """Return a training of the model of which nothing is done."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    return Run(model, torch.optim.AdamW(weights, lr=course.rate, weight_decay=course.decay, betas=(0.9, 0.99)))
+
+
+def resumed(path: Path, folder: Path, course: Course) -> Run:
+    """Return the training of the GGUF file's model that `train` saved in the folder last.
+
+    Raises:
+        InputError: nothing is saved there.
+    """
+    if not (folder / STATE).is_file():
+        raise InputError(folder, "", "no training was saved there", "begin one without --resume")
+    torch.manual_seed(course.seed)
+    torch.set_num_threads(course.threads)
+    run = started(load_trained(path, folder, is_trainable=True), course)
+    state = torch.load(folder / STATE, weights_only=True)
+    run.optimiser.load_state_dict(state["optimiser"])
+    run.done = Progress(**state["done"])
+    run.done.kinds = Counter(run.done.kinds)
+    return run
 
 
 def train(
-    model: Any, supply: Iterator[list[Tokens]], course: Course, folder: Path, report: Callable[[Progress], None]
+    run: Run,
+    supply: Iterator[list[Tokens]],
+    course: Course,
+    folder: Path,
+    report: Callable[[Progress], None],
+    look: Callable[[], object] = lambda: None,
 ) -> Progress:
-    """Train the adapter, save it in the folder every few minutes and at the end, and `report` now and then."""
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    optimiser = torch.optim.AdamW(weights, lr=course.rate, weight_decay=0.0, betas=(0.9, 0.99))
-    model.train()
-    done, started = Progress(), time.monotonic()
-    reported = saved = 0.0
+    """Train the adapter, save it in the folder every few minutes and at the end, and `report` now and then.
+
+    `supply` starts where a new training does: the batches that one resumed has had are drawn and left out. `look` is
+    called whenever the adapter was saved.
+    """
+    weights = [weight for weight in run.model.parameters() if weight.requires_grad]
+    run.model.train()
+    done, before, begin = run.done, run.done.seconds, time.monotonic()
+    reported = saved = before
     sums: dict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
+    supply = islice(supply, done.steps, None)
     while (share := _share(done, course)) < 1:
         done.rate = course.rate * _height(share, course.warmup)
-        for group in optimiser.param_groups:
+        for group in run.optimiser.param_groups:
             group["lr"] = done.rate
         batch = next(supply)
-        losses = _losses(model, batch)
+        losses = _losses(run.model, batch)
         torch.autograd.backward(_loss(batch, losses))
         torch.nn.utils.clip_grad_norm_(weights, course.clip)
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
+        run.optimiser.step()
+        run.optimiser.zero_grad(set_to_none=True)
         _count(done, batch, losses, sums, counts)
-        done.seconds = time.monotonic() - started
+        done.seconds = before + time.monotonic() - begin
         if done.seconds - reported >= 20 or _share(done, course) >= 1:
             done.losses = {kind: sums[kind] / counts[kind] for kind in sorted(counts)}
             report(done)
@@ -122,19 +183,32 @@ def train(
             counts.clear()
             reported = done.seconds
         if done.seconds - saved >= 60 * course.save_minutes:
-            save(model, folder)
+            save(run, folder)
+            look()
             saved = done.seconds
-    save(model, folder)
+    save(run, folder)
     return done
 
 
-def save(model: Any, folder: Path) -> None:
-    """Save the adapter in the folder; the vocabulary, which is not trained, is not looked for."""
-    model.save_pretrained(folder, save_embedding_layers=False)
+def save(run: Run, folder: Path) -> None:
+    """Save the adapter and what it takes to go on in the folder, in place of what is there once all is written.
+
+    The vocabulary, which is not trained, is not looked for.
+    """
+    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+    run.model.save_pretrained(new, save_embedding_layers=False)
+    done = asdict(run.done) | {"kinds": dict(run.done.kinds)}
+    torch.save({"optimiser": run.optimiser.state_dict(), "done": done}, new / STATE)
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def mean_losses(model: Any, examples: Sequence[Tokens], most: int) -> dict[str, float]:
     """Return the mean loss of the reply tokens by kind, of examples that are not trained on."""
+    was_training = model.training
     model.eval()
     sums: dict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
@@ -146,7 +220,7 @@ def mean_losses(model: Any, examples: Sequence[Tokens], most: int) -> dict[str, 
             for example, losses in zip(batch, _losses(model, batch), strict=True):
                 sums[example.kind] += float(losses.sum())
                 counts[example.kind] += len(losses)
-    model.train()
+    model.train(was_training)
     return {kind: sums[kind] / counts[kind] for kind in sorted(counts)}
 
 

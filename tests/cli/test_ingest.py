@@ -146,7 +146,7 @@ def test_an_error_says_what_to_do_about_the_file(goalmem: Goalmem, tmp_path: Pat
     """Where a reader has no hint of its own, it is about the file, not about the installation."""
     path = tmp_path / "null.json"
     path.write_text('[null, {"role": "user", "content": "x"}]')
-    assert goalmem("ingest", str(path)).error_lines == [
+    assert goalmem("ingest", "--strict-input", str(path)).error_lines == [
         f"{path}: [0]: expected an object, found null",
         "correct the file at that place, or leave it out",
     ]

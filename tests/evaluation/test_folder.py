@@ -86,6 +86,15 @@ def test_reasoners_may_be_added_and_anything_else_is_another_run(tmp_path: Path)
         RunFolder.begin(path, manifest(model="big"), PLACED)
 
 
+def test_an_older_run_says_that_its_certainty_was_that_of_a_step(tmp_path: Path) -> None:
+    """It is read with that in words, and no run that means an answer's certainty goes on with it."""
+    RunFolder.begin(tmp_path / "run", manifest(settings={"certainty": "15"}), PLACED).close()
+
+    assert read_run(tmp_path / "run").manifest.settings["certainty"] == "15 of a step"
+    with pytest.raises(UsageError, match="certainty is 15 of a step in one and 15 of an answer in the other"):
+        RunFolder.begin(tmp_path / "run", manifest(settings={"certainty": "15 of an answer"}), PLACED)
+
+
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
     """A run never begins among files that are not its own."""
     (tmp_path / "letter.txt").write_text("dear")

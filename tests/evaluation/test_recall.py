@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.evaluation.datasets.reading import read_dataset
-from goalmem_cli.evaluation.metrics.recall import RANKINGS, RERANKED, backbone_recall, evidence_recall, retrieval_table
+from goalmem_cli.evaluation.metrics.recall import (
+    RANKINGS,
+    RERANKED,
+    Asking,
+    backbone_recall,
+    evidence_recall,
+    retrieval_table,
+    timed_table,
+)
 from goalmem_cli.models.embedding.embedders import load_embedder
-from goalmem_cli.records import Hit, Query
+from goalmem_cli.records import Conversation, Hit, Query, Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.transcripts import read_file
 from tests.fakes import ListBackbone
@@ -70,6 +79,51 @@ def test_questions_stay_in_their_conversation(tmp_path: Path) -> None:
     table = retrieval_table(store, [Case("1", "other", "matcha oat milk", "x", ("D1:5",), "4")], (10,))
     assert [row.ranking for row in table.rows] == [*RANKINGS, RERANKED]
     assert all(row.mean == (0.0,) for row in table.rows)
+
+
+def test_questions_that_name_a_time_are_measured_without_and_with_it(tmp_path: Path) -> None:
+    """Only those with evidence that name one count; gains are the differences, each with an interval around it."""
+    store = open_store(tmp_path / "store")
+    talk = Conversation(
+        "walks",
+        "openai",
+        tuple(
+            Turn("walks", month, month, "Ana", "I took a walk.", datetime(2023, month + 1, 3, 9), f"D{month + 1}:1")
+            for month in range(12)
+        ),
+    )
+    store.add(talk)
+    cases = [
+        Case("1", "walks", "When did Ana take a walk in March?", "x", ("D3:1",), "2"),
+        Case("2", "walks", "Did Ana take a walk in November?", "x", ("D11:1",), "2"),
+        Case("3", "walks", "Did Ana take a walk?", "x", ("D1:1",), "2"),
+        Case("4", "walks", "Did Ana take a walk in May?", None, ("D5:1",), "5", is_unanswerable=True),
+    ]
+    table = timed_table(store, cases, (1, 12), Asking.of(cases, [talk]))
+    assert table is not None
+    assert (table.questions, table.depths) == (2, (1, 12))
+    shares = {row.ranking: [share.mean for share in row.shares] for row in table.rows}
+    assert shares["hybrid"] == shares["reranked"] == [1.0, 1.0]
+    assert shares["hybrid, no times"][0] < 1.0
+    assert [row.shares[0].mean for row in table.gains] == [
+        1 - shares[f"{row.ranking}, no times"][0] for row in table.gains
+    ]
+    assert timed_table(store, cases[2:], (1,), Asking.of(cases, [talk])) is None
+
+
+def test_a_question_may_see_its_domain(tmp_path: Path) -> None:
+    """It is asked of all conversations of its domain then, with its own one's last turn; another's label is no hit."""
+    cases = [
+        Case("1", "a", "x?", "x", ("D1:1",), "4", domain="home"),
+        Case("2", "b", "x?", "x", ("D1:2",), "4", domain="home", asked=datetime(2024, 1, 1)),
+        Case("3", "c", "x?", "x", ("D1:1",), "4", domain="work"),
+    ]
+    talks = [chat(name=name, with_ids=True) for name in "abc"]
+    asking = Asking.of(cases, talks, by_domain=True)
+    assert [asking.query(case).conversations for case in cases] == [("a", "b"), ("a", "b"), ("c",)]
+    last = talks[0].turns[-1].said
+    assert [asking.query(case).asked for case in cases] == [last, datetime(2024, 1, 1), last]
+    assert Asking.of(cases, talks).query(cases[0]).conversations == ("a",)
 
 
 @pytest.mark.shared

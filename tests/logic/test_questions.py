@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from goalmem_cli.logic.questions import (
     asks_for_time,
+    asks_who_one_is,
     asks_yes_or_no,
     is_question,
+    kinds_asked_for,
     may_ask_for_several,
     speaks_of_asker,
 )
@@ -111,3 +113,36 @@ def test_what_yes_or_no_answers(question: str, is_so: bool) -> None:
 def test_what_may_ask_for_several_things(question: str, is_so: bool) -> None:
     """Only its plan may have two answers; a number of days lies between two."""
     assert may_ask_for_several(question) is is_so
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When did Lina leave?", "date"),
+        ("since when has she lived there", "date"),
+        ("In whose house was the dog?", "person"),
+        ("Who's the owner?", "person"),
+        ("Who is Deniz?", "relation"),
+        ("Where do I live", "place"),
+        ("How many goats has Ann?", "number"),
+        ("How long did it take?", "duration"),
+        ("Why was it late?", "reason"),
+    ],
+)
+def test_what_is_asked_for_is_told_by_how_a_question_opens(question: str, kind: str) -> None:
+    """By its question word, whatever preposition stands before it."""
+    assert kind in kinds_asked_for(question)
+
+
+@pytest.mark.parametrize("question", ["What did she buy?", "Which drink is it?", "How did he fall?", "Is it far?", ""])
+def test_other_questions_leave_the_kind_open(question: str) -> None:
+    """ "What" and "which" may ask for anything."""
+    assert kinds_asked_for(question) == ()
+
+
+def test_who_somebody_is_names_one_person_and_nothing_else() -> None:
+    """Who is somebody's landlord, or who was where, wants a name."""
+    assert asks_who_one_is("Who is Deniz?") and asks_who_one_is("and who's Mr. Okafor")
+    assert not any(
+        map(asks_who_one_is, ("Who is Nora's landlord?", "Who was in Leeds?", "Who is the owner?", "who is"))
+    )

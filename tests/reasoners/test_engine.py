@@ -198,6 +198,23 @@ def test_refinement_stops() -> None:
     assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED
 
 
+def test_a_value_put_in_is_looked_for_though_the_refinement_stops() -> None:
+    """What one subgoal bound stands in the next query of another that is still open, whatever a model thinks of it."""
+    turns = chat("Ana: I hired Teodor.", "Tom: The walls look good.", "--", "Teodor: My van is at Castanheira.")
+    trace, _ = ask(
+        turns,
+        "Where is the van of the man whom Ana hired?",
+        plan("the van is at (x:place)", "(Ana) hired (y:person)", "the van of (y:person) is at (x:place)"),
+        unified(grounds(1, "hired", y="Teodor")),
+        STOP,
+        unified(grounds(2, "My van", x="Castanheira", y="Teodor")),
+        answered("Castanheira"),
+    )
+
+    assert trace.answer == "Castanheira"
+    assert trace.attempts[0].steps[1].queries == ("the van of Teodor is at place",)
+
+
 def test_refinement_that_repeats_a_subgoal_counts_as_stop() -> None:
     """An antecedent equal to a subgoal that is there already leads nowhere, unless its query is a new one."""
     repeated = refined((1, "(Alice) ordered (x:drink) at (Momoco:cafe)", "Alice ordered drink at Momoco"))

@@ -166,10 +166,19 @@ def test_only_the_answer_is_read_and_only_when_nothing_else_is_open() -> None:
     assert steps.index("read") > steps.index("refine")
 
 
-def test_times_are_not_read() -> None:
-    """When something was is resolved fact by fact."""
+def test_a_time_is_read_where_a_fact_means_it() -> None:
+    """A day that a fact's words mean at the time they were said is proved by that fact, whether its words say it or not."""
+    turns = chat("Ana: Hello Ben.", "Ben: I got the parrot yesterday.", "Ben: I feed the parrot on Sundays.", day=3)
     plan = "(Ben) got the parrot on (x:date)\n1. (Ben) got the parrot on (x:date)"
-    _, seen = run(read("2 May 2023"), plan, "When did Ben get the parrot?")
+    trace, seen = run(read("2 May 2023"), plan, "When did Ben get the parrot?", turns, lambda _: "none")
 
-    assert "read" not in {request.step for request in seen}
-    assert "unify" in {request.step for request in seen}
+    assert "read" in {request.step for request in seen}
+    assert trace.substitution == {"x": ("2 May 2023",)} and texts(trace) == {turns[1].text}
+
+
+def test_a_time_that_no_fact_means_is_no_reading() -> None:
+    """A day that nobody spoke of, nor on, is dropped like any other word that nobody said."""
+    plan = "(Ben) got the parrot on (x:date)\n1. (Ben) got the parrot on (x:date)"
+    trace, _ = run(read("9 July 2021"), plan, "When did Ben get the parrot?", held=lambda _: "none")
+
+    assert trace.status is Status.UNKNOWN

@@ -14,6 +14,7 @@ EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown)\n(?P<text>.*?)^```$", re
 ENDINGS = {
     "openai-jsonl": ".jsonl", "agent-log": ".jsonl", "goalmem": ".jsonl", "markdown": ".md", "whatsapp": ".txt",
     "signal": ".txt", "came": ".jsonl", "imessage": ".txt", "line": ".txt", "kakaotalk": ".txt",
+    "table": ".csv", "mail": ".eml", "names": ".txt", "cursor": ".md",
 }  # fmt: skip
 
 

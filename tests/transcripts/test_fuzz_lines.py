@@ -10,6 +10,9 @@ from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_kakaotalk import ANDROID, ENGLISH, WINDOWS
 from tests.transcripts.test_line import ENGLISH as LINE
 from tests.transcripts.test_line import JAPANESE
+from tests.transcripts.test_mail import FIRST, MAILBOX
+from tests.transcripts.test_names import TALK
+from tests.transcripts.test_table import FULL
 
 FORMATS = st.sampled_from([None, "imessage", "line", "kakaotalk"])
 TOKENS = st.lists(
@@ -36,3 +39,15 @@ def test_mutated_chats(data: st.DataObject, chat: str, token: str, format_name: 
     start = data.draw(st.integers(0, len(chat)))
     end = data.draw(st.integers(start, min(len(chat), start + 40)))
     check((chat[:start] + token + chat[end:]).encode("utf-8", "replace"), "a.txt", format_name)
+
+
+@given(
+    st.data(), st.sampled_from([("a.csv", FULL), ("a.eml", FIRST), ("a.mbox", MAILBOX), ("a.txt", TALK)]), st.binary()
+)
+def test_mutated_files(data: st.DataObject, file: tuple[str, str], token: bytes) -> None:
+    """A valid table, mail or text with a stretch of it replaced by any bytes."""
+    name, text = file
+    whole = text.encode()
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, min(len(whole), start + 40)))
+    check(whole[:start] + token + whole[end:], name, None)

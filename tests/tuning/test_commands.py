@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goalmem_cli.models.weights.gguf import file_digest
-from goalmem_cli.models.weights.lora import Adapter
+from goalmem_cli.models.weights.lora import SHIPPED, Adapter
 from goalmem_cli.tuning import card
 from goalmem_cli.tuning.adapter import LEAST_ALIKE, NAME
 from goalmem_cli.tuning.commands import CHECKPOINT, PROMPTS, main
@@ -19,9 +19,9 @@ from tests.tuning.samples import write_corpus
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
 
 RECORD: dict[str, Any] = {
-    "conversations": 1, "copies": 2, "available": {"unify": 5, "read": 2}, "dropped": {"unify": 1},
+    "conversations": 1, "copies": {"minis/train": 2}, "start": "", "available": {"unify": 5, "read": 2}, "dropped": {"unify": 1},
     "course": {"rank": 16, "threads": 2}, "device": "cpu", "steps": 7, "examples": {"unify": 3}, "tokens": 800,
-    "minutes": 1.5, "losses": {"unify": 0.25}, "held_out_losses_before": {"unify": 2.5}, "held_out_losses": {},
+    "minutes": 1.5, "losses": {"unify": 0.25}, "aside_losses": {"unify": 0.5}, "held_out_losses_before": {"unify": 2.5}, "held_out_losses": {},
     "held_out": HELD_OUT, "versions": {"torch": "2.9"}, "evaluation": {}, "base": "base.gguf", "base_digest": "b1",
     "bytes": 9, "digest": "d1", "check": {"alike": 1.0},
 }  # fmt: skip
@@ -33,12 +33,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = write_corpus(
         tmp_path_factory.mktemp("commands") / "corpus", {"work-03": "momoco-01", "work-02": "work-02"}
     )
-    out = corpus.with_name("out")
-    words = ["--steps", "1", "--tokens", "64", "--held-out", "1", "--rank", "2", "--alpha", "6", "--rate", "0.01"]
-    assert main(["train", str(corpus), str(out), *words]) == 0
+    out, examples = corpus.with_name("out"), corpus.with_name("examples.npz")
+    assert main(["prepare", str(examples), str(corpus), "--held-out", "1", "--aside", "1"]) == 0
+    words = ["--steps", "1", "--tokens", "64", "--rank", "2", "--alpha", "6", "--rate", "0.05"]
+    assert main(["train", str(examples), str(out), *words]) == 0
     return out
 
 
+@pytest.mark.slow
 def test_training_leaves_an_adapter_of_the_bundled_model(folder: Path, base: Path) -> None:
     """The file is for the bundled weights, and llama.cpp applies it as it was trained; the weights are kept beside it."""
     made = Adapter.from_file(folder / NAME)
@@ -52,13 +54,14 @@ def test_training_leaves_an_adapter_of_the_bundled_model(folder: Path, base: Pat
     assert [len(prompt) > 20 for prompt in json.loads((folder / PROMPTS).read_text("utf-8"))] == [True]
 
 
+@pytest.mark.slow
 def test_training_is_recorded(folder: Path) -> None:
     """The record has what was trained on, how and with what; the card says the same in words."""
     record = json.loads((folder / card.RECORD).read_text("utf-8"))
     text = (folder / card.CARD).read_text("utf-8")
 
     assert (record["conversations"], record["steps"], sum(record["examples"].values())) == (1, 1, 1)
-    assert record["course"]["rank"] == 2 and record["course"]["alpha"] == 6 and record["course"]["rate"] == 0.01
+    assert record["course"]["rank"] == 2 and record["course"]["alpha"] == 6 and record["course"]["rate"] == 0.05
     assert record["held_out"] == list(HELD_OUT)
     assert record["held_out_losses"].keys() == record["held_out_losses_before"].keys() != set()
     assert record["evaluation"] == {}
@@ -85,14 +88,37 @@ def test_card_tells_what_each_kind_was_trained_on() -> None:
     """Every kind has its line, with nought for what there was none of."""
     text = card.card(RECORD)
 
-    assert "| unify | 5 | 1 | 3 | 0.25 | 2.5 | 0 |\n| read | 2 | 0 | 0 | 0 | 0 | 0 |\n" in text
+    assert "| unify | 5 | 1 | 3 | 0.25 | 0.5 | 2.5 | 0 |\n| read | 2 | 0 | 0 | 0 | 0 | 0 | 0 |\n" in text
     assert "| base | base.gguf (b1) |" in text and "| adapter | 9 bytes, d1 |" in text
     assert all(name in text for name in HELD_OUT)
 
 
+def test_card_tells_how_far_certainties_are_off() -> None:
+    """By reasoner: on what they were fitted to, and on what is held out where that was measured."""
+    checked = {
+        "asked": 64, "error": 0.0312, "bins": [{"count": 11, "certainty": 0.134, "right": 0.182}],
+        "curve": [
+            {"least": 0.0, "answered": 0.8, "right": 0.4, "f1": 0.321, "refused": 0.2, "unanswerable_refused": 0.5}
+        ],
+    }  # fmt: skip
+    text = card.card({**RECORD, "certainty": {"direct": {"weights": [-1.5, 0.25], "fitted": checked, "checked": {}}}})
+
+    assert "weights -1.50, 0.25." in text and "expected calibration error 0.031." in text
+    assert "| 11 | 13% | 18% |" in text and "| 0% | 80% | 40% | 0.321 | 20% | 50% |" in text
+    assert "held-out ones" not in text
+
+
+def test_the_shipped_card_is_that_of_its_record() -> None:
+    """What the record says stands in the card, word for word."""
+    folder = SHIPPED.parent
+    record = json.loads((folder / card.RECORD).read_text("utf-8"))
+
+    assert (folder / card.CARD).read_text("utf-8") == card.card(record)
+
+
 @pytest.mark.parametrize(
     ("named", "missing"),
-    [("work-02", "conversation to train on"), ("work-03", "held-out conversation to check the adapter on")],
+    [("work-02", "conversation to train on"), ("work-03", "held-out conversation to check on")],
 )
 def test_corpus_without_a_side_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], named: str, missing: str
@@ -100,10 +126,10 @@ def test_corpus_without_a_side_is_refused(
     """Nothing to train on, or nothing to check on, is said before the model is loaded, with what is held out."""
     corpus = write_corpus(tmp_path / "corpus", {named: "work-02"})
 
-    assert main(["train", str(corpus), str(tmp_path / "out"), "--steps", "1"]) == 4
+    assert main(["prepare", str(tmp_path / "examples.npz"), str(corpus)]) == 4
     told = capsys.readouterr().err
     assert f"there is no {missing}" in told and "hint: held out are" in told and "work-13" in told
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "examples.npz").exists()
 
 
 def test_corpus_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,6 +137,26 @@ def test_corpus_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.Capt
     assert main(["examples", str(tmp_path / "nowhere")]) == 4
     told = capsys.readouterr().err
     assert "nowhere" in told and "hint: " in told
+
+
+@pytest.mark.slow
+def test_training_goes_on_where_it_stopped(folder: Path) -> None:
+    """With --resume a training of one batch becomes one of two; the adapter is converted again."""
+    before = file_digest(folder / NAME)
+    words = ["--steps", "3", "--resume"]
+    assert main(["train", str(folder.with_name("examples.npz")), str(folder), *words]) == 0
+
+    record = json.loads((folder / card.RECORD).read_text("utf-8"))
+    assert record["steps"] == 3 and record["course"]["rank"] == 2 and record["course"]["tokens"] == 64
+    assert file_digest(folder / NAME) == record["digest"] != before
+
+
+def test_what_is_not_prepared_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another file than one that prepare wrote is an error that says how to make one."""
+    (tmp_path / "other.npz").write_text("other", "utf-8")
+    assert main(["train", str(tmp_path / "other.npz"), str(tmp_path), "--steps", "1"]) == 4
+    told = capsys.readouterr().err
+    assert "no prepared examples" in told and "hint: make them with prepare" in told
 
 
 def test_end_of_training_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

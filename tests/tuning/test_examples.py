@@ -195,10 +195,10 @@ def test_plans_name_nobody_whom_the_question_does_not_name(plain: list[Example],
     """A small model misspells names and makes them up: the grammar of a plan has those of the question alone."""
     (example,) = [example for example in of_kind(plain, "decompose") if "Priya" in example.request.growing][:1]
 
-    assert vocabulary.allows(example.request, "(Priya) has (x:thing)\n1. (Priya) has (x:thing)")
-    assert not vocabulary.allows(example.request, "(Prina) has (x:thing)\n1. (Prina) has (x:thing)")
-    assert not vocabulary.allows(example.request, "(Priya) has (x:thing)\n1. Bertram has (x:thing)")
-    assert not vocabulary.allows(example.request, "(Priya) has (x:thing)\n1. (Priya) got (x:thing) on (31 May 1999)")
+    assert vocabulary.allows(example.request, "(Priya) has (x:date)\n1. (Priya) has (x:date)")
+    assert not vocabulary.allows(example.request, "(Prina) has (x:date)\n1. (Prina) has (x:date)")
+    assert not vocabulary.allows(example.request, "(Priya) has (x:date)\n1. Bertram has (x:date)")
+    assert not vocabulary.allows(example.request, "(Priya) has (x:date)\n1. (Priya) got (x:date) on (31 May 1999)")
 
 
 @pytest.mark.parametrize(
@@ -212,13 +212,14 @@ def test_plans_name_nobody_whom_the_question_does_not_name(plain: list[Example],
         ("Would Priya buy a bag at 7:30?", "(Priya) would buy (a bag) at 7:30", "(Priyanka) would buy (a bag)"),
         ("Who sells Priya tea?", "(x:person) sells tea on the way to (Priya)", "(x:person) sells (Tea) to (Priya)"),
         ("who sells priya tea?", "(x:person) sells tea to (Priya)", "(x:person) sells tea to (Pri)"),
+        ("Where is Priya?", "(Priya) is in (x:city in the north)", "(Priya) is in (x:person)"),
     ],
 )
 def test_goal_has_the_variables_and_the_names_that_are_asked_for(
     book: PromptBook, vocabulary: PromptTokens, question: str, allowed: str, refused: str
 ) -> None:
     """A second variable is no part of an answer to one thing, and what yes or no answers has none, in no disguise; a
-    name is as long as it is, and has its capital where the question has any.
+    name is as long as it is, and has its capital where the question has any; a place is no person.
     """
     asked = Question(question, MOMENT)
     inputs = {"question": question, "asker": "", "failed": [], "problem": ""}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goalmem_cli.errors import ModelError
+from goalmem_cli.errors import InputError, ModelError
 from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.lora import BASE_DIGEST, Adapter
 from goalmem_cli.tuning import adapter, training
@@ -51,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(small: Path, folder: Path) -> Any:
     """The small model with an adapter trained on two batches, which no test changes."""
     made = training.with_adapter(training.load_base(small), COURSE)
-    training.train(made, repeat(EXAMPLES), COURSE, folder, lambda _: None)
+    training.train(training.started(made, COURSE), repeat(EXAMPLES), COURSE, folder, lambda _: None)
     return made
 
 
@@ -63,7 +64,7 @@ def weights(model: Any, *, of_adapter: bool) -> dict[str, torch.Tensor]:
 def test_training_changes_the_adapter_alone(model: Any, tmp_path: Path) -> None:
     """After two batches every factor of the adapter is another, and the model below it the same."""
     before, below = weights(model, of_adapter=True), weights(model, of_adapter=False)
-    training.train(model, repeat(EXAMPLES), COURSE, tmp_path, lambda _: None)
+    training.train(training.started(model, COURSE), repeat(EXAMPLES), COURSE, tmp_path, lambda _: None)
 
     assert len(before) == LAYERS * len(training.LAYERS) * 2
     assert all(not torch.equal(each, before[name]) for name, each in weights(model, of_adapter=True).items())
@@ -73,7 +74,13 @@ def test_training_changes_the_adapter_alone(model: Any, tmp_path: Path) -> None:
 def test_training_teaches_the_replies(model: Any, tmp_path: Path) -> None:
     """A few batches of the same examples make their replies likely, all tokens to the last."""
     before = training.mean_losses(model, EXAMPLES, 100)
-    training.train(model, repeat(EXAMPLES), training.Course(steps=12, rate=0.04), tmp_path, lambda _: None)
+    training.train(
+        training.started(model, COURSE),
+        repeat(EXAMPLES),
+        training.Course(steps=12, rate=0.04),
+        tmp_path,
+        lambda _: None,
+    )
     after = training.mean_losses(model, EXAMPLES, 100)
 
     assert before.keys() == after.keys() == {"plan", "none"}
@@ -84,7 +91,13 @@ def test_prompts_are_not_taught(model: Any, tmp_path: Path) -> None:
     """Only tokens of replies count: what a prompt says is no likelier for it."""
     heard = [Tokens("heard", each.prompt[:-6], each.prompt[-6:]) for each in EXAMPLES]
     before = training.mean_losses(model, heard, 100)["heard"]
-    training.train(model, repeat(EXAMPLES), training.Course(steps=12, rate=0.04), tmp_path, lambda _: None)
+    training.train(
+        training.started(model, COURSE),
+        repeat(EXAMPLES),
+        training.Course(steps=12, rate=0.04),
+        tmp_path,
+        lambda _: None,
+    )
 
     assert training.mean_losses(model, heard, 100)["heard"] > before / 2
 
@@ -92,7 +105,7 @@ def test_prompts_are_not_taught(model: Any, tmp_path: Path) -> None:
 def test_progress_counts_what_was_trained_on(model: Any, tmp_path: Path) -> None:
     """Steps, examples and tokens are those of the batches; the losses those of their kinds; the rate has come down."""
     told: list[training.Progress] = []
-    done = training.train(model, repeat(EXAMPLES), COURSE, tmp_path, told.append)
+    done = training.train(training.started(model, COURSE), repeat(EXAMPLES), COURSE, tmp_path, told.append)
 
     assert told[-1] == done
     assert (done.steps, done.examples, done.tokens) == (2, 4, 2 * sum(map(len, EXAMPLES)))
@@ -103,7 +116,7 @@ def test_progress_counts_what_was_trained_on(model: Any, tmp_path: Path) -> None
 def test_seed_decides_what_is_trained(small: Path, trained: Any, tmp_path: Path) -> None:
     """The same seed and batches give the same adapter."""
     again = training.with_adapter(training.load_base(small), COURSE)
-    training.train(again, repeat(EXAMPLES), COURSE, tmp_path, lambda _: None)
+    training.train(training.started(again, COURSE), repeat(EXAMPLES), COURSE, tmp_path, lambda _: None)
 
     expected = weights(trained, of_adapter=True)
     assert all(
@@ -132,11 +145,55 @@ def test_interrupted_training_leaves_its_last_weights(small: Path, model: Any, t
 
     course = training.Course(steps=5, rank=4, alpha=8, rate=0.05, save_minutes=0.0)
     with pytest.raises(KeyboardInterrupt):
-        training.train(model, supply(), course, tmp_path, lambda _: None)
+        training.train(training.started(model, course), supply(), course, tmp_path, lambda _: None)
 
     saved = weights(training.load_trained(small, tmp_path), of_adapter=True)
     assert saved.keys() == weights(model, of_adapter=True).keys()
     assert all(torch.equal(saved[name], each) for name, each in weights(model, of_adapter=True).items())
+
+
+def test_resumed_training_is_the_one_that_was_not_interrupted(small: Path, tmp_path: Path) -> None:
+    """Stopped after two of six batches and gone on with, a training ends with the weights of one that never stopped."""
+    course = training.Course(steps=6, rank=4, alpha=8, rate=0.02)
+    supply = [[Tokens("plan", tuple(range(at, at + 12)), (50, at, 2))] for at in range(6)]
+    whole = training.begun(small, course)
+    training.train(whole, iter(supply), course, tmp_path / "whole", lambda _: None)
+
+    def stopping() -> Iterator[list[Tokens]]:
+        yield from supply[:2]
+        raise KeyboardInterrupt
+
+    frequent = replace(course, save_minutes=0.0)
+    with pytest.raises(KeyboardInterrupt):
+        training.train(training.begun(small, course), stopping(), frequent, tmp_path / "part", lambda _: None)
+    again = training.resumed(small, tmp_path / "part", course)
+    assert (again.done.steps, again.done.examples) == (2, 2)
+    training.train(again, iter(supply), course, tmp_path / "part", lambda _: None)
+
+    assert (again.done.steps, again.done.kinds) == (6, {"plan": 6})
+    expected = weights(whole.model, of_adapter=True)
+    for name, each in weights(again.model, of_adapter=True).items():
+        assert torch.allclose(each, expected[name], atol=1e-4)
+
+
+def test_nothing_to_resume_is_refused(small: Path, tmp_path: Path) -> None:
+    """A folder in which no training was saved is an error that says what to do."""
+    with pytest.raises(InputError, match="no training was saved") as caught:
+        training.resumed(small, tmp_path / "nothing", COURSE)
+    assert "--resume" in caught.value.hint
+
+
+def test_adapter_can_be_started_from(small: Path, trained: Any, tmp_path: Path) -> None:
+    """A training that starts from an adapter's file has its weights, in half precision, its rank and its alpha."""
+    adapter.write_adapter(trained, small, tmp_path / "adapter.gguf")
+    assert adapter.strength_of(tmp_path / "adapter.gguf") == (4, 8)
+    fresh = training.with_adapter(training.load_base(small), COURSE)
+    adapter.copy_weights(tmp_path / "adapter.gguf", fresh)
+
+    expected = weights(trained, of_adapter=True)
+    for name, each in weights(fresh, of_adapter=True).items():
+        assert torch.allclose(each, expected[name], atol=1e-3, rtol=1e-3)
+        assert not torch.equal(each, torch.zeros_like(each))
 
 
 def test_losses_are_of_each_reply_token_after_what_comes_before_it(trained: Any) -> None:
@@ -243,6 +300,6 @@ def test_adapter_too_large_to_ship_is_refused(small: Path, trained: Any, tmp_pat
         peft_config=trained.peft_config,
         named_parameters=lambda: [("base_model.model.model.layers.0.mlp.up_proj.lora_A.default.weight", weight)],
     )
-    with pytest.raises(ModelError, match="at most 12000000") as caught:
+    with pytest.raises(ModelError, match="at most 30000000") as caught:
         adapter.write_adapter(large, small, tmp_path / "large.gguf")
     assert "rank" in caught.value.hint

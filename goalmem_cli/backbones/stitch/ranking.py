@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from goalmem_cli.backbones.flat import DEPTH, RECIPES
-from goalmem_cli.backbones.fusion import Fused, fuse
+from goalmem_cli.backbones.flat import RECIPES
+from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
 from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Intent, Labels, inventory_counts
 from goalmem_cli.backbones.stitch.settings import Way
+from goalmem_cli.backbones.times import TIMES, NamedTimes
 from goalmem_cli.memory import OpenMemory
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.stored import Ranking
@@ -79,7 +80,7 @@ def gated_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, I
         if id_ in hits
     ]
     recipe = {ranking.value: weight for ranking, weight in RECIPES["hybrid"].items()}
-    turns = fuse(_turn_lists(reader, query, max(DEPTH, k)), recipe)[: k - len(best)]
+    turns = NamedTimes(reader, query).fuse(_turn_lists(reader, query, max(DEPTH, k)), recipe)[: k - len(best)]
     said = reader.hits([each.unit for each in turns])
     return best + [replace(said[each.unit], score=each.score, ranks=each.ranks) for each in turns if each.unit in said]
 
@@ -96,14 +97,15 @@ def weighted_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str
     depth = max(DEPTH, k)
     said = _turn_lists(reader, query, depth)
     told = _snippet_lists(reader, query, depth)
-    alike = _passing(reader, query, intents)
-    weights = label_weights({id_: intents[id_] for id_ in alike}, chosen)
-    sought = list(dict.fromkeys([*(id_ for ids in (*said.values(), *told.values()) for id_ in ids), *weights]))
-    hits = reader.hits(sought)
-    place = {id_: hit.unit.turns[0] for id_, hit in hits.items()}
-    contents = {**said, **told}
+    contents: dict[str, Sequence[str]] = {**said, **told}
     recipe = {ranking.value: weight for ranking, weight in RECIPES["hybrid"].items()}
     recipe |= {_own(ranking): weight for ranking, weight in SNIPPET_RANKINGS.items()}
+    contents[TIMES], recipe[TIMES] = NamedTimes(reader, query).ranking(contents, recipe)
+    alike = _passing(reader, query, intents)
+    weights = label_weights({id_: intents[id_] for id_ in alike}, chosen)
+    sought = list(dict.fromkeys([*(id_ for ids in contents.values() for id_ in ids), *weights]))
+    hits = reader.hits(sought)
+    place = {id_: hit.unit.turns[0] for id_, hit in hits.items()}
     by_content = {each.unit: each.score for each in fuse(contents, recipe)}
     lists = {name: _places(ids, place) for name, ids in contents.items()}
     near = {each.unit: each.score for each in fuse(lists, recipe)}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from goalmem_cli.backbones.flat import DEPTH, RECIPES
-from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.backbones.flat import RECIPES
+from goalmem_cli.backbones.fusion import DEPTH
+from goalmem_cli.backbones.times import NamedTimes
 from goalmem_cli.memory import OpenMemory
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.stored import Ranking
@@ -33,7 +34,7 @@ def hits_beside_turns(
     """Return at most k hits, best first, of a backbone's own rankings of units and of the four rankings of turns.
 
     `own` maps names of rankings to unit ids, best first, and `weights` gives their weights; those of the turns are
-    those of `hybrid`.
+    those of `hybrid`. The times that the query names rank the units of both.
 
     Raises:
         StoreError: the store cannot be read.
@@ -42,6 +43,6 @@ def hits_beside_turns(
     found = reader.rank(query, list(recipe), max(DEPTH, k))
     turns = {ranking.value: [scored.unit for scored in ranked] for ranking, ranked in found.items()}
     of_turns = {ranking.value: weight for ranking, weight in recipe.items()}
-    best = fuse({**turns, **own}, {**of_turns, **weights})[:k]
+    best = NamedTimes(reader, query).fuse({**turns, **own}, {**of_turns, **weights})[:k]
     hits = reader.hits([each.unit for each in best])
     return [replace(hits[each.unit], score=each.score, ranks=each.ranks) for each in best if each.unit in hits]

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from goalmem_cli.documents import plain, rebuild
 from goalmem_cli.errors import InputError, StoreLocked, UsageError
-from goalmem_cli.evaluation.runs.run import Answered, Manifest, Placed, Retrieved, Run, Verdict
+from goalmem_cli.evaluation.runs.run import CERTAINTY, Answered, Manifest, Placed, Retrieved, Run, Verdict
 from goalmem_cli.records import encodable
 from goalmem_cli.store.files import reporting
 
@@ -173,7 +173,7 @@ def read_run(path: Path) -> Run:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return what the run in the folder measures.
+    """Return what the run in the folder measures; of an older one that its least certainty is that of a step.
 
     Raises:
         UsageError: there is none.
@@ -188,7 +188,11 @@ def read_manifest(path: Path) -> Manifest:
         raise InputError(file, "", f"cannot be read: {error}") from error
     if not isinstance(content, dict) or content.pop("schema_version", None) != SCHEMA_VERSION:
         raise InputError(file, "", "not a manifest that this goalmem reads", "read it with the goalmem that wrote it")
-    return _rebuilt(Manifest, content, file, "")
+    manifest = _rebuilt(Manifest, content, file, "")
+    certainty = manifest.settings.get(CERTAINTY, "")
+    if not certainty.isdecimal():
+        return manifest
+    return replace(manifest, settings={**manifest.settings, CERTAINTY: f"{certainty} of a step"})
 
 
 def write_run(path: Path, run: Run) -> None:

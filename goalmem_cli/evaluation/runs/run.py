@@ -10,6 +10,8 @@ from goalmem_cli.trace import Trace
 
 AT_ONCE = "parallel"
 """The setting that a manifest has where several questions were under way at a time."""
+CERTAINTY = "certainty"
+"""The setting of the least certainty: of an answer, and in older runs of a step."""
 NO_REASONER = "retrieval"
 """What stands for the reasoner in the rows of a run that only retrieves."""
 

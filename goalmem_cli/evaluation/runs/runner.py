@@ -91,13 +91,16 @@ class Memory:
         """Return the conversations that the case may see: its own, or those of its domain."""
         return self._scopes[self._group(case)]
 
+    def asked(self, case: Case) -> datetime:
+        """Return when the case is asked: at its own time, else with its conversation's last turn."""
+        return case.asked or self._last.get(case.conversation, datetime(1970, 1, 1))
+
     def question(self, case: Case) -> Question:
         """Return the case as a question, asked at its own time, else with its conversation's last turn.
 
         What was said after a question's own time is hidden from it. It is asked on one line, as every question is.
         """
-        asked = case.asked or self._last.get(case.conversation, datetime(1970, 1, 1))
-        question = Question(in_one_line(case.question), asked, case.asker, self.scope(case), case.asked)
+        question = Question(in_one_line(case.question), self.asked(case), case.asker, self.scope(case), case.asked)
         self._asked[id(question)] = (question, case)  # cases of the same words make equal questions
         return question
 
@@ -156,7 +159,7 @@ def retrieve(
 
     def found(kind: QueryKind, name: str, case: Case) -> Retrieved:
         queries = _queries(case, kind, memory, planner, plans)
-        scope = Query("", memory.scope(case), until=case.asked)
+        scope = Query("", memory.scope(case), until=case.asked, asked=memory.asked(case))
         hits = retrieve_fused(backbones[name], queries, scope, k)
         units = tuple(_labels(hit.unit.conversation, hit.unit.labels, case) for hit in hits)
         return Retrieved(case.id, name, kind.value, queries, units)

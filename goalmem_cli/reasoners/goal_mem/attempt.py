@@ -201,7 +201,7 @@ class AttemptRun:
         again = self._asked_again(reply.value)
         fresh = self._fresh(antecedent for antecedent in reply.value if antecedent not in again)
         if not again and not fresh:
-            return step, Ending.REFINEMENT_STOPPED, []
+            return step, None if self._renewed() else Ending.REFINEMENT_STOPPED, []
         refined = []
         for antecedent in again:
             self._queries[antecedent.of].append(antecedent.query)

@@ -167,5 +167,6 @@ def _grounded(proposal: Proposal, bench: Bench) -> Grounded:
         if check.verdict is Anchor.BRIDGED and constant.value in own
     ]
     certainty = [] if proposal.certainty is None else [f"{proposal.certainty:.0%} certain"]
-    blank = Grounded(proposal.subgoal, proposal.facts, bindings, {}, (*bridges, *certainty))
+    notes = (*bridges, *certainty)
+    blank = Grounded(proposal.subgoal, proposal.facts, bindings, {}, notes, proposal.certainty)
     return replace(blank, support=supports(blank, bench))

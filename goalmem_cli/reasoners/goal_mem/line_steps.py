@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from goalmem_cli.logic import Atom
-from goalmem_cli.logic.questions import asks_for_something, asks_yes_or_no, may_ask_for_several
+from goalmem_cli.logic.people import is_only_named, unfit
+from goalmem_cli.logic.questions import asks_for_something, asks_yes_or_no, kinds_asked_for, may_ask_for_several
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
 from goalmem_cli.reasoners.asking import Reply, ask, ask_whole, asker_in, fact_line, said_line
@@ -155,12 +156,14 @@ def unify_request(prompt: Prompt, subgoal: Atom, fact: Fact, trouble: str = "", 
 
 
 def plan_choices(question: Question) -> dict[str, list[str]]:
-    """Return what the grammar of a plan depends on: whether its goal has a variable, or several, and which names it may
-    have.
+    """Return what the grammar of a plan depends on: whether its goal has a variable, of which kind, or several, and
+    which names it may have.
     """
+    is_several = may_ask_for_several(question.text)
     return {
+        "kinds": [] if is_several else list(kinds_asked_for(question.text)),
         "open": ["x"] if asks_for_something(question.text) else [],
-        "several": ["x and y"] if may_ask_for_several(question.text) else [],
+        "several": ["x and y"] if is_several else [],
         "closed": ["yes or no"] if asks_yes_or_no(question.text) else [],
         "names": _names(question.text, asker_in(question), _ADDRESSED),
     }
@@ -235,6 +238,8 @@ def _likely(
         why = next(filter(None, (doubt(atom, fact, people) for fact in cited)), "")
         addressed = {v for vs in proposal.bindings.values() for v in vs if is_addressed(v, cited, people)}
         told = {name: tuple(v for v in vs if v not in addressed) for name, vs in proposal.bindings.items()}
+        if not why:
+            why = _misnamed(proposal, atom, situation.question, people)
         if not why and not all(told.values()):
             why = f"only addresses {', '.join(sorted(addressed))}"
         if not why and proposal.certainty is not None and proposal.certainty < least:
@@ -244,6 +249,17 @@ def _likely(
         else:
             likely.append(replace(proposal, bindings=told))
     return tuple(likely), unsure
+
+
+def _misnamed(proposal: Proposal, atom: Atom, question: Question, people: frozenset[str]) -> str:
+    """Return why a person whom the proposal names cannot be what is asked for, or nothing."""
+    for variable in atom.variables:
+        for value in proposal.bindings.get(variable.name, ()):
+            if is_only_named(value, question.text, people):
+                return f"{value} is a name, and does not tell who somebody is"
+            if why := unfit(value, variable, atom, people):
+                return why
+    return ""
 
 
 def _read_antecedents(texts: Sequence[str], numbers: Sequence[int]) -> tuple[Antecedent, ...]:

@@ -18,8 +18,9 @@ from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 class Limits:
     """The bounds of a question (GOAL-MEM section 5): breadth, depth, subgoals a decomposition, facts an attempt.
 
-    `certainty` is what a grounding needs at least, from 0 to 1, where that is estimated: with the compact prompts. On
-    100 questions of conversations that the adapter was trained on, answers are best at 0.15.
+    `certainty` is what a grounding needs at least, from 0 to 1, where that is estimated: with the compact prompts. What
+    an answer needs is another number (`reasoners.certainty`). On 100 questions of conversations that the adapter was
+    trained on, answers are best at 0.15.
     """
 
     max_breadth: int = 3

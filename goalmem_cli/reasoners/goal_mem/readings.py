@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.logic import Variable
+from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.questions import asks_for_time
 from goalmem_cli.logic.support import Support, support_of
@@ -38,9 +39,14 @@ class ReadFrom:
 
 
 def readable(plan: Decomposition) -> bool:
-    """Say whether the answer can be read: one thing, and no time, which the engine resolves fact by fact."""
+    """Say whether the answer can be read: it is one thing."""
+    return len(plan.answer_variables) == 1
+
+
+def asks_when(plan: Decomposition) -> bool:
+    """Say whether the answer is a time, by its type."""
     wanted = {v.type for atom in plan.subgoals for v in atom.variables if v.name in plan.answer_variables}
-    return len(plan.answer_variables) == 1 and not any(map(asks_for_time, wanted))
+    return any(map(asks_for_time, wanted))
 
 
 def told_of_another(situation: Situation) -> dict[int, str]:
@@ -48,7 +54,7 @@ def told_of_another(situation: Situation) -> dict[int, str]:
     tells, and why that is thought.
     """
     found = told_by_another(situation.question.text, situation.told, speakers(situation.facts))
-    if found is None or not readable(situation.plan):
+    if found is None or not readable(situation.plan) or asks_when(situation.plan):
         return {}
     why = f"what comes nearest to the question is said by {found[1]}, not by {found[0]}"
     wanted = set(situation.plan.answer_variables)
@@ -94,16 +100,18 @@ def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
     stating = _stating(answer, reading.facts)
     if not stating:
         return []
-    told = None if said.likelihood is None else said.likelihood ** (1 / said.completion_tokens)
-    sure = certainty(min(likelihood for _, likelihood in stating), told)
+    sure = certainty(min(likelihood for _, likelihood in stating), said.mean_likelihood)
     numbers = tuple(fact.number for fact, _ in stating)
     return [Proposal(reading.subgoal, numbers, {reading.variable.name: values}, certainty=sure, preference=PREFERENCE)]
 
 
 def _stating(answer: str, leads: Sequence[tuple[Fact, float]]) -> list[tuple[Fact, float]]:
-    """Return the first fact that states the answer, else the first few that together say all of its words."""
+    """Return the first fact that states the answer, or means it where it is a time, else the first few that together
+    say all of its words.
+    """
     for lead in leads:
-        if support_of(answer, [lead[0]]) is Support.STATED:
+        support = support_of(answer, [lead[0]])
+        if support is Support.STATED or (support is Support.DERIVED and dates_in(answer)):
             return [lead]
     missing, chosen = content_stems(answer), []
     for lead in leads:

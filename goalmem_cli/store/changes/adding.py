@@ -60,8 +60,9 @@ class Adding:
         except BaseException:
             self._catch_up()
             raise
-        if self._waiting or self._is_behind():  # an interrupted command may have left the indexes behind
-            self._catch_up()
+        self._catch_up()
+        if self._is_behind():  # an interrupted command left the indexes so
+            catch_up(self._parts)
 
     def preview(self, batch: Sequence[Conversation]) -> list[Added]:
         """Return what `add` would report of a batch, without doing it."""
@@ -71,7 +72,8 @@ class Adding:
         return self._done(batch, changes)
 
     def _catch_up(self) -> None:
-        catch_up(self._parts)
+        if self._waiting:
+            catch_up(self._parts)
         self._waiting = 0
 
     def _is_behind(self) -> bool:

@@ -37,6 +37,7 @@ class AgentLogReader:
 
     name = "agent-log"
     suffixes = (".jsonl", ".ndjson")
+    sign = "events of Claude Code or Codex on the lines"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is an event of such a log."""
@@ -82,21 +83,22 @@ def _is_codex_event(event: Node) -> bool:
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft()
     log = _Log(draft)
-    return draft.fill(message for event in _events(source, draft) for message in log.messages(event))
+    return draft.fill(source.readable(_events(source, draft), log.messages))
 
 
 def _events(source: Source, draft: Draft) -> Iterator[Node]:
     """Yield the event on each line; a last line that was cut off while it was written is left out.
 
     Raises:
-        InputError: another line is not JSON.
+        InputError: another line is not JSON, and may not be skipped.
     """
     cut: InputError | None = None
     for number, line in source.lines():
         if not line.strip():
             continue
         if cut is not None:
-            raise cut
+            source.skip(cut)
+            cut = None
         try:
             event = node_from_text(line, source.file, number)
         except InputError as error:

@@ -33,6 +33,7 @@ class CameReader:
 
     name = "came"
     suffixes = (".jsonl", ".ndjson")
+    sign = "trajectories of CAME-Bench"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a turn with the partitions or times that only CAME-Bench has."""
@@ -55,7 +56,7 @@ def drafts_from_turns(source: Source) -> Iterator[Draft]:
     """
     path = Path(source.file)
     draft = Draft(title=path.resolve().parent.name if path.name == TURNS else None)
-    return draft.fill(_message(draft, node) for node in json_lines(source))
+    return draft.fill(source.readable(json_lines(source), lambda node: (_message(draft, node),)))
 
 
 def required_of(node: Node, keys: tuple[str, ...]) -> Node:

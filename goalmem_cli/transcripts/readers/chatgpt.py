@@ -28,6 +28,7 @@ class ChatgptReader:
 
     name = "chatgpt"
     suffixes = (".json",)
+    sign = "conversations with `mapping`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document is a conversation with a mapping of messages, or an array that holds one."""
@@ -39,7 +40,7 @@ class ChatgptReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        drafts = (draft for conversation in records(source) for draft in _drafts(conversation))
+        drafts = source.readable(records(source), lambda conversation: _drafts(source, conversation))
         return conversations_from_drafts(source, self.name, drafts)
 
 
@@ -51,20 +52,19 @@ def _is_conversation(node: Node) -> bool:
     return holds_messages or node.has("current_node")
 
 
-def _drafts(conversation: Node) -> Iterator[Draft]:
+def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
     draft = Draft(place=conversation.place)
     identify(draft, conversation)
-    return draft.fill(_messages(draft, conversation))
+    return draft.fill(_messages(source, draft, conversation))
 
 
-def _messages(draft: Draft, conversation: Node) -> Iterator[Message]:
+def _messages(source: Source, draft: Draft, conversation: Node) -> Iterator[Message]:
     entries = _entries(conversation.required("mapping"))
     parents = {key: entry.child("parent").optional_name() for key, entry in entries.items()}
     messages = {key: entry.child("message") for key, entry in entries.items()}
     branch = _branch(draft, conversation, parents)
-    for key in branch:
-        if messages[key].value is not None and (message := _message(draft, messages[key], key)) is not None:
-            yield message
+    said = (key for key in branch if messages[key].value is not None)
+    yield from source.readable(said, lambda key: _message(draft, messages[key], key))
     elsewhere = messages.keys() - set(branch)
     draft.count("messages on other branches left out", sum(messages[key].value is not None for key in elsewhere))
 
@@ -87,7 +87,7 @@ def _branch(draft: Draft, conversation: Node, parents: Mapping[str, str | None])
     return branch.ids
 
 
-def _message(draft: Draft, message: Node, key: str) -> Message | None:
+def _message(draft: Draft, message: Node, key: str) -> Iterator[Message]:
     author = message.required("author")
     role = author.required("role").filled_text()
     reason = _reason_to_leave_out(role, message)
@@ -96,8 +96,8 @@ def _message(draft: Draft, message: Node, key: str) -> Message | None:
         reason = "empty system messages left out"
     if reason:
         draft.count(reason)
-        return None
-    return Message(
+        return
+    yield Message(
         speaker=author.child("name").optional_text() or role,
         text=text,
         said=message.child("create_time").stamp(),

@@ -29,6 +29,7 @@ class ClaudeReader:
 
     name = "claude"
     suffixes = (".json",)
+    sign = "conversations with `chat_messages`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document has `chat_messages`, or is an array that holds such an object."""
@@ -40,14 +41,14 @@ class ClaudeReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        drafts = (draft for conversation in records(source) for draft in _drafts(conversation))
+        drafts = source.readable(records(source), lambda conversation: _drafts(source, conversation))
         return conversations_from_drafts(source, self.name, drafts)
 
 
-def _drafts(conversation: Node) -> Iterator[Draft]:
+def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
     own_id, title = conversation.child("uuid").optional_name(), conversation.child("name").optional_name()
     draft = Draft(own_id, title, conversation.place)
-    return draft.fill(_message(draft, node) for node in _branch(draft, conversation))
+    return draft.fill(source.readable(_branch(draft, conversation), lambda node: (_message(draft, node),)))
 
 
 def _branch(draft: Draft, conversation: Node) -> list[Node]:

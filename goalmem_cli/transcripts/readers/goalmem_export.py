@@ -10,7 +10,7 @@ from datetime import datetime
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.transcripts.reading.drafts import STRETCH_CHARACTERS, STRETCH_TURNS
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.nodes import Node, json_lines
+from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
 from goalmem_cli.transcripts.reading.source import Source
 
 SCHEMA_VERSION = 1
@@ -26,6 +26,7 @@ class GoalmemExportReader:
 
     name = "goalmem"
     suffixes = (".jsonl", ".ndjson")
+    sign = "lines that goalmem exported"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the first line says so."""
@@ -37,7 +38,8 @@ class GoalmemExportReader:
         Raises:
             InputError: a line is not what an export has there; the place is the line and the path in it.
         """
-        lines = json_lines(source)
+        # A line that is left out could be the one that says whose the next turns are: nothing is skipped here.
+        lines = (node_from_text(line, source.file, number) for number, line in source.lines() if line.strip())
         first = next(lines)
         if first.required("goalmem").value != SCHEMA_VERSION:
             raise first.child("goalmem").error("not a version that this goalmem reads", "update goalmem")

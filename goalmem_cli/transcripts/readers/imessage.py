@@ -49,6 +49,7 @@ class ImessageReader:
 
     name = "imessage"
     suffixes = (".txt",)
+    sign = "lines such as `May 17, 2022  5:29:42 PM`, with a sender below"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a time as the exporter writes it, and the next one a sender."""

@@ -45,6 +45,7 @@ class KakaotalkReader:
 
     name = "kakaotalk"
     suffixes = (".txt",)
+    sign = "a time and `Name : text`, or a ruled day and `[Name] [9:15 PM] text`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a message with its time, or a message below the line of a day."""

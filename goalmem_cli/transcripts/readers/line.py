@@ -44,6 +44,7 @@ class LineReader:
 
     name = "line"
     suffixes = (".txt",)
+    sign = "the line of a day, and below it a time, a tab, who and what"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a day, and one below it a time, a tab and something said."""

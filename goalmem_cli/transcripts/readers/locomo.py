@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
-from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
 from goalmem_cli.transcripts.reading.times import Stamp
 
 _SESSION = re.compile(r"session_([0-9]{1,9})")
@@ -22,6 +23,7 @@ class LocomoReader:
 
     name = "locomo"
     suffixes = (".json",)
+    sign = "`session_1` with `speaker` and `text`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document is a sample, or an array that holds one."""
@@ -33,12 +35,12 @@ class LocomoReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        drafts = (draft_from_sample(sample) for sample in records(source))
+        drafts = source.readable(records(source), lambda sample: (draft_from_sample(sample, source.skip),))
         return conversations_from_drafts(source, self.name, drafts)
 
 
-def draft_from_sample(sample: Node) -> Draft:
-    """Return the conversation of a sample, its sessions in the order of their numbers.
+def draft_from_sample(sample: Node, skip: Skip = refuse) -> Draft:
+    """Return the conversation of a sample, its sessions in the order of their numbers; `skip` hears of bad turns.
 
     Raises:
         InputError: the sample does not have the layout; the place is the path to the value.
@@ -46,7 +48,7 @@ def draft_from_sample(sample: Node) -> Draft:
     draft = Draft(sample.child("sample_id").optional_name(), place=sample.place)
     conversation = sample.required("conversation") if sample.has("conversation") else sample
     for position, key in enumerate(numbered_sessions(conversation)):
-        _add_session(draft, conversation, key, position)
+        _add_session(draft, conversation, key, position, skip)
     times = [match[1] for key in conversation.keys() if (match := _SESSION_TIME.fullmatch(key))]  # noqa: SIM118
     draft.count("times of sessions that are not there", sum(not conversation.has(session) for session in times))
     return draft
@@ -83,7 +85,7 @@ def _has_sessions(sample: Node) -> bool:
     return isinstance(sample.value, dict) and any(_SESSION.fullmatch(key) for key in sample.value)
 
 
-def _add_session(draft: Draft, conversation: Node, key: str, position: int) -> None:
+def _add_session(draft: Draft, conversation: Node, key: str, position: int, skip: Skip) -> None:
     session = conversation.child(key)
     if session.value is None:
         return
@@ -92,7 +94,10 @@ def _add_session(draft: Draft, conversation: Node, key: str, position: int) -> N
     if turns and said is None:
         draft.count("sessions without a time")
     for turn in turns:
-        _add_turn(draft, turn, said, position)
+        try:
+            _add_turn(draft, turn, said, position)
+        except InputError as error:
+            skip(error)
 
 
 def _add_turn(draft: Draft, turn: Node, said: Stamp | None, session: int) -> None:

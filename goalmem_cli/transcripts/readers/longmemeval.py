@@ -37,6 +37,7 @@ class LongmemevalReader:
 
     name = "longmemeval"
     suffixes = (".json",)
+    sign = "questions with `haystack_sessions`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document has a haystack, or is an array that holds such an object."""
@@ -48,20 +49,19 @@ class LongmemevalReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        drafts = (draft for question in records(source) for draft in _drafts(question))
+        drafts = source.readable(records(source), lambda question: _drafts(source, question))
         return conversations_from_drafts(source, self.name, drafts)
 
 
-def _drafts(question: Node) -> Iterator[Draft]:
+def _drafts(source: Source, question: Node) -> Iterator[Draft]:
     draft = Draft(question.child("question_id").optional_name(), place=question.place)
-    return draft.fill(_messages(draft, question))
+    return draft.fill(source.readable(placed_turns(draft, question), _messages))
 
 
-def _messages(draft: Draft, question: Node) -> Iterator[Message]:
-    for turn in placed_turns(draft, question):
-        role = turn.node.required("role").filled_text()
-        text = turn.node.required("content").optional_text()
-        yield Message(role, text, turn.said, turn.own_id, role, turn.session)
+def _messages(turn: PlacedTurn) -> Iterator[Message]:
+    role = turn.node.required("role").filled_text()
+    text = turn.node.required("content").optional_text()
+    yield Message(role, text, turn.said, turn.own_id, role, turn.session)
 
 
 def placed_turns(draft: Draft, question: Node) -> Iterator[PlacedTurn]:

@@ -28,6 +28,7 @@ class MarkdownReader:
 
     name = "markdown"
     suffixes = (".md", ".markdown", ".txt")
+    sign = "names in bold or in headings"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the names in the file look like speakers: one comes back, or there are no more than two."""
@@ -155,6 +156,14 @@ class _Scribe:
         self.draft.add(Message(speech.speaker, text, speech.said, role=role, session=speech.session))
 
     def _stamp(self, line: Line, text: str) -> Stamp | None:
+        """Return the time; one that is none is skipped, not the turn."""
+        try:
+            return self._time(line, text)
+        except InputError as error:
+            self._source.skip(error)
+            return None
+
+    def _time(self, line: Line, text: str) -> Stamp | None:
         try:
             clock = time_of_day_from_text(text)
             stamp = stamp_from_text(text) if clock is None else None

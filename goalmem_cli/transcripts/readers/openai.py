@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
@@ -19,6 +19,7 @@ class OpenaiReader:
 
     name = "openai"
     suffixes = (".json",)
+    sign = "messages with `role`, or objects with `messages`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document holds a message or a `messages` key where this format has them."""
@@ -38,19 +39,39 @@ class OpenaiReader:
 def _drafts(source: Source) -> Iterator[Draft]:
     text = JsonText(source, source.chunks())
     if text.peek() != "[":
-        yield from _drafts_from_listing(Listing(text, source.file, "", "messages"))
+        yield from drafts_of_listings(source, [Listing(text, source.file, "", "messages")], messages_of)
     elif Glimpse.from_source(source).has_record(is_conversation):
-        for index in text.elements():
-            yield from _drafts_from_listing(Listing(text, source.file, f"[{index}]", "messages"))
+        listings = (Listing(text, source.file, f"[{index}]", "messages") for index in text.elements())
+        yield from drafts_of_listings(source, listings, messages_of)
     else:
-        yield from drafts_from_messages(Node(text.value(), source.file, f"[{index}]") for index in text.elements())
+        nodes = (Node(text.value(), source.file, f"[{index}]") for index in text.elements())
+        yield from drafts_from_messages(source, nodes)
     text.finish()
 
 
-def _drafts_from_listing(listing: Listing) -> Iterator[Draft]:
+def drafts_of_listings(
+    source: Source,
+    listings: Iterable[Listing],
+    messages_in: Callable[[Source, Draft, Iterable[Node]], Iterable[Message]],
+) -> Iterator[Draft]:
+    """Yield the conversation of each listing; one that lacks its messages is skipped.
+
+    Raises:
+        InputError: the text is not JSON, or a listing does not have the layout and may not be skipped.
+    """
+    return source.readable(listings, lambda listing: _drafts_from_listing(source, listing, messages_in))
+
+
+def _drafts_from_listing(
+    source: Source, listing: Listing, messages_in: Callable[[Source, Draft, Iterable[Node]], Iterable[Message]]
+) -> Iterator[Draft]:
     draft = Draft(place=listing.about.place)
-    for filled in draft.fill(message_of(draft, node) for node in listing.items()):
-        identify(filled, listing.about)
+    for filled in draft.fill(messages_in(source, draft, listing.items())):
+        try:
+            identify(filled, listing.about)
+        except InputError:
+            listing.pass_over()
+            raise
         yield filled
 
 
@@ -74,7 +95,7 @@ def identify(draft: Draft, about: Node) -> None:
     draft.title = about.child("title").optional_name()
 
 
-def drafts_from_conversation(node: Node) -> Iterator[Draft]:
+def drafts_from_conversation(source: Source, node: Node) -> Iterator[Draft]:
     """Yield the conversation of an object with `messages`.
 
     Raises:
@@ -82,17 +103,26 @@ def drafts_from_conversation(node: Node) -> Iterator[Draft]:
     """
     draft = Draft(place=node.place)
     identify(draft, node)
-    return draft.fill(message_of(draft, message) for message in node.required("messages").elements())
+    return draft.fill(messages_of(source, draft, node.required("messages").elements()))
 
 
-def drafts_from_messages(messages: Iterable[Node]) -> Iterator[Draft]:
+def drafts_from_messages(source: Source, messages: Iterable[Node]) -> Iterator[Draft]:
     """Yield the conversation of bare messages, which has no name of its own.
 
     Raises:
         InputError: a message does not have the layout; the place is the path to the value.
     """
     draft = Draft()
-    return draft.fill(message_of(draft, message) for message in messages)
+    return draft.fill(messages_of(source, draft, messages))
+
+
+def messages_of(source: Source, draft: Draft, messages: Iterable[Node]) -> Iterator[Message]:
+    """Yield the messages that can be read; the others are skipped.
+
+    Raises:
+        InputError: a message does not have the layout, and may not be skipped.
+    """
+    return source.readable(messages, lambda message: (message_of(draft, message),))
 
 
 def message_of(draft: Draft, message: Node) -> Message:

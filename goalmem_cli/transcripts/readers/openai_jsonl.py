@@ -22,6 +22,7 @@ class OpenaiJsonlReader:
 
     name = "openai-jsonl"
     suffixes = (".jsonl", ".ndjson", ".json")
+    sign = "messages or conversations with `role`, one a line"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a message or a conversation."""
@@ -38,7 +39,6 @@ class OpenaiJsonlReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     if Glimpse.from_source(source).has_line(is_conversation):
-        for node in json_lines(source):
-            yield from drafts_from_conversation(node)
+        yield from source.readable(json_lines(source), lambda node: drafts_from_conversation(source, node))
     else:
-        yield from drafts_from_messages(json_lines(source))
+        yield from drafts_from_messages(source, json_lines(source))

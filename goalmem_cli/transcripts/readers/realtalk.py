@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.locomo import numbered_sessions, own_id_of, text_with_caption
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
-from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
 from goalmem_cli.transcripts.reading.times import Stamp, stamp_from_day_first, stamp_from_text
 
 
@@ -18,6 +19,7 @@ class RealtalkReader:
 
     name = "realtalk"
     suffixes = (".json",)
+    sign = "sessions of messages with `clean_text`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether a turn of a numbered session has `clean_text`, and no `text` as LoCoMo's turns do."""
@@ -29,7 +31,7 @@ class RealtalkReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        drafts = (draft for chat in records(source) for draft in drafts_from_chat(chat))
+        drafts = source.readable(records(source), lambda chat: drafts_from_chat(chat, source.skip))
         return conversations_from_drafts(source, self.name, drafts)
 
 
@@ -39,32 +41,40 @@ def _has_clean_texts(chat: Node) -> bool:
     return any("clean_text" in turn and "text" not in turn for turn in turns)
 
 
-def drafts_from_chat(chat: Node) -> Iterator[Draft]:
-    """Yield the chat's draft whenever it is full, and at the end.
+def drafts_from_chat(chat: Node, skip: Skip = refuse) -> Iterator[Draft]:
+    """Yield the chat's draft whenever it is full, and at the end; `skip` hears of bad turns.
 
     Raises:
         InputError: the chat does not have the layout; the place is the path to the value.
     """
     draft = Draft(chat.child("sample_id").optional_name(), place=chat.place)
-    return draft.fill(_messages(draft, chat))
+    return draft.fill(_messages(draft, chat, skip))
 
 
-def _messages(draft: Draft, chat: Node) -> Iterator[Message]:
+def _messages(draft: Draft, chat: Node, skip: Skip) -> Iterator[Message]:
     for position, key in enumerate(numbered_sessions(chat)):
         session = chat.child(key)
         session_time = chat.child(f"{key}_date_time").stamp(_stamp)
         for turn in [] if session.value is None else session.elements():
-            said = turn.child("date_time").stamp(_stamp) or session_time
-            draft.count("turns without a time", int(said is None))
-            has_image = bool(turn.child("img_file").value) and not turn.child("blip_caption").value
-            draft.count("images without a caption left out", int(has_image))
-            yield Message(
-                speaker=turn.required("speaker").filled_text(),
-                text=text_with_caption(turn, "clean_text"),
-                said=said,
-                own_id=own_id_of(draft, turn.child("dia_id")),
-                session=position,
-            )
+            try:
+                yield _message(draft, turn, session_time, position)
+            except InputError as error:
+                skip(error)
+
+
+def _message(draft: Draft, turn: Node, session_time: Stamp | None, session: int) -> Message:
+    said = turn.child("date_time").stamp(_stamp) or session_time
+    message = Message(
+        speaker=turn.required("speaker").filled_text(),
+        text=text_with_caption(turn, "clean_text"),
+        said=said,
+        own_id=own_id_of(draft, turn.child("dia_id")),
+        session=session,
+    )
+    draft.count("turns without a time", int(said is None))
+    has_image = bool(turn.child("img_file").value) and not turn.child("blip_caption").value
+    draft.count("images without a caption left out", int(has_image))
+    return message
 
 
 def _stamp(text: str) -> Stamp | None:

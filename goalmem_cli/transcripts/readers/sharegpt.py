@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.openai import identify
+from goalmem_cli.transcripts.readers.openai import drafts_of_listings, identify
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -23,6 +23,7 @@ class SharegptReader:
 
     name = "sharegpt"
     suffixes = (".json", *_LINES)
+    sign = "`conversations` of `from` and `value`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether a record or line has an array of messages with `from` in it."""
@@ -52,36 +53,33 @@ def _drafts(source: Source) -> Iterator[Draft]:
     glimpse = Glimpse.from_source(source)
     if glimpse.document is None or (source.suffix in _LINES and glimpse.has_line(_is_conversation)):
         key = _key_of(glimpse.lines)
-        for node in json_lines(source):
-            draft = Draft(place=node.place)
-            identify(draft, node)
-            yield from draft.fill(_messages(draft, node.required(key).elements()))
+        yield from source.readable(json_lines(source), lambda node: _drafts_of_line(source, node, key))
     else:
         yield from _drafts_of_document(source, _key_of(glimpse.records))
 
 
+def _drafts_of_line(source: Source, node: Node, key: str) -> Iterator[Draft]:
+    draft = Draft(place=node.place)
+    identify(draft, node)
+    yield from draft.fill(_messages(source, draft, node.required(key).elements()))
+
+
 def _drafts_of_document(source: Source, key: str) -> Iterator[Draft]:
     text = JsonText(source, source.chunks())
-    if text.peek() == "[":
-        for index in text.elements():
-            yield from _drafts_of_listing(Listing(text, source.file, f"[{index}]", key))
-    else:
-        yield from _drafts_of_listing(Listing(text, source.file, "", key))
+    paths = (f"[{index}]" for index in text.elements()) if text.peek() == "[" else ("",)
+    listings = (Listing(text, source.file, path, key) for path in paths)
+    yield from drafts_of_listings(source, listings, _messages)
     text.finish()
 
 
-def _drafts_of_listing(listing: Listing) -> Iterator[Draft]:
-    draft = Draft(place=listing.about.place)
-    for filled in draft.fill(_messages(draft, listing.items())):
-        identify(filled, listing.about)
-        yield filled
+def _messages(source: Source, draft: Draft, nodes: Iterable[Node]) -> Iterator[Message]:
+    return source.readable(nodes, lambda node: _message(draft, node))
 
 
-def _messages(draft: Draft, nodes: Iterable[Node]) -> Iterator[Message]:
-    for node in nodes:
-        sender = node.required("from").filled_text()
-        if sender.lower() in _CALLS:
-            draft.count("calls of tools left out")
-            continue
-        role = role_of(sender)
-        yield Message(speaker=role or sender, text=node.required("value").optional_text(), role=role)
+def _message(draft: Draft, node: Node) -> Iterator[Message]:
+    sender = node.required("from").filled_text()
+    if sender.lower() in _CALLS:
+        draft.count("calls of tools left out")
+        return
+    role = role_of(sender)
+    yield Message(speaker=role or sender, text=node.required("value").optional_text(), role=role)

@@ -56,6 +56,7 @@ class SignalReader:
 
     name = "signal"
     suffixes = (".txt", ".md")
+    sign = "`[2023-12-31 21:15] Name: text`, or blocks with `From:`, `Type:`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines begins a message, and who speaks is no level of a program's log."""

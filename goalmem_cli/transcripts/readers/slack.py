@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from goalmem_cli.errors import InputError
@@ -32,6 +33,7 @@ class SlackReader:
 
     name = "slack"
     suffixes = (".json",)
+    sign = "a folder with users and channels, or messages with `ts`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the folder is an export, or the file is a day of a channel."""
@@ -46,7 +48,7 @@ class SlackReader:
         Raises:
             InputError: a file cannot be read, or a message does not have the layout; the path is that file's.
         """
-        drafts = _drafts_of_day(source) if source.folder is None else _drafts(source.folder)
+        drafts = _drafts_of_day(source) if source.folder is None else _drafts(source, source.folder)
         return conversations_from_drafts(source, self.name, drafts)
 
 
@@ -74,7 +76,7 @@ def _is_message(node: Node) -> bool:
     return node.child("type").value == "message" and isinstance(time, str) and _TIME.fullmatch(time) is not None
 
 
-def _drafts(root: Path) -> Iterator[Draft]:
+def _drafts(source: Source, root: Path) -> Iterator[Draft]:
     directory = _directory(root)
     for folder in _entries(root):
         if folder.is_symlink() or not folder.is_dir():
@@ -83,13 +85,13 @@ def _drafts(root: Path) -> Iterator[Draft]:
         if days:
             own_id, title = directory.folders.get(folder.name, (None, folder.name))
             draft = Draft(own_id, title, place=folder.name)
-            yield from draft.fill(message for day in days for message in _said_on(draft, directory, day))
+            yield from draft.fill(source.readable(days, partial(_said_on, source, draft, directory)))
 
 
 def _drafts_of_day(source: Source) -> Iterator[Draft]:
     path = Path(source.file)
     draft = Draft(title=f"{path.parent.name} {path.stem}" if path.parent.name else None)
-    return draft.fill(_in_order(draft, _Directory(), records(source)))
+    return draft.fill(_in_order(source, draft, _Directory()))
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -100,13 +102,14 @@ def _entries(folder: Path) -> list[Path]:
         raise InputError(folder, "", f"cannot be listed ({error.strerror})", "check its permissions") from error
 
 
-def _said_on(draft: Draft, directory: _Directory, day: Path) -> Iterator[Message]:
-    return _in_order(draft, directory, records(Source.from_path(day)))
+def _said_on(source: Source, draft: Draft, directory: _Directory, day: Path) -> Iterator[Message]:
+    return _in_order(source.part(day), draft, directory)
 
 
-def _in_order(draft: Draft, directory: _Directory, nodes: Iterable[Node]) -> Iterator[Message]:
+def _in_order(source: Source, draft: Draft, directory: _Directory) -> Iterator[Message]:
     """Yield the messages of one day by their times; they are all in memory."""
-    said = [message for node in nodes if (message := _message(draft, directory, node)) is not None]
+    found = source.readable(records(source), lambda node: (_message(draft, directory, node),))
+    said = [message for message in found if message is not None]
     yield from (message for _, message in sorted(said, key=lambda pair: pair[0]))
 
 

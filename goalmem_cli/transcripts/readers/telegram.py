@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -39,6 +40,7 @@ class TelegramReader:
 
     name = "telegram"
     suffixes = (".json",)
+    sign = "messages with `from` and `date_unixtime`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document is a chat or an account as Telegram Desktop writes them."""
@@ -75,17 +77,17 @@ def _drafts(source: Source) -> Iterator[Draft]:
     text = JsonText(source, source.chunks())
     document = Glimpse.from_source(source).document
     if text.peek() != "{" or document is None or not _is_account(document):
-        yield from _drafts_from_chat(Listing(text, source.file, "", "messages"))
+        yield from _drafts_from_chat(source, Listing(text, source.file, "", "messages"))
     else:
         for key in text.members():
             if key in _CHAT_LISTS:
-                yield from _drafts_from_chats(text, Node(None, source.file, key))
+                yield from _drafts_from_chats(source, text, Node(None, source.file, key))
             else:
                 text.value()
     text.finish()
 
 
-def _drafts_from_chats(text: JsonText, chats: Node) -> Iterator[Draft]:
+def _drafts_from_chats(source: Source, text: JsonText, chats: Node) -> Iterator[Draft]:
     """Yield the chats under `chats`, whose place is known; only its list is looked at."""
     if text.peek() != "{":
         Node(text.value(), chats.file, chats.path).keys()
@@ -94,14 +96,19 @@ def _drafts_from_chats(text: JsonText, chats: Node) -> Iterator[Draft]:
         if key != "list" or text.peek() != "[":
             text.value()
             continue
-        for index in text.elements():
-            yield from _drafts_from_chat(Listing(text, chats.file, f"{chats.path}.list[{index}]", "messages"))
+        paths = (f"{chats.path}.list[{index}]" for index in text.elements())
+        listings = (Listing(text, chats.file, path, "messages") for path in paths)
+        yield from source.readable(listings, lambda listing: _drafts_from_chat(source, listing))
 
 
-def _drafts_from_chat(listing: Listing) -> Iterator[Draft]:
+def _drafts_from_chat(source: Source, listing: Listing) -> Iterator[Draft]:
     draft = Draft(place=listing.about.place)
-    for filled in draft.fill(_messages(draft, listing)):
-        _identify(filled, listing.about)
+    for filled in draft.fill(source.readable(listing.items(), lambda node: _messages(draft, node))):
+        try:
+            _identify(filled, listing.about)
+        except InputError:
+            listing.pass_over()
+            raise
         yield filled
 
 
@@ -114,19 +121,18 @@ def _identify(draft: Draft, about: Node) -> None:
     draft.title = clean(name) or None
 
 
-def _messages(draft: Draft, listing: Listing) -> Iterator[Message]:
-    for node in listing.items():
-        kind = node.required("type").text()
-        if kind != "message":
-            draft.count("service messages left out" if kind == "service" else "entries of unknown type left out")
-            continue
-        text = _text(node)
-        if not text and any(node.has(key) for key in _MEDIA):
-            draft.count("messages of media alone left out")
-            continue
-        if text and node.has("forwarded_from"):
-            text = f"[forwarded from {node.child('forwarded_from').optional_text() or 'an unknown account'}] {text}"
-        yield Message(_speaker(node), text, _said(node), node.child("id").optional_name())
+def _messages(draft: Draft, node: Node) -> Iterator[Message]:
+    kind = node.required("type").text()
+    if kind != "message":
+        draft.count("service messages left out" if kind == "service" else "entries of unknown type left out")
+        return
+    text = _text(node)
+    if not text and any(node.has(key) for key in _MEDIA):
+        draft.count("messages of media alone left out")
+        return
+    if text and node.has("forwarded_from"):
+        text = f"[forwarded from {node.child('forwarded_from').optional_text() or 'an unknown account'}] {text}"
+    yield Message(_speaker(node), text, _said(node), node.child("id").optional_name())
 
 
 def _speaker(node: Node) -> str:

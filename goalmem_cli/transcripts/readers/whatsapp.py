@@ -46,6 +46,7 @@ class WhatsappReader:
 
     name = "whatsapp"
     suffixes = (".txt",)
+    sign = "a date, a time and `Name: text`, in any language's form"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines begins as a message does, and no other program writes so."""

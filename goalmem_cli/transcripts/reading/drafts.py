@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean, quoted
@@ -74,11 +75,20 @@ class Draft:
         self._last_said = said if said is not None else self._last_said
 
     def fill(self, messages: Iterable[Message]) -> Iterator[Draft]:
-        """Add the messages, and yield the draft whenever it is full and at the end."""
-        for message in messages:
-            self.add(message)
-            if self.is_full:
+        """Add the messages, and yield the draft whenever it is full and at the end.
+
+        Raises:
+            InputError: the messages end in an error; those before it were added, and the draft was yielded with them.
+        """
+        try:
+            for message in messages:
+                self.add(message)
+                if self.is_full:
+                    yield self
+        except InputError:
+            if self.is_begun:
                 yield self
+            raise
         yield self
 
     def count(self, repair: str, times: int = 1) -> None:
@@ -153,12 +163,14 @@ def conversations_from_drafts(
     A draft may come several times, whenever it is full, and comes a last time when it is complete; the next one only
     then. The last conversation's notes count the drafts without messages. `form` says how to write a message.
 
+    Where the drafts end in an error that may be skipped, what was read before it is yielded all the same.
+
     Raises:
         InputError: no draft has a turn, or two have the same name.
     """
     names = Names(source)
     held: Conversation | None = None
-    for stretch in _stretches(names, format_name, drafts):
+    for stretch in _stretches(names, format_name, _until_broken(source, drafts)):
         if held is not None and not stretch.turns:
             held = replace(held, notes=(*held.notes, *stretch.notes))
             continue
@@ -166,10 +178,19 @@ def conversations_from_drafts(
             yield held
         held = stretch
     if held is None:
-        raise source.error("", f"no messages found, read as {format_name}", f"{form}, or give another --format")
+        nothing = source.error("", f"no messages found, read as {format_name}", f"{form}, or give another --format")
+        raise source.first_skipped or nothing
     if names.left_out:
         held = replace(held, notes=(*held.notes, _note("conversations without messages left out", names.left_out)))
     yield held
+
+
+def _until_broken(source: Source, drafts: Iterable[Draft]) -> Iterator[Draft]:
+    """Yield the drafts as far as they can be read."""
+    try:
+        yield from drafts
+    except InputError as error:
+        source.skip(error)
 
 
 def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Iterator[Conversation]:
@@ -177,8 +198,8 @@ def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Itera
     held: Draft | None = None
     for draft in drafts:
         if draft is held:
-            if draft.is_full:
-                yield replace(draft.stretch(names.of(draft), format_name), goes_on=True)
+            if draft.is_full and (name := names.of(draft)) is not None:
+                yield replace(draft.stretch(name, format_name), goes_on=True)
             continue
         if held is not None:
             names.is_one_of_several = True
@@ -190,6 +211,8 @@ def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Itera
 
 def _last_stretch(draft: Draft, names: Names, format_name: str) -> Iterator[Conversation]:
     name = names.of(draft)
+    if name is None:
+        return
     if draft.is_begun:
         yield draft.stretch(name, format_name)  # without turns, where it has only notes to add to the one before
     else:
@@ -208,22 +231,27 @@ class Names:
         self._source = source
         self._taken: dict[str, None] = {}
         self._draft: Draft | None = None
+        self._name: str | None = None
 
-    def of(self, draft: Draft) -> str:
-        """Return the draft's name, which stays the same once it was asked for.
+    def of(self, draft: Draft) -> str | None:
+        """Return the draft's name, which stays the same once it was asked for; None where it is skipped.
 
         Raises:
-            InputError: an earlier draft has this name.
+            InputError: an earlier draft has this name, and it may not be skipped.
         """
-        if draft is self._draft:
-            return next(reversed(self._taken))
-        self._draft = draft
+        if draft is not self._draft:
+            self._draft, self._name = draft, self._new(draft)
+        return self._name
+
+    def _new(self, draft: Draft) -> str | None:
         number, stem = len(self._taken) + 1, self._source.stem
         numbered = f"{stem}-{number}" if self.is_one_of_several else stem
         name = draft.own_id or (draft.title if draft.title not in self._taken else None) or numbered
         if name in self._taken:
             reason = f"a second conversation is called {quoted(name)}"
-            raise self._source.error(draft.place, reason, "give each conversation of the file an id of its own")
+            hint = "give each conversation of the file an id of its own"
+            self._source.skip(self._source.error(draft.place, reason, hint))
+            return None
         self._taken[name] = None
         return name
 
@@ -236,7 +264,7 @@ def names_of_drafts(source: Source, drafts: Sequence[Draft]) -> list[str]:
     """
     names = Names(source)
     names.is_one_of_several = len(drafts) > 1
-    return [names.of(draft) for draft in drafts]
+    return [name for draft in drafts if (name := names.of(draft)) is not None]
 
 
 def summed(notes: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn
 
-from goalmem_cli.errors import InputError
+from goalmem_cli.errors import TextBroken
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 
 _DECODER = json.JSONDecoder()
@@ -47,7 +47,7 @@ class JsonText:
         """Consume the next value and return it.
 
         Raises:
-            InputError: the text is not JSON there; the place is the line and column.
+            TextBroken: the text is not JSON there; the place is the line and column.
         """
         self.peek()
         while True:
@@ -58,10 +58,10 @@ class JsonText:
                     raise self._error(error.msg, error.pos) from error
                 continue
             except RecursionError as error:
-                raise self._source.error(self._place(self._at), "the JSON is nested too deeply") from error
+                raise self._source.broken(self._place(self._at), "the JSON is nested too deeply") from error
             except ValueError as error:
                 reason = "the JSON holds a number of too many digits"
-                raise self._source.error(self._place(self._at), reason) from error
+                raise self._source.broken(self._place(self._at), reason) from error
             if self._may_be_cut(end) and self._refill():
                 continue
             if end - self._at > LONGEST_LINE:
@@ -73,7 +73,7 @@ class JsonText:
         """Enter the array and yield the index of each element when it is next.
 
         Raises:
-            InputError: as `value`.
+            TextBroken: as `value`.
         """
         self._expect("[")
         if self._passes("]"):
@@ -90,7 +90,7 @@ class JsonText:
         """Enter the object and yield each key when its value is next.
 
         Raises:
-            InputError: as `value`.
+            TextBroken: as `value`.
         """
         self._expect("{")
         if self._passes("}"):
@@ -109,7 +109,7 @@ class JsonText:
         """Make sure that nothing but blanks is left.
 
         Raises:
-            InputError: something is.
+            TextBroken: something is.
         """
         if self.peek():
             self._fail("Extra data")
@@ -161,10 +161,10 @@ class JsonText:
 
     def _refuse_length(self) -> NoReturn:
         reason = f"a value of over {LONGEST_LINE} characters"
-        raise self._source.error(self._place(self._at), reason, "no message is that long")
+        raise self._source.broken(self._place(self._at), reason, "no message is that long")
 
-    def _error(self, what: str, at: int) -> InputError:
-        return self._source.error(self._place(at), f"not JSON ({what})")
+    def _error(self, what: str, at: int) -> TextBroken:
+        return self._source.broken(self._place(at), f"not JSON ({what})")
 
     def _place(self, at: int) -> str:
         before = self._window[:at]

@@ -43,7 +43,7 @@ class Node:
             InputError: the value is not an object.
         """
         if not isinstance(self.value, dict):
-            raise self._mismatch("an object")
+            raise self.mismatch("an object")
         return list(self.value)
 
     def child(self, key: str) -> Node:
@@ -53,7 +53,7 @@ class Node:
             InputError: the value is not an object.
         """
         if not isinstance(self.value, dict):
-            raise self._mismatch("an object")
+            raise self.mismatch("an object")
         return Node(self.value.get(key), self.file, f"{self.path}.{key}" if self.path else key, self.line)
 
     def required(self, key: str) -> Node:
@@ -74,7 +74,7 @@ class Node:
             InputError: the value is not an array.
         """
         if not isinstance(self.value, list):
-            raise self._mismatch("an array")
+            raise self.mismatch("an array")
         return [Node(item, self.file, f"{self.path}[{index}]", self.line) for index, item in enumerate(self.value)]
 
     def text(self) -> str:
@@ -84,7 +84,7 @@ class Node:
             InputError: the value is not a string.
         """
         if not isinstance(self.value, str):
-            raise self._mismatch("text")
+            raise self.mismatch("text")
         return self.value.strip()
 
     def optional_text(self) -> str:
@@ -123,7 +123,7 @@ class Node:
             InputError: the value is not a number.
         """
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
-            raise self._mismatch("a number")
+            raise self.mismatch("a number")
         return str(self.value)
 
     def stamp(self, read: Callable[[str], Stamp | None] = stamp_from_text) -> Stamp | None:
@@ -145,7 +145,8 @@ class Node:
             raise self.error(f"{quoted(text)} is not a time", f"times are written as {TIME_FORMS}")
         return stamp
 
-    def _mismatch(self, expected: str) -> InputError:
+    def mismatch(self, expected: str) -> InputError:
+        """Return the error that another kind of value was expected here."""
         return self.error(f"expected {expected}, found {_kind(self.value)}")
 
 
@@ -175,17 +176,32 @@ class Listing:
         self.about = Node(self._known, file, path)
         self._text = text
         self._listed = listed
+        self._items = self._read()
 
     def items(self) -> Iterator[Node]:
-        """Yield the elements of the array one at a time, and read the rest of the object before and after it.
+        """Return the elements of the array one at a time, and read the rest of the object before and after it.
 
         Raises:
-            InputError: the text is not JSON, this is no object, or it has no such array.
+            InputError: this is no object, or it has no such array; the text goes on behind it.
+            TextBroken: the text is not JSON.
         """
+        return self._items
+
+    def pass_over(self) -> None:
+        """Read the rest of the object and keep nothing of it, so that the text goes on behind it.
+
+        Raises:
+            InputError: as `items`.
+        """
+        for _ in self._items:
+            pass
+
+    def _read(self) -> Iterator[Node]:
         text, about = self._text, self.about
         if text.peek() != "{":
             replace(about, value=text.value()).required(self._listed)
         is_there = False
+        wrong: InputError | None = None
         for key in text.members():
             if key != self._listed:
                 self._known[key] = text.value()
@@ -193,9 +209,12 @@ class Listing:
             is_there = True
             where = replace(about, path=f"{about.path}.{key}" if about.path else key)
             if text.peek() != "[":
-                replace(where, value=text.value()).elements()
+                wrong = replace(where, value=text.value()).mismatch("an array")
+                continue
             for index in text.elements():
                 yield replace(where, value=text.value(), path=f"{where.path}[{index}]")
+        if wrong is not None:
+            raise wrong
         if not is_there:
             about.required(self._listed)
 
@@ -204,9 +223,10 @@ def json_lines(source: Source) -> Iterator[Node]:
     """Yield the document on each line that is not blank; only a line feed ends a line, as JSONL has it.
 
     Raises:
-        InputError: a line is not JSON; the place is the line and column.
+        InputError: a line is not JSON, and may not be skipped; the place is the line and column.
     """
-    return (node_from_text(line, source.file, number) for number, line in source.lines() if line.strip())
+    filled = ((number, line) for number, line in source.lines() if line.strip())
+    return source.readable(filled, lambda one: (node_from_text(one[1], source.file, one[0]),))
 
 
 def node_from_text(text: str, file: str, line: int | None = None) -> Node:

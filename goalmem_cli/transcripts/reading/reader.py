@@ -23,6 +23,11 @@ class Reader(Protocol):
         """The file endings it may have, in lower case with their dots; empty for a format that is a folder."""
         ...
 
+    @property
+    def sign(self) -> str:
+        """What a file is recognised by, in a few words."""
+        ...
+
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the file is meant to be in this format, right or wrong in its details. Raises nothing."""
         ...

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO, TypeVar
 
-from goalmem_cli.errors import InputError
+from goalmem_cli.errors import InputError, TextBroken
 from goalmem_cli.transcripts.reading.texts import clean
 
 if TYPE_CHECKING:
@@ -24,14 +24,27 @@ LONGEST_LINE = 2**26
 """In characters. A longer line, or a longer value of a JSON document, is refused: no message is that long."""
 
 _CHUNK = 2**20
+_OF_BYTES = frozenset({".eml", ".mbox"})
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
+Record = TypeVar("Record")
+Read = TypeVar("Read")
 Open = Callable[[], BinaryIO]
 Reached = Callable[[int], None]
+Skip = Callable[[InputError], None]
 
 
 def _unheard(_bytes: int) -> None:
     """Tell nobody how far reading is."""
+
+
+def refuse(error: InputError) -> None:
+    """Let one record that cannot be read be the end of reading.
+
+    Raises:
+        InputError: the error.
+    """
+    raise error
 
 
 class Source:
@@ -40,15 +53,23 @@ class Source:
     `file` is what error messages call it. Text has neither byte order mark nor carriage returns, since a line is a
     line in every format and JSON strings cannot hold raw ones. `folder` is set for a folder, which has no text of its
     own. `reached` hears how many bytes were read so far. `order` is what whoever gave the file says of its dates, for
-    those that leave it open whether the day or the month comes first.
+    those that leave it open whether the day or the month comes first, and `columns` which column of a table holds what.
+    Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files. `skip`
+    hears of each record that cannot be read, and refuses the source by raising the error, as it does where nothing else
+    is said.
     """
 
-    def __init__(self, file: str, open_: Open, reached: Reached = _unheard, folder: Path | None = None) -> None:
+    def __init__(
+        self, file: str, open_: Open, reached: Reached = _unheard, folder: Path | None = None, *, skip: Skip = refuse
+    ) -> None:
         self.file = file
         self.folder = folder
         self.order: Order | None = None
+        self.first_skipped: InputError | None = None
+        self.columns: Mapping[str, str] = {}
         self._open = open_
         self._reached = reached
+        self._skip = skip
 
     @classmethod
     def from_bytes(cls, data: bytes, file: str) -> Source:
@@ -56,7 +77,7 @@ class Source:
         return cls(file, lambda: io.BytesIO(data))
 
     @classmethod
-    def from_path(cls, path: Path, reached: Reached = _unheard) -> Source:
+    def from_path(cls, path: Path, reached: Reached = _unheard, *, skip: Skip = refuse) -> Source:
         """Return the source of a file or folder on disk.
 
         Raises:
@@ -66,7 +87,7 @@ class Source:
             folder = path if path.is_dir() else None
         except OSError as error:
             raise _unreadable(path, error) from error
-        return cls(str(path), lambda: path.open("rb"), reached, folder)
+        return cls(str(path), lambda: path.open("rb"), reached, folder, skip=skip)
 
     @property
     def suffix(self) -> str:
@@ -99,6 +120,10 @@ class Source:
         return head
 
     @property
+    def _errors(self) -> str:
+        return "surrogateescape" if self.suffix in _OF_BYTES else "strict"
+
+    @property
     def looks_like_json(self) -> bool:
         """Whether the text begins as a JSON object or array does."""
         return self.head.lstrip()[:1] in ("{", "[")
@@ -115,7 +140,7 @@ class Source:
                 number += 1
                 if len(line) > longest:
                     reason = f"longer than {longest} characters"
-                    raise self.error(f"line {number}", reason, "no transcript has such a line")
+                    raise self.broken(f"line {number}", reason, "no transcript has such a line")
                 yield number, line.removesuffix("\n")
 
     def chunks(self) -> Iterator[str]:
@@ -141,11 +166,49 @@ class Source:
                 raw.seek(skipped)
             except OSError as error:
                 raise _unreadable(self.file, error) from error
-            yield io.TextIOWrapper(io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, newline=None)
+            yield io.TextIOWrapper(
+                io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, self._errors, newline=None
+            )
+
+    def part(self, path: Path) -> Source:
+        """Return a file of this folder, of which what cannot be read is skipped as that of the folder is.
+
+        Raises:
+            InputError: it cannot be looked at.
+        """
+        return Source.from_path(path, skip=self.skip)
+
+    def skip(self, error: InputError) -> None:
+        """Leave out the record that the error is about: say so, and remember the first one.
+
+        Raises:
+            InputError: nothing may be skipped here.
+        """
+        self._skip(error)
+        self.first_skipped = self.first_skipped or error
+
+    def readable(self, records: Iterable[Record], read: Callable[[Record], Iterable[Read]]) -> Iterator[Read]:
+        """Yield what is read of each record, and skip the rest of one that cannot be read.
+
+        Raises:
+            InputError: nothing may be skipped here, or the records themselves end in an error.
+            TextBroken: this source cannot be read on.
+        """
+        for record in records:
+            try:
+                yield from read(record)
+            except InputError as error:
+                if isinstance(error, TextBroken) and error.path == self.file:
+                    raise
+                self.skip(error)
 
     def error(self, place: str, reason: str, hint: str = "") -> InputError:
         """Return the error that names this file and the place in it."""
         return InputError(self.file, place, reason, hint)
+
+    def broken(self, place: str, reason: str, hint: str = "") -> TextBroken:
+        """Return the error that names this file and the place from which on it cannot be read."""
+        return TextBroken(self.file, place, reason, hint)
 
     def _raw(self) -> BinaryIO:
         try:
@@ -167,7 +230,7 @@ class Source:
         except UnicodeDecodeError as error:
             name = "UTF-16" if error.encoding.startswith("utf-16") else "UTF-8"
             place = f"byte {self._first_wrong_byte(error.encoding)}"
-            raise self.error(place, f"not {name} text ({error.reason})", "save the file as UTF-8") from error
+            raise self.broken(place, f"not {name} text ({error.reason})", "save the file as UTF-8") from error
         except OSError as error:
             raise _unreadable(self.file, error) from error
 
@@ -204,8 +267,8 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def _unreadable(path: Path | str, error: OSError) -> InputError:
-    return InputError(path, "", f"cannot be read ({error.strerror})", "check the path and its permissions")
+def _unreadable(path: Path | str, error: OSError) -> TextBroken:
+    return TextBroken(path, "", f"cannot be read ({error.strerror})", "check the path and its permissions")
 
 
 def _encoding_of(raw: BinaryIO) -> tuple[str, int]:

@@ -25,7 +25,7 @@ from goalmem_cli.logic.computing.kinds import check_expression, gathered
 _PLAIN = [function for function in Function if function not in ORDERED | LABELLED]
 _ONE = (Function.COUNT, Function.SUM, Function.AVERAGE, Function.MOST, Function.DURATION, Function.WEEKDAY)
 uses = st.sampled_from("xyzwvu").map(Use)
-literals = st.text("abc XYZ019,:()", min_size=1).filter(lambda text: text == text.strip() != "").map(Literal)
+literals = st.text("abc XYZ019,:()", min_size=1).map(lambda text: " ".join(text.split())).filter(bool).map(Literal)
 labels = st.lists(
     st.sampled_from(["Susie", "Seraphim", "the old bike", "no. 2", "Zoë"]), min_size=2, max_size=4, unique=True
 )

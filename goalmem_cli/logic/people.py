@@ -1,0 +1,74 @@
+"""Whether a value names a person, where a variable's type says that it may not: no cat is the man who rents out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from goalmem_cli.logic.normal import content_words, words
+from goalmem_cli.logic.questions import asks_who_one_is
+from goalmem_cli.logic.terms import Atom, Variable
+
+_ANIMALS = frozenset(
+    "animal pet cat kitten dog puppy parrot budgie bird hen chicken rooster duck goose pigeon owl crow fish goldfish "
+    "catfish horse pony donkey cow sheep goat pig rabbit hamster mouse rat hedgehog tortoise turtle snake lizard "
+    "insect bee spider ferret".split()
+)
+_RELATIONS = frozenset(("relation", "relationship"))
+_PLACES = frozenset(
+    "place city town village country street road island region area district neighbourhood room office school "
+    "university station airport museum park beach hotel hostel restaurant cafe shop store venue".split()
+)
+_THINGS = frozenset(
+    "thing object item drink food dish meal cake ingredient book film movie song game instrument tool device machine "
+    "gift present car vehicle bike boat material colour color plant tree flower job profession hobby sport language "
+    "weekday".split()
+)
+_TITLED = re.compile(r"(?:mr|mrs|ms|miss|dr|prof|professor)\b\.? [A-Z]", re.IGNORECASE)
+_KIN = frozenset(
+    "sister brother sibling mother mum mom father dad son daughter child aunt uncle cousin niece nephew grandmother "
+    "grandma grandfather grandpa wife husband girlfriend boyfriend friend neighbour neighbor landlord colleague boss "
+    "flatmate roommate".split()
+)
+_WHOSE = re.compile(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
+
+_BEARER = re.compile(r"(\w+) (?:is|was|are|were) (?:called|named)\b|\bname of (?:\S+ )*?(\w+) (?:is|was)\b")
+
+
+def unfit(value: str, variable: Variable, atom: Atom, people: Iterable[str]) -> str:
+    """Return why the value, which names a person, cannot be what the variable stands for in the statement, or nothing.
+
+    `people` are those who talk. Of what the corpus's proofs bind, nothing is unfit.
+    """
+    is_speaker = _is_one_of(value, people)
+    is_person = is_speaker or bool(_TITLED.match(value))
+    is_somebodys = (found := _WHOSE.fullmatch(value)) is not None and found[1].casefold() in _KIN
+    kind = _kind(variable, atom)
+    if kind in _ANIMALS | _PLACES and (is_person or is_somebodys):
+        return f"{value} is a person, no {kind}"
+    if (kind in _RELATIONS and is_person) or (kind in _THINGS and (is_speaker or is_somebodys)):
+        return f"{value} is a person, no {kind}"
+    return ""
+
+
+def is_only_named(value: str, question: str, people: Iterable[str]) -> bool:
+    """Say whether a question asks who somebody is, and the value is the name of one who talks, which does not tell."""
+    return asks_who_one_is(question) and _is_one_of(value, people)
+
+
+def _is_one_of(value: str, people: Iterable[str]) -> bool:
+    name = content_words(value)
+    return bool(name) and any(name <= content_words(person) for person in people)
+
+
+def _kind(variable: Variable, atom: Atom) -> str:
+    """Return the last word of the variable's type; of a name, what bears it, where the statement tells that of an
+    animal.
+    """
+    head = next(reversed(words(re.split(r"\b(?:of|in|for|at|with|that|where|who)\b", variable.type)[0])), "")
+    if head not in ("name", "names"):
+        return head if head in _ANIMALS | _PLACES | _THINGS | _RELATIONS else head.removesuffix("s")
+    phrase = " ".join(words(atom.phrase))
+    bearer = _BEARER.search(phrase)
+    named = next(filter(None, bearer.groups()), "") if bearer and not {"who", "that"} & set(phrase.split()) else ""
+    return named if named in _ANIMALS else head

@@ -1,0 +1,91 @@
+"""How certain an answer is: one number, the share of answers with such signs that were right where it was measured.
+
+The probabilities that a model gives its tokens, and the engine's estimate of how likely a turn is evidence, say which
+answers are surer than others, not how sure; so they are weighed by a logistic regression, for each reasoner its own,
+fitted to answers of the bundled model to questions of the training conversations (``python -m goalmem_cli.tuning
+calibrate RUN``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.ports import Reasoner
+from goalmem_cli.reasoners.goal_mem.weighing import log_odds
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Status, Trace
+
+FARTHEST = 6.0
+"""Beyond these odds (their logarithm) a sign says no more."""
+UNSURE = 0.6
+"""Under this, whoever asked is told how certain the answer is."""
+_WORDS = ((0.25, "this is probably wrong"), (0.45, "this may well be wrong"), (UNSURE, "this may be right or wrong"))
+FITTED_TO = "9fec91c92656d3dbc515319b2a69b783647a67d1d96140281188ac89f1044088"
+"""The adapter (SHA-256) whose answers the weights were fitted to; of any other's nothing is known."""
+WEIGHTS: Mapping[str, tuple[float, ...]] = {"goal-mem": (0.0, 1.0, 0.0, 0.0, 0.0), "direct": (0.0, 1.0, 0.0, 0.0, 0.0)}
+"""By reasoner: the bias, and the weights of `signs_of`."""
+
+
+class Sure:
+    """A reasoner that answers what is certain enough, and says of each answer how certain it is."""
+
+    def __init__(self, reasoner: Reasoner, least: float) -> None:
+        """Take the reasoner, and the certainty, from 0 to 1, that an answer needs where it is known."""
+        self._reasoner = reasoner
+        self._least = least
+
+    def answer(self, question: Question) -> Trace:
+        """Return the reasoner's trace, unknown where its answer is not certain enough.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        trace = self._reasoner.answer(question)
+        sure = certainty_of(trace)
+        trace = replace(trace, certainty=sure)
+        if sure is None or sure >= self._least:
+            return trace
+        note = f"{trace.answer!r} was found, and is {sure:.0%} certain, which is under {self._least:.0%}"
+        return replace(trace, status=Status.UNKNOWN, answer=None, evidence=(), notes=(*trace.notes, note))
+
+
+def certainty_of(trace: Trace) -> float | None:
+    """Return how certain the trace's answer is, from 0 to 1; None without one, or where the model gives no sign."""
+    is_fitted = trace.status is Status.ANSWERED and trace.adapter == FITTED_TO
+    signs = signs_of(trace) if is_fitted else None
+    weights = WEIGHTS.get(trace.reasoner)
+    if signs is None or weights is None:
+        return None
+    odds = weights[0] + sum(weight * sign for weight, sign in zip(weights[1:], signs, strict=True))
+    return 1 / (1 + math.exp(-odds))
+
+
+def doubt_in_words(certainty: float | None) -> str:
+    """Return what to say of an answer that is not surely right; nothing of one that is, or where that is not known."""
+    return "" if certainty is None else next((words for least, words in _WORDS if certainty < least), "")
+
+
+def signs_of(trace: Trace) -> tuple[float, ...] | None:
+    """Return what speaks for and against the trace's answer; None where the model tells no probabilities.
+
+    The logarithm of the odds of what is least likely in it (a grounding, or the words read); whether several steps or
+    facts had to come together; whether it is yes or no; and whether it is a date, which the engine works out.
+    """
+    if trace.attempts:
+        steps = [item for step in trace.attempts[-1].steps for item in step.grounded]
+        told = [item.certainty for item in steps if item.certainty is not None]
+        count = len({item.subgoal for item in steps})
+        if len(told) < len(steps):
+            return None
+    else:
+        told = [action.likelihood for action in trace.actions[-1:] if action.likelihood is not None]
+        count = len(trace.evidence)
+    if not told:
+        return None
+    weakest = min(max(log_odds(min(told)), -FARTHEST), FARTHEST)
+    answer = trace.answer or ""
+    return weakest, float(count > 1), float(answer.split(" ")[-1] in ("yes", "no")), float(bool(dates_in(answer)))

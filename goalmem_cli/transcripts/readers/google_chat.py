@@ -1,0 +1,96 @@
+"""Reads Google Chat as Google's Takeout exports it (`messages.json` in a folder a conversation, as of 2020 to 2025)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.day_orders import Order
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.times import Stamp, stamp_from_text
+from goalmem_cli.transcripts.reading.written_times import written_from_text
+
+_FOLDER = re.compile(r"(?:DM|Space|Group) \S{5,}")
+_WEEKDAY = re.compile(r"[^\W\d]+,? ")
+_UTC = " UTC"
+
+
+class GoogleChatReader:
+    """A file is one conversation, under the name of its folder (`DM Ab12...`), which is its id."""
+
+    name = "google-chat"
+    suffixes = (".json",)
+    sign = "`messages` with `creator` and `topic_id`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document lists messages with a creator and their topic."""
+        return glimpse.has_record(lambda record: any(map(_is_message, record.child("messages").elements())))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _is_message(node: Node) -> bool:
+    return node.has("creator") and (node.has("topic_id") or node.has("created_date"))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    folder = Path(source.file).parent.name
+    draft = Draft(folder if _FOLDER.fullmatch(folder) else None)
+    text = JsonText(source, source.chunks())
+    listing = Listing(text, source.file, "", "messages")
+    yield from draft.fill(_message(draft, node) for node in listing.items())
+    text.finish()
+
+
+def _message(draft: Draft, node: Node) -> Message:
+    creator = node.required("creator")
+    speaker = creator.child("name").optional_text() or creator.child("email").optional_text() or "unknown"
+    draft.count("media left out", _length(node.child("attached_files")))
+    draft.count("reactions left out", _length(node.child("reactions")))
+    draft.count("quoted messages left out", node.child("quoted_message_metadata").value is not None)
+    text = node.child("text").optional_text()
+    return Message(speaker, text, _said(draft, node.child("created_date")), node.child("message_id").optional_name())
+
+
+def _length(node: Node) -> int:
+    return len(node.value) if isinstance(node.value, list) else 0
+
+
+def _said(draft: Draft, node: Node) -> Stamp | None:
+    """Return the time, which is written in the language of the account: ``Monday, April 3, 2023 at 2:05:41 PM UTC``."""
+    written = " ".join(node.optional_text().split())
+    if not written:
+        return None
+    time = written.removesuffix(_UTC)
+    stamp = next((found for form in (time, _WEEKDAY.sub("", time, count=1)) if (found := _stamp(form))), None)
+    if stamp is None:
+        draft.count("times in a form that is not read, left unknown")
+    elif time != written and stamp.moment.tzinfo is None:
+        return replace(stamp, moment=stamp.moment.replace(tzinfo=UTC))
+    return stamp
+
+
+def _stamp(text: str) -> Stamp | None:
+    try:
+        stamp = stamp_from_text(text)
+    except ValueError:
+        return None
+    if stamp is not None:
+        return stamp
+    written = written_from_text(text)
+    moment = written.moment(Order.YEAR_FIRST) if written is not None and written.is_year_first else None
+    return None if moment is None else Stamp(moment)

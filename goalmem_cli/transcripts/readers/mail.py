@@ -1,0 +1,166 @@
+"""Reads e-mail, as mailboxes (mbox, as Gmail's Takeout and Thunderbird write them) and as single messages (`.eml`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.errors import HeaderParseError, MessageError
+from email.header import decode_header, make_header
+from email.message import Message as Mail
+from email.utils import parseaddr, parsedate_to_datetime
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.mail_texts import said_in_mail
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.times import Stamp
+
+_FIRST_LINES = 100
+_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*:(?: .*)?")
+_FOLDED = re.compile(r"[ \t].*")
+_ENVELOPE = re.compile(r"From \S.*\d")
+_KNOWN = ("from", "date", "message-id", "subject", "received")
+_MESSAGE_ID = re.compile(r"<([^<>\s]+)>")
+_REPLY = re.compile(r"^(?:(?:re|aw|fwd?|wg|sv|vs|tr|rv|antw)(?:\[\d+\])?: *)+", re.IGNORECASE)
+
+
+class MailReader:
+    """A thread is a conversation, under the id of its first message; who wrote is who speaks."""
+
+    name = "mail"
+    suffixes = (".eml", ".mbox")
+    sign = "the fields of a message (`From:`, `Date:` ...)"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the text begins with the fields of a message, behind the line that mailboxes put before."""
+        lines = glimpse.head.split("\n")[:_FIRST_LINES]
+        lines = lines[1:] if lines and _ENVELOPE.match(lines[0]) else lines
+        fields: set[str] = set()
+        for line in lines:
+            if not line:
+                break
+            if _FIELD.fullmatch(line):
+                fields.add(line.partition(":")[0].lower())
+            elif not _FOLDED.fullmatch(line):
+                return False
+        return "from" in fields and len(fields.intersection(_KNOWN)) > 1
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield a conversation a thread; what all messages say is in memory.
+
+        Raises:
+            InputError: nothing in it is a message, or it cannot be read.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """What a mail says, by whom and when; `line` is its first, `ancestors` the ids that it answers, oldest first."""
+
+    line: int
+    own_id: str
+    ancestors: tuple[str, ...]
+    subject: str
+    speaker: str
+    said: Stamp | None
+    text: str
+    quoted_lines: int
+
+    @property
+    def moment(self) -> datetime:
+        """When it was said, for the order; without a time it comes last."""
+        if self.said is None:
+            return datetime.max.replace(tzinfo=UTC)
+        return self.said.moment if self.said.moment.tzinfo else self.said.moment.replace(tzinfo=UTC)
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    letters: dict[str, _Letter] = {}
+    copies = 0
+    for line, data in _mails(source):
+        letter = _letter(line, message_from_bytes(data))
+        copies += letter.own_id in letters
+        letters.setdefault(letter.own_id, letter)
+    for thread in _threads(list(letters.values())):
+        first = thread[0]
+        draft = Draft((first.ancestors or (first.own_id,))[0], first.subject, place=f"line {first.line}")
+        draft.count("copies of messages left out", copies)
+        draft.count("lines quoted from earlier messages left out", sum(letter.quoted_lines for letter in thread))
+        copies = 0
+        yield from draft.fill(
+            Message(letter.speaker, letter.text, letter.said, letter.own_id) for letter in thread if letter.speaker
+        )
+
+
+def _mails(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield each mail with the number of its first line; in a mailbox each stands behind a line `From ...`."""
+    is_mailbox = _ENVELOPE.match(source.head) is not None
+    first, lines, length, is_after_blank = 1, list[str](), 0, True
+    for number, line in source.lines():
+        if is_mailbox and is_after_blank and _ENVELOPE.match(line):
+            if lines:
+                yield first, _bytes(lines)
+            first, lines, length = number + 1, [], 0
+            continue
+        lines.append(line.removeprefix(">") if is_mailbox and line.startswith(">From ") else line)
+        length += len(line) + 1
+        if length > LONGEST_LINE:
+            raise source.error(f"line {number}", f"a message of over {LONGEST_LINE} characters ends here")
+        is_after_blank = not line
+    if any(lines):
+        yield first, _bytes(lines)
+
+
+def _bytes(lines: list[str]) -> bytes:
+    """Return the lines as they were in the file, whatever encoding each part has."""
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _letter(line: int, mail: Mail) -> _Letter:
+    name, address = parseaddr(_header(mail, "From"))
+    answered = _MESSAGE_ID.findall(_header(mail, "References")) or _MESSAGE_ID.findall(_header(mail, "In-Reply-To"))
+    own_id = next(iter(_MESSAGE_ID.findall(_header(mail, "Message-ID"))), f"line {line}")
+    text, quoted_lines = said_in_mail(mail)
+    subject = _REPLY.sub("", _header(mail, "Subject")).strip()
+    return _Letter(line, own_id, tuple(answered), subject, name or address, _said(mail), text, quoted_lines)
+
+
+def _header(mail: Mail, name: str) -> str:
+    """Return a header's text; one that is wrongly encoded stays as it is written."""
+    written = str(mail.get(name, ""))
+    try:
+        return " ".join(str(make_header(decode_header(written))).split())
+    except (HeaderParseError, MessageError, LookupError, ValueError):
+        return " ".join(written.split())
+
+
+def _said(mail: Mail) -> Stamp | None:
+    try:
+        return Stamp(parsedate_to_datetime(_header(mail, "Date")))
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _threads(letters: Sequence[_Letter]) -> list[list[_Letter]]:
+    """Return the letters that answer one another, in the order of their times, and the threads in theirs."""
+    roots: dict[str, str] = {}
+
+    def root(own_id: str) -> str:
+        while (parent := roots.setdefault(own_id, own_id)) != own_id:
+            roots[own_id] = roots.get(parent, parent)
+            own_id = parent
+        return own_id
+
+    for letter in letters:
+        for ancestor in letter.ancestors:
+            roots[root(letter.own_id)] = root(ancestor)
+    threads: dict[str, list[_Letter]] = {}
+    for letter in letters:
+        threads.setdefault(root(letter.own_id), []).append(letter)
+    ordered = [sorted(thread, key=lambda letter: letter.moment) for thread in threads.values()]
+    return sorted(ordered, key=lambda thread: thread[0].moment)

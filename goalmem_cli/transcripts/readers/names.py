@@ -1,0 +1,98 @@
+"""Reads plain texts in which a name and a colon stand before what somebody says, as in scripts and interviews."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_log_levels, openings_with_text
+from goalmem_cli.transcripts.reading.roles import role_of
+from goalmem_cli.transcripts.reading.source import Source
+
+_SPEECH = re.compile(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
+_NEARLY = re.compile(r"[^\W\d_][^:\n]{0,39}: \S")
+_FEWEST = 3
+_FEW_WORDS = 4
+_MOST_LINES = 10
+_LONGEST_NAME = 4
+# What stands before a colon in texts without being anybody.
+_NOBODY = frozenset(
+    "note notes ps p.s. edit update todo warning info debug error example from to cc bcc subject date re fwd reply-to"
+    " sent received http https file title author version url name description status type summary".split()
+)
+
+
+class NamesReader:
+    """A file is one conversation, without times. Who comes back, or has the form of a name, speaks."""
+
+    name = "names"
+    suffixes = (".txt",)
+    sign = "lines `Name: text`, where one name comes back"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the text begins with a name, one of at least two comes back, and what they say is speech."""
+        lines = [line.strip() for line in glimpse.head.split("\n") if line.strip()]
+        spoken = [match for line in lines if (match := _SPEECH.fullmatch(line)) and _may_speak(match["name"])]
+        counts = Counter(match["name"] for match in spoken)
+        if len(counts) < 2 or max(counts.values()) < 2 or not lines[0].startswith(spoken[0]["name"]):
+            return False
+        speakers = _speakers(lines)
+        said = [match["text"] or "" for match in spoken if match["name"] in speakers]
+        return (
+            len(said) >= max(_FEWEST, len(lines) // _MOST_LINES)
+            and 2 * len(said) >= len(spoken)
+            and 3 * sum(map(_is_like_speech, said)) >= len(said)
+            and not are_log_levels(counts)
+        )
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: nobody speaks in it, or it cannot be read.
+        """
+        form = "write who speaks before each message (Ann: Hello.)"
+        return conversations_from_drafts(source, self.name, _drafts(source), form)
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    draft = Draft()
+    speakers = _speakers(line for _, line in source.lines())
+    near_misses = NearMisses(draft, _NEARLY)
+
+    def opening_of(line: str) -> Opening | None:
+        match = _SPEECH.fullmatch(line.strip())
+        if match is not None and match["name"] in speakers:
+            return Opening(match["name"], None, match["text"] or "")
+        near_misses.look_at(line)
+        return None
+
+    openings = openings_with_text(source, opening_of, lambda: draft.count("lines outside any message left out"))
+    return draft.fill(_message(opening) for opening in openings)
+
+
+def _message(opening: Opening) -> Message:
+    return Message(opening.speaker, opening.text.strip(), role=role_of(opening.speaker))
+
+
+def _speakers(lines: Iterable[str]) -> set[str]:
+    """Return the names that stand before a colon more than once, and those that have the form of a name."""
+    counts = Counter(match["name"] for line in lines if (match := _SPEECH.fullmatch(line.strip())))
+    return {name for name, count in counts.items() if _may_speak(name) and (count > 1 or _is_like_a_name(name))}
+
+
+def _is_like_speech(text: str) -> bool:
+    """Say whether it is a sentence, or some words of one; values of settings and records are neither."""
+    return text.endswith((".", "!", "?", "…", "。", "！", "？")) or len(text.split()) >= _FEW_WORDS
+
+
+def _may_speak(name: str) -> bool:
+    return name.casefold() not in _NOBODY and len(name.split()) <= _LONGEST_NAME and not name[0].isdigit()
+
+
+def _is_like_a_name(name: str) -> bool:
+    return all(not word[0].islower() for word in name.split()) and not any(letter.isdigit() for letter in name)

@@ -1,0 +1,82 @@
+"""Reads sessions of OpenCode as `opencode export` writes them (sst/opencode, 0.5 to 1.x): messages in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.source import Source
+
+_TOOL = "tool"
+_LEFT_OUT = {"reasoning": "thinking", "file": "files"}
+_MARKS = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "retry", "agent", "subtask"})
+
+
+class OpencodeReader:
+    """A file is one session, under its id; the answers of tools are turns of the tools."""
+
+    name = "opencode"
+    suffixes = (".json",)
+    sign = "`info`, and messages with `parts`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document tells of a session, and its messages have parts."""
+        return glimpse.has_record(
+            lambda record: record.has("info") and any(map(_is_message, record.child("messages").elements()))
+        )
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _is_message(node: Node) -> bool:
+    return node.has("info") and node.has("parts")
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    draft = Draft()
+    text = JsonText(source, source.chunks())
+    listing = Listing(text, source.file, "", "messages")
+    for filled in draft.fill(message for node in listing.items() for message in _messages(draft, node)):
+        info = listing.about.child("info")
+        if isinstance(info.value, dict):
+            filled.own_id = info.child("id").optional_name()
+            filled.title = info.child("title").optional_name()
+        yield filled
+    text.finish()
+
+
+def _messages(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield what the message says, and then what tools answered in it."""
+    info = node.required("info")
+    role, own_id = info.required("role").filled_text(), info.child("id").optional_name()
+    time = info.child("time")
+    said = time.child("created").stamp() if isinstance(time.value, dict) else None
+    texts: list[str] = []
+    answers: list[Message] = []
+    for part in node.required("parts").elements():
+        kind = part.child("type").optional_text()
+        if kind == "text":
+            is_typed = part.child("synthetic").value is not True and part.child("ignored").value is not True
+            draft.count("texts that nobody said left out", not is_typed)
+            texts.append(part.required("text").text() if is_typed else "")
+        elif kind == _TOOL:
+            tool, state = part.child("tool").optional_text() or _TOOL, part.child("state")
+            answer = state.child("output") if isinstance(state.value, dict) else state
+            draft.count("tool calls left out")
+            if isinstance(answer.value, str) and answer.value.strip():
+                answers.append(Message(tool, answer.text(), said, part.child("id").optional_name(), _TOOL))
+        elif kind not in _MARKS:
+            draft.count(f"{_LEFT_OUT.get(kind, 'other parts of messages')} left out")
+    if said_text := "\n\n".join(text for text in texts if text):
+        yield Message(role, said_text, said, own_id, role)
+    yield from answers

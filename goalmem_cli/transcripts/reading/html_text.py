@@ -1,0 +1,49 @@
+"""The text of HTML as messages hold it: blocks on lines of their own, links as their labels, nothing quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from html.parser import HTMLParser
+
+_BLOCKS = frozenset(
+    {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section"}
+)
+_UNSEEN = frozenset({"script", "style", "head", "title"})
+_QUOTES = frozenset({"blockquote", "quote"})
+_BLANKS = re.compile(r"[ \t\r\f\v\xa0]+")
+_LINES = re.compile(r" ?\n ?(?:\s*\n)?")
+
+
+def text_from_html(html: str, without: Collection[str] = _QUOTES) -> str:
+    """Return the text that the HTML shows, without what stands in the elements `without`."""
+    parser = _Text(_UNSEEN | frozenset(without))
+    parser.feed(html)
+    parser.close()
+    return _LINES.sub("\n", _BLANKS.sub(" ", "".join(parser.parts))).strip()
+
+
+class _Text(HTMLParser):
+    def __init__(self, hidden: frozenset[str]) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden = hidden
+        self._inside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self._hidden:
+            self._inside.append(tag)
+        elif tag in _BLOCKS:
+            self.parts.append("\n")
+        elif tag == "img" and not self._inside and (caption := dict(attrs).get("alt")):
+            self.parts.append(f"[image: {caption}]")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._inside:
+            del self._inside[len(self._inside) - 1 - self._inside[::-1].index(tag) :]
+        elif tag in _BLOCKS:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._inside:
+            self.parts.append(data)

@@ -1,0 +1,59 @@
+"""Persons as values: what names one, and which types they cannot be of."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.logic.notation import parse_atom
+from goalmem_cli.logic.people import is_only_named, unfit
+
+PEOPLE = frozenset({"Nora", "Luis Ortega"})
+
+
+def why(value: str, statement: str) -> str:
+    """Return why the value does not fit the statement's only variable."""
+    atom = parse_atom(statement)
+    return unfit(value, atom.variables[0], atom, PEOPLE)
+
+
+@pytest.mark.parametrize(
+    ("value", "statement"),
+    [
+        ("Mr. Okafor", "(Nora)'s cat is called (x:name)"),
+        ("Mr. Okafor", "(Nora) has (x:cat)"),
+        ("Luis", "the name of (Nora)'s parrot is (x:name)"),
+        ("Luis", "(Deniz) is (x:relation) of (Nora)"),
+        ("Carla's sister", "(Luis)'s sister lives in (x:city)"),
+        ("my sister", "(Luis)'s sister lives in (x:place where she lives)"),
+        ("Luis Ortega", "(Luis) built (x:things*)"),
+    ],
+)
+def test_a_person_is_no_animal_no_relation_no_place_and_no_thing(value: str, statement: str) -> None:
+    """Who talks, who has a title, and somebody's sister are persons, whatever the model takes them for."""
+    assert value in why(value, statement)
+
+
+@pytest.mark.parametrize(
+    ("value", "statement"),
+    [
+        ("Mr. Okafor", "(Nora)'s landlord is called (x:name)"),
+        ("Mr. Okafor", "the man who fed (Nora)'s cat is called (x:name)"),
+        ("Luis", "(x:person) feeds (Nora)'s cat"),
+        ("Mocha", "(Nora)'s cat is called (x:name)"),
+        ("sister", "(Deniz) is the (x:relation) of (Luis)"),
+        ("Dr Pepper", "(Luis) ordered (x:drink)"),
+        ("Luis's kitchen", "(Nora) cooked in (x:room)"),
+        ("Leeds", "(Luis)'s sister lives in (x:city)"),
+    ],
+)
+def test_everything_else_may_be(value: str, statement: str) -> None:
+    """Persons are persons, drinks and rooms may be called after one, and a relation is told by its word."""
+    assert why(value, statement) == ""
+
+
+def test_who_somebody_is_is_not_told_by_the_name_of_one_who_talks() -> None:
+    """ "Who is Deniz?" wants what she is to somebody; "Who is Nora's landlord?" wants a name."""
+    assert is_only_named("Luis", "Who is Deniz?", PEOPLE) and is_only_named("Nora", "who's Mr. Okafor?", PEOPLE)
+    assert not is_only_named("Luis's brother", "Who is Deniz?", PEOPLE)
+    assert not is_only_named("Luis", "Who is Nora's landlord?", PEOPLE)
+    assert not is_only_named("Luis", "Who is the owner?", PEOPLE)

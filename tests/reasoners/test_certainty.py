@@ -1,0 +1,123 @@
+"""One number an answer: what it is made of, where there is none, and what becomes of answers that are not certain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goalmem_cli.models.weights.lora import SHIPPED, Adapter
+from goalmem_cli.reasoners.certainty import FITTED_TO, UNSURE, Sure, certainty_of, doubt_in_words, signs_of
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Action, Attempt, Grounded, Status, Step, Trace, as_document, from_document
+
+MOMENT = datetime(2024, 3, 4, 9, 0)
+ODDS = st.floats(0.001, 0.999)
+
+
+def proved(*certainties: float | None, answer: str = "Leeds") -> Trace:
+    """Return a trace of `goal-mem` whose subgoals were grounded so certainly."""
+    steps = [Grounded(number, ("F1",), {"x": (answer,)}, {}, (), sure) for number, sure in enumerate(certainties)]
+    attempt = Attempt(1, "goal", ("subgoal",) * len(steps), (Step(0, grounded=tuple(steps)),))
+    return Trace(Status.ANSWERED, "goal-mem", "Where?", MOMENT, answer=answer, attempts=(attempt,), adapter=FITTED_TO)
+
+
+def read(likelihood: float | None, answer: str = "Leeds") -> Trace:
+    """Return a trace of `direct` whose reply the model found so likely."""
+    action = Action("read", likelihood=likelihood)
+    return Trace(
+        Status.ANSWERED, "direct", "Where?", MOMENT,
+        answer=answer, evidence=("F1",), actions=(action,), adapter=FITTED_TO,
+    )  # fmt: skip
+
+
+class Fixed:
+    """A reasoner that always returns the same trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def answer(self, question: Question) -> Trace:
+        """Return the trace."""
+        return self._trace
+
+
+@given(low=ODDS, high=ODDS)
+def test_a_chain_is_as_certain_as_its_weakest_step(low: float, high: float) -> None:
+    """What is surer than the weakest grounding adds nothing."""
+    weakest = min(low, high)
+
+    assert certainty_of(proved(low, high)) == certainty_of(proved(weakest, weakest))
+
+
+@given(low=ODDS, high=ODDS)
+def test_likelier_words_are_more_certain(low: float, high: float) -> None:
+    """Of two readings, the one whose words the model found likelier is no less certain; both are shares."""
+    told = [certainty_of(read(likelihood)) for likelihood in sorted((low, high))]
+
+    assert told[0] is not None and told[1] is not None and 0 < told[0] <= told[1] < 1
+
+
+def test_there_is_no_certainty_without_probabilities() -> None:
+    """A model on a server tells none, and a question without answer has none."""
+    assert certainty_of(read(None)) is None
+    assert certainty_of(proved(None)) is None and certainty_of(proved(0.8, None)) is None
+    assert certainty_of(replace(proved(0.8), status=Status.UNKNOWN, answer=None)) is None
+    assert certainty_of(replace(proved(0.8), reasoner="react")) is None
+
+
+def test_the_weights_are_of_the_adapter_that_is_shipped() -> None:
+    """Another adapter's or model's answers have no certainty; whoever ships another has to fit the weights again."""
+    assert certainty_of(replace(proved(0.8), adapter="")) is None
+    assert Adapter.from_file(SHIPPED).digest == FITTED_TO
+
+
+def test_yes_and_no_are_a_sign_of_their_own() -> None:
+    """Verdicts are right at another rate than what is bound."""
+    assert [signs_of(proved(0.8, answer=answer)) for answer in ("no", "likely yes", "Norwich")] == [
+        pytest.approx((1.386, 0.0, each, 0.0), abs=0.01) for each in (1.0, 1.0, 0.0)
+    ]
+
+
+def test_dates_are_a_sign_of_their_own() -> None:
+    """What the engine works out of when a turn was said is right far oftener than what is read."""
+    signs = [signs_of(proved(0.8, answer=answer)) for answer in ("19 May 2023", "Leeds")]
+
+    assert [each and each[-1] for each in signs] == [1.0, 0.0]
+
+
+def test_what_is_not_certain_enough_is_not_answered() -> None:
+    """The answer is named in the note, with its certainty, and is no answer any more."""
+    sure = certainty_of(proved(0.3)) or 0.0
+    refused = Sure(Fixed(proved(0.3)), sure + 0.01).answer(Question("Where?", MOMENT))
+
+    assert (refused.status, refused.answer, refused.evidence) == (Status.UNKNOWN, None, ())
+    assert refused.certainty == sure
+    assert "'Leeds' was found" in refused.notes[-1] and f"{sure:.0%} certain" in refused.notes[-1]
+
+
+def test_what_is_certain_enough_or_unknown_is_left_as_it_is() -> None:
+    """At the least certainty itself an answer stands, and one of which nothing is known always does."""
+    sure = certainty_of(proved(0.3)) or 0.0
+
+    assert Sure(Fixed(proved(0.3)), sure).answer(Question("Where?", MOMENT)) == replace(proved(0.3), certainty=sure)
+    assert Sure(Fixed(read(None)), 1.0).answer(Question("Where?", MOMENT)) == read(None)
+
+
+def test_certainty_is_kept_with_the_trace() -> None:
+    """It is in the document, and a trace of before there was one is read all the same."""
+    trace = Sure(Fixed(proved(0.8)), 0.0).answer(Question("Where?", MOMENT))
+    document = as_document(trace)
+
+    assert document["certainty"] == trace.certainty and from_document(document) == trace
+    assert from_document({name: value for name, value in document.items() if name != "certainty"}).certainty is None
+
+
+def test_doubt_is_said_in_words_up_to_where_an_answer_is_sure() -> None:
+    """The less certain, the plainer; nothing from 60% on."""
+    said = [doubt_in_words(certainty) for certainty in (0.1, 0.3, 0.5, UNSURE, None)]
+
+    assert len(set(said[:3])) == 3 and all(said[:3]) and said[3:] == ["", ""]

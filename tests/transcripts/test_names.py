@@ -1,0 +1,65 @@
+"""The reader of plain texts with names before colons."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.transcripts import detect, read_bytes
+
+TALK = """\
+Ana: Where do we stay?
+Ben: Baixa.
+
+It is flat: no hills.
+note: ask Cy
+Dr. Cy Ott : Indeed.
+Ana:
+In Alfama?
+see http://x.org
+"""
+
+
+def read(text: str) -> Conversation:
+    """Return the one conversation of a text."""
+    (conversation,) = read_bytes(text.encode(), "talk.txt", "names")
+    return conversation
+
+
+def test_reads_a_text_as_golden() -> None:
+    """Who comes back or has the form of a name speaks; other lines stay with what was said before."""
+    turns = (
+        Turn("talk", 0, 0, "Ana", "Where do we stay?"),
+        Turn("talk", 0, 1, "Ben", "Baixa.\n\nIt is flat: no hills.\nnote: ask Cy"),
+        Turn("talk", 0, 2, "Dr. Cy Ott", "Indeed."),
+        Turn("talk", 0, 3, "Ana", "In Alfama?\nsee http://x.org"),
+    )
+    notes = ("lines that look nearly like a message, not read as one (the first: 'It is flat: no hills.'): 2",)
+    assert read(TALK) == Conversation("talk", "names", turns, None, notes)
+    assert detect("talk.txt", TALK.encode()) == detect("-", TALK.encode()) == "names"
+
+
+def test_roles_are_known() -> None:
+    """Chats with a model, copied by hand."""
+    conversation = read("User: Hi\nAssistant: Hello\nUser: Bye\n")
+    assert [turn.role for turn in conversation.turns] == ["user", "assistant", "user"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Title: a\nAuthor: b\nVersion: c\nStatus: d\n",
+        "INFO: started\nERROR: x\nINFO: y\nINFO: z\n",
+        "Dear Ana,\nAna: hi\nBen: ho\nAna: hm\n",
+        "Name: Ana Reis\nAge: 3\nName: Ben Ott\nAge: 4\n",
+        "Ana: hi\nAna: ho\nAna: hm\n",
+        "From: a@b.c\nTo: d@e.f\nFrom: x\nTo: y\n",
+        "Ana: hi\nBen: ho\n",
+        "Ana: hi\nBen: ho\nAna: hm\n" + "and so on\n" * 60,
+    ],
+)
+def test_other_texts_are_none(text: str) -> None:
+    """Settings, logs, letters, one person's notes, and texts with little speech in them."""
+    with pytest.raises(InputError, match="in none of the accepted formats"):
+        detect("a.txt", text.encode())
