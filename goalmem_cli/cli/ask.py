@@ -285,6 +285,8 @@ def show(
         for note in trace.notes if trace.actions and not is_traced else ():  # such as what was left out
             run.screen.note(note)
         run.screen.answer(one_line(trace.answer))
+        if trace.may_be_more:
+            run.screen.note("there may be more")
         if doubt := doubt_in_words(trace.certainty):
             run.screen.note(doubt if is_worded else f"not sure: {trace.certainty or 0.0:.0%} certain")
     elif trace.status == "failed":

@@ -1,4 +1,6 @@
-"""How a binding rests on the facts cited for it: stated there, derived from them, or inferred by the model."""
+"""How a binding rests on the facts cited for it: stated there, derived from them, inferred by the model, or suggested:
+where a question asks for a conclusion, facts may make it likely without saying it.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ class Support(StrEnum):
     STATED = "stated"
     DERIVED = "derived"
     INFERRED = "inferred"
+    SUGGESTED = "suggested"
 
 
 _DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}

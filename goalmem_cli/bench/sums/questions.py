@@ -89,10 +89,8 @@ def _totals(story: Story) -> Iterator[Sum]:
         if len(found) < 2:
             continue
         whole, subgoals = sum(one.price for one in found), (_bought(person, kind),)
-        yield Sum(
-            "total", f"How much did {person} spend on {kind}s altogether?", (_euros(Decimal(whole)),), "sum(y)",
-            subgoals, _all(found),
-        )  # fmt: skip
+        text = f"How much did {person} spend on {kind}s altogether?"
+        yield Sum("total", text, (_euros(Decimal(whole)),), "sum(y)", subgoals, _all(found))
         mean = Decimal(whole) / len(found)
         yield Sum(
             "average", f"What did {person} pay for a {kind} on average?", (_euros(mean),), "average(y)", subgoals,

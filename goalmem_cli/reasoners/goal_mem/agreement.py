@@ -17,7 +17,7 @@ from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Ruling, as_pair
 from goalmem_cli.trace import Contradicted, Grounded, Rejected
 
-_RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2}
+_RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2, Support.SUGGESTED: 3}
 _TORN = "facts are said both to entail and to contradict it"
 
 

@@ -19,6 +19,7 @@ from goalmem_cli.reasoners.goal_mem.plans import Bench, Decomposition, Pair, Pro
 from goalmem_cli.reasoners.goal_mem.seen.denials import Denials
 from goalmem_cli.reasoners.goal_mem.seen.records import MOST_ANTECEDENTS, Claim, Open, Proof
 from goalmem_cli.reasoners.goal_mem.seen.replacing import Replacement, replacement
+from goalmem_cli.reasoners.goal_mem.seen.suggesting import Cited, marked
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Contradicted, Denied, Fact, Grounded, Refined, Rejected, Verdict
@@ -58,6 +59,7 @@ class Board:
         self._stones: list[Grounded] = []
         self._contradicted: dict[int, Contradicted] = {}
         self._several: set[str] = set()
+        self._suggested: set[Cited] = set()
         self._given_up: set[tuple[str, str]] = set()
         self._same: set[Pair] = set()
         self._asked: set[Pair] = set()
@@ -221,13 +223,18 @@ class Board:
             )
             if is_known and not missing and speaks_against:
                 denied.append(claim)
-            elif claim.verdict is Verdict.SUGGESTED:
+            elif claim.verdict is Verdict.SUGGESTED and (self._is_strict or not self.plan.is_conclusion):
                 refused.append(_refused(proposal, f"{', '.join(proposal.facts)} only suggests it"))
             elif not is_known:
                 refused.append(_refused(proposal, "there is no such subgoal"))
             elif not self._says_again(claim):
                 kept.append(claim)
+                if claim.verdict is Verdict.SUGGESTED:
+                    self._suggested.add((proposal.subgoal, proposal.facts))
         return kept, refused, denied
+
+    def _ruled(self, proposals: Sequence[Proposal], bench: Bench) -> Ruling:
+        return marked(rule(proposals, bench), self._suggested)
 
     def _says_again(self, claim: Claim) -> bool:
         """Say whether a claim only repeats what is settled."""
@@ -251,11 +258,11 @@ class Board:
             if others is None:
                 continue
             lost = [item for item in self._grounded if name in item.bindings]
-            ruling = rule(proposals, self._bench(facts, without=lost))
+            ruling = self._ruled(proposals, self._bench(facts, without=lost))
             if others <= {item.subgoal for item in ruling.grounded if name in item.bindings}:
                 self._keep(ruling, without=lost)
                 return ruling, [self._gave_way(item, name, ruling) for item in lost]
-        ruling = rule(proposals, self._bench(facts))
+        ruling = self._ruled(proposals, self._bench(facts))
         self._keep(ruling)
         return ruling, []
 
@@ -283,7 +290,7 @@ class Board:
         found: Replacement = replacement(claim.proposal, known, self.starred, facts, self._given_up)
         if found.problem:
             return Ruling(rejected=(_refused(claim.proposal, found.problem),), substitution=self.substitution), []
-        ruling = rule([claim.proposal], self._bench(facts, without=found.lost))
+        ruling = self._ruled([claim.proposal], self._bench(facts, without=found.lost))
         if not ruling.grounded and not ruling.contradicted:
             return ruling, []
         ruling = replace(ruling, grounded=tuple(found.noted(item) for item in ruling.grounded))
@@ -296,7 +303,7 @@ class Board:
         rulings = []
         for number in sorted({claim.proposal.subgoal for claim in claims}):
             proposals = [claim.proposal for claim in claims if claim.proposal.subgoal == number]
-            ruling = rule(proposals, self._bench(facts, without=self._grounded, keep=self.substitution))
+            ruling = self._ruled(proposals, self._bench(facts, without=self._grounded, keep=self.substitution))
             self._stones += ruling.grounded
             rulings.append(ruling)
         return rulings

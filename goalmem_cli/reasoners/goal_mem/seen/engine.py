@@ -23,6 +23,7 @@ from goalmem_cli.reasoners.goal_mem.seen.closing import reasons_to_check, verdic
 from goalmem_cli.reasoners.goal_mem.seen.records import Proof, SeenSteps
 from goalmem_cli.reasoners.goal_mem.seen.sight import Sight
 from goalmem_cli.reasoners.goal_mem.seen.steps import JsonSeenSteps
+from goalmem_cli.reasoners.goal_mem.seen.suggesting import as_likely
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, unproved
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question
@@ -117,6 +118,7 @@ class GoalMemSeen:
         trace, answer = _answer(question, board, proof, sight, trace)
         if answer is None:
             return trace
+        answer = as_likely(answer, board.groundings)
         reasons = reasons_to_check(board.groundings, breadth)
         if reasons:
             facts = [sight.facts[number] for number in cited]
