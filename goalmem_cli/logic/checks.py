@@ -93,7 +93,7 @@ def _has_number(value: str) -> bool:
 
 def _is_temporal(value: str) -> bool:
     """Say whether the value speaks of time, or is a number of nothing: 14 euros are no date."""
-    counted = [word for word in content_words(value) if not _has_number(word)]
+    counted = [word for word in content_words(value) if not _has_number(word) and word not in _SHORT_DAYS]
     is_of_time = bool(dates_in(value) or {stem(w) for w in words(value)} & _STEMMED_TEMPORAL)
     return is_of_time or (_has_number(value) and not counted)
 
@@ -111,6 +111,8 @@ def _is_yes_or_no(value: str) -> bool:
 
 
 _STEMMED_TEMPORAL = frozenset(map(stem, _TEMPORAL)) | _TEMPORAL
+_SHORT_DAYS = frozenset("mon tue tues wed weds thu thur thurs fri sat sun".split())
+"""Words of other meanings too: beside a number they are days (fri at 10)."""
 
 _Test = Callable[[str], bool]
 _DECIDABLE: Mapping[str, tuple[_Test, str]] = {

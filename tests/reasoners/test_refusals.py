@@ -71,7 +71,8 @@ def test_bound_variables_are_anchored_like_written_constants() -> None:
     trace, _ = ask(
         turns, "Which instrument does Priya's sister teach?",
         plan("(y:person) teaches (x:instrument)", "(y:person) is the sister of (Priya)", "(y:person) has pupils for (x:instrument)"),
-        unified(grounds(1, "is my sister", y="Anjali"), grounds(2, "guitar", y="Anjali", x="guitar")), STOP, limits=ONCE,
+        unified(grounds(1, "is my sister", y="Anjali"), grounds(2, "guitar", y="Anjali", x="guitar")), STOP, unified(), STOP,
+        limits=ONCE,
     )  # fmt: skip
 
     assert trace.status is Status.UNKNOWN
@@ -101,7 +102,7 @@ def test_strict_looks_at_each_value() -> None:
     turns = chat("Alice: I ordered a Kyoto Latte.")
     alias, _ = ask(
         turns, "Which drink?", plan("(Alice) ordered (x:drink)", "(Alice) ordered (x:drink)", "(x:drink) was ordered"),
-        unified(grounds(1, "Kyoto", x="Kyoto Latte"), grounds(2, "Kyoto", x="Kyoto Latte Supreme")), STOP,
+        unified(grounds(1, "Kyoto", x="Kyoto Latte"), grounds(2, "Kyoto", x="Kyoto Latte Supreme")), STOP, unified(),
         strict=True, limits=ONCE,
     )  # fmt: skip
     many, _ = ask(
