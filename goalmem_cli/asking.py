@@ -130,13 +130,14 @@ def parse_json(text: str, schema: Mapping[str, object]) -> Any:
 
     try:
         reply = json.loads(text)
-        jsonschema.validate(reply, schema)
+        # The schema itself was checked when the prompt was read: `jsonschema.validate` would do so for every reply.
+        fault = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(reply))
     except ValueError as error:
         raise ReplyUnusable(f"it is not one JSON document: {error}") from error
     except RecursionError as error:
         raise ReplyUnusable("it is nested too deep") from error
-    except jsonschema.ValidationError as error:
-        raise ReplyUnusable(f"{error.json_path}: {error.message[:160]}") from error
+    if fault is not None:
+        raise ReplyUnusable(f"{fault.json_path}: {fault.message[:160]}") from fault
     return reply
 
 
