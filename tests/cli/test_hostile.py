@@ -101,8 +101,8 @@ def test_ten_thousand_speakers(goalmem: Goalmem) -> None:
     assert goalmem("stores", "show").code == 0
 
 
-def test_a_line_that_no_message_is_as_long_as_is_refused(goalmem: Goalmem, tmp_path: Path) -> None:
-    """A hundred megabytes in one line: the error names the line, and the good file beside it is stored."""
+def test_a_line_that_no_message_is_as_long_as_is_left_out(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A hundred megabytes in one line: a warning names the line, and what stands before it and beside it is stored."""
     long = tmp_path / "long.jsonl"
     with long.open("w") as file:
         file.write('{"role": "user", "content": "short"}\n{"role": "user", "content": "')
@@ -111,7 +111,10 @@ def test_a_line_that_no_message_is_as_long_as_is_refused(goalmem: Goalmem, tmp_p
         file.write('"}\n')
     good = tmp_path / "good.jsonl"
     good.write_text('{"role": "user", "content": "All is well."}\n')
+    strict = goalmem("ingest", "--strict-input", "--dry-run", str(long))
     outcome = goalmem("ingest", str(long), str(good))
-    assert outcome.code == 5
-    assert outcome.out == f"{good}: openai-jsonl, 1 conversation, 1 turn, 1 new stored\n"
+    assert (strict.code, outcome.code) == (5, 0)
+    assert [line.split(": ", 1)[1] for line in outcome.out.splitlines()] == [
+        "openai-jsonl, 1 conversation, 1 turn, 1 new stored"
+    ] * 2
     assert f"line 2: longer than {LONGEST_LINE} characters" in outcome.err
