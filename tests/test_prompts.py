@@ -137,6 +137,7 @@ def test_one_file_of_ones_own_stands_in_for_the_shipped_one(tmp_path: Path) -> N
     assert book.hashes["unify"] == shipped.hashes["unify"]
 
 
+@pytest.mark.slow
 def test_proving_and_refining_begin_alike_up_to_the_last_fact() -> None:
     """What a call read of the facts, the next one goes on from; each also comes so where it is loaded alone."""
     book = PromptBook.load(None, "full")

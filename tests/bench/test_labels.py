@@ -29,6 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(path for path in out.iterdir() if path.is_dir())
 
 
+@pytest.mark.slow
 def test_right_labels_find_more_and_wrong_ones_less(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both ways beat what goes by content alone; with every label wrong, both lose by it."""
     measured = []

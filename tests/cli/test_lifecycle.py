@@ -113,6 +113,7 @@ def test_a_damaged_store_can_be_removed_and_nothing_else_goes(momoco: Goalmem, t
     assert [path.name for path in (tmp_path / "store").iterdir()] == ["memory.duckdb.my-copy"]
 
 
+@pytest.mark.slow
 def test_another_embedder_takes_over(momoco: Goalmem, tmp_path: Path) -> None:
     """`embedder use` embeds everything again, and later commands use it without being told."""
     table = tmp_path / "table"

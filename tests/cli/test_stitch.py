@@ -34,6 +34,7 @@ def test_from_turns_to_hits(momoco: Goalmem, profile: Profile) -> None:
     assert found["hits"]
 
 
+@pytest.mark.slow
 def test_the_user_tells_it_how(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Other windows are read again, and a run measured in another way is another run; what it does not know is refused."""
     factories = seeing(lambda _: LoadedModel(ScriptedModel(understands), "scripted", "full", 8192, at_once=4))

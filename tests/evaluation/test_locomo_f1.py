@@ -125,6 +125,7 @@ def predictions(answer: str, other: str) -> Iterator[str]:
     yield from (f"{answer} {answer}", f"{answer}, {answer}, {other}")  # duplicates
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.skipif(not LOCOMO.exists(), reason="shared data is not there")
 def test_every_question_of_locomo_is_scored_alike() -> None:

@@ -126,6 +126,7 @@ def test_a_question_may_see_its_domain(tmp_path: Path) -> None:
     assert Asking.of(cases, talks).query(cases[0]).conversations == ("a",)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.skipif(not LOCOMO.exists(), reason="shared data is not there")
 def test_the_default_finds_the_evidence_of_locomo(tmp_path: Path) -> None:

@@ -148,6 +148,7 @@ def test_more_than_fit_are_all_answered(made: Callable[..., LlamaModel]) -> None
     assert sum(reply.prompt_tokens + 300 > 256 for reply in replies) > 7
 
 
+@pytest.mark.slow
 def test_a_context_filled_to_the_last_token(made: Callable[..., LlamaModel]) -> None:
     """Replies that use up all that is left beside their prompts are cut, not refused, whatever shares the context."""
     endless = GrammarShape("root ::= [a-z ] root")
@@ -240,6 +241,7 @@ def test_an_interrupt_leaves_the_model_as_it_was(made: Callable[..., LlamaModel]
         assert said(model.complete(asked)) == before
 
 
+@pytest.mark.slow
 def test_an_interrupt_anywhere_loses_nothing(weights: Path) -> None:
     """Right after whichever call to llama.cpp it comes: no room and no sequence is lost, and replies stay the same."""
     native = Interrupting()

@@ -142,6 +142,7 @@ def test_the_shipped_table_is_small_and_says_whose_it_is() -> None:
     assert "all-MiniLM-L6-v2" in notice and "Apache License" in notice and "MIT License" in notice
 
 
+@pytest.mark.slow
 def test_rebuilding_gives_the_shipped_table(static: Embedder, tmp_path: Path) -> None:
     """Distilling MiniLM again gives the same tokenizer and the same vectors, up to rounding."""
     rebuilt = load_embedder(str(distil("minilm", tmp_path / "table")))

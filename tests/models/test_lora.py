@@ -52,6 +52,7 @@ def said(replies: list[Completion]) -> list[tuple[str, float | None]]:
     return [(reply.text, reply.certainty) for reply in replies]
 
 
+@pytest.mark.slow
 def test_an_adapter_changes_what_the_model_says(bundled_path: Path, folder: Path) -> None:
     """Each adapter, and each scale of it, gives other replies; a scale of 0 gives those of the model without one."""
     plain = said(asked(bundled_path, None))
@@ -62,6 +63,7 @@ def test_an_adapter_changes_what_the_model_says(bundled_path: Path, folder: Path
     assert said(asked(bundled_path, folder / "one.gguf", 0.0)) == plain
 
 
+@pytest.mark.slow
 def test_an_adapter_stays_through_everything_the_cache_does(bundled_path: Path, folder: Path) -> None:
     """Forks, restored states and emptied caches lose none of it: what was asked before changes no bit of a reply."""
     fresh = said(asked(bundled_path, folder / "one.gguf"))

@@ -106,6 +106,7 @@ SHORT = GrammarShape('root ::= "none" | "x = " [^;\\n]{1,8}')
 VERDICTS = JsonShape({"type": "object", "properties": {"a": {"enum": ["yes", 1]}}, "required": ["a"]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [LINE, VERDICTS, SHORT, ANY], ids=["line", "json", "short", "any"])
 def test_a_reply_is_over_where_only_the_end_may_follow(
     vocabulary: Vocabulary, grammars: Grammars, shape: JsonShape | GrammarShape

@@ -161,6 +161,7 @@ def test_the_embedder_that_it_was_written_with_still_fits(old: Store) -> None:
     assert said
 
 
+@pytest.mark.slow
 def test_killed_while_it_is_brought_up_to_date(version_1: Path, fresh: Store, tmp_path: Path) -> None:
     """It is of the old form or of the new, and the next command goes on from there."""
     now = tmp_path / "now"

@@ -66,6 +66,7 @@ def requests(store: Store, talks: list[Talk], plain: list[Example], book: Prompt
     return asked_by_engine(store, talks, book, reply)
 
 
+@pytest.mark.slow
 def test_questions_are_asked_as_the_engine_asks_them(plain: list[Example], requests: list[Request]) -> None:
     """Each first plan has the very request of the engine: prompt, asker, grammar, length."""
     wanted = [example.request for example in plain if example.kind == "decompose"]
