@@ -28,6 +28,7 @@ def commands_shown() -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.strip()]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("empty_cache")
 def test_every_tested_command_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -238,6 +238,7 @@ def test_in_whatever_bits_it_is_told(tmp_path_factory: pytest.TempPathFactory, c
     assert contents(bits) == contents(_all_at_once(folder / "whole", FULL))
 
 
+@pytest.mark.slow
 @both_profiles
 @pytest.mark.parametrize(
     "wrong",

@@ -128,6 +128,7 @@ def test_a_run_has_one_number_and_its_report_says_so(goalmem: Goalmem, tmp_path:
     assert (alone.code, note in " ".join(alone.out.split())) == (0, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_shared", [False, True])
 @pytest.mark.parametrize("stops_at", [3, 9])
 def test_interrupted_together_it_goes_on(goalmem: Goalmem, tmp_path: Path, stops_at: int, is_shared: bool) -> None:

@@ -106,6 +106,7 @@ def cited(document: dict[str, Any]) -> set[str]:
     return {label for number in document["evidence"] for label in facts[number]["turns"]}
 
 
+@pytest.mark.slow
 def test_two_turns_of_different_months_answer_a_question_together(asked: Any) -> None:
     """One man is told of in two sessions: each turn proves its own subgoal, and both of them bind him."""
     outcome, document = asked(FIRST)

@@ -45,6 +45,7 @@ def answering(profile: Profile) -> Factories:
     return seeing(lambda _: LoadedModel(ScriptedModel(reply), "scripted", profile, 8192, at_once=4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["full", "compact"])
 def test_from_turns_to_an_answer(momoco: Goalmem, profile: Profile) -> None:
     """Not built is an error with the command that builds; then search, `remem`, `remem-single` and others use it."""

@@ -70,6 +70,7 @@ def one_by_one(weights: Path) -> list[tuple[str, bool]]:
     return said(replies)
 
 
+@pytest.mark.slow
 def test_one_by_one_the_model_is_right(one_by_one: list[tuple[str, bool]]) -> None:
     """The model copies what it is told to, to the end: the other tests compare real replies."""
     assert all(is_complete for _, is_complete in one_by_one)
@@ -78,6 +79,7 @@ def test_one_by_one_the_model_is_right(one_by_one: list[tuple[str, bool]]) -> No
     assert one_by_one[7][0] == "- house\n- tree\n- river\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("context", "parallel"), [(2048, 64), (2048, 1), (512, 8), (384, 3)], ids=lambda value: str(value)
 )
@@ -214,6 +216,7 @@ def test_one_prompt_too_long_stops_the_call_before_it_starts(made: Callable[...,
     assert model.complete([good])[0].cached_tokens == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["root ::= (", "root ::= [\\x00]"], ids=["rejected", "admits nothing"])
 def test_one_wrong_grammar_stops_the_call(
     made: Callable[..., LlamaModel], one_by_one: list[tuple[str, bool]], wrong: str
@@ -226,6 +229,7 @@ def test_one_wrong_grammar_stops_the_call(
     assert said(model.complete(VARIED)) == one_by_one
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_the_model_as_it_was(made: Callable[..., LlamaModel]) -> None:
     """Ctrl-C in the middle of a batch ends the call; what is asked afterwards gets the same words as before."""
     model = made()

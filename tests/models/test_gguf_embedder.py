@@ -160,6 +160,7 @@ def test_a_reranker_is_refused(tmp_path: Path) -> None:
         GgufEmbedder.from_file(write_minilm(tmp_path / "rank.gguf", pooling=4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["decoder", "bert"])
 def test_odd_texts_have_rows_of_unit_length(name: str, request: pytest.FixtureRequest) -> None:
     """Nothing at all, control characters, half surrogates, other scripts and the model's own markers are embedded."""

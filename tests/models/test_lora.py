@@ -77,6 +77,7 @@ def test_an_adapter_stays_through_everything_the_cache_does(bundled_path: Path, 
     model.close()
 
 
+@pytest.mark.slow
 def test_states_are_kept_apart(bundled_path: Path, folder: Path, tmp_path: Path) -> None:
     """What was evaluated without an adapter, with another one or at another scale is never gone on from."""
     notes: list[str] = []

@@ -164,6 +164,7 @@ def test_a_question_goes_on_from_what_was_evaluated(weights: Path) -> None:
     assert replies[1].cached_tokens < replies[2].cached_tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_shipped", [True, False], ids=["shipped", "repacked"])
 def test_no_reply_depends_on_what_was_kept(bundled_path: Path, weights: Path, is_shipped: bool) -> None:
     """Free text, in which any difference of the arithmetic would show, is the same from models with and without a past.
@@ -182,6 +183,7 @@ def test_no_reply_depends_on_what_was_kept(bundled_path: Path, weights: Path, is
     assert len(set(cold)) > 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["flipped", "truncated", "empty", "refused"])
 def test_a_damaged_state_is_made_again(weights: Path, states: StateCache, notes: list[str], damage: str) -> None:
     """It is discarded with one note, the reply is as without it, and the next process has a good one."""

@@ -25,6 +25,7 @@ SIZES = (1, 600, 3_000, 12_000, 50_000, 300_000, 700_000)
 """How large files may become: below and above what a log, a manifest, an index and a database grow to."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["begin", "grow", "forget", "reembed"])
 def test_a_full_disk(base: Path, tmp_path: Path, operation: str) -> None:
     """However much still fits, the error says what and what to do, and once there is room it all goes on."""
