@@ -67,7 +67,8 @@ class Conversation:
     `notes` lists what the reader repaired or left out, a line each. A long transcript comes in several stretches:
     `continues` is True for each that goes on where the conversation before it stopped, `goes_on` for each that another
     follows. `derived`, `edges` and `ledger` are what an exported store gives back with its turns: what backbones made
-    of them, and from which parts; `is_exported` says that the name is the one it had there.
+    of them, and from which parts; `is_exported` says that the name is the one it had there. `file` is the file it was
+    read from, where that is known: two conversations of one file are never one.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Conversation:
     is_exported: bool = False
     goes_on: bool = False
     ledger: tuple[Derived, ...] = ()
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

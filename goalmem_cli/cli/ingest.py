@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -221,7 +221,7 @@ class _Reading:
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
                         self._under_way.append((report, not conversation.continues))
-                        yield conversation
+                        yield replace(conversation, file=report.path)
             except UnknownFormat as error:
                 if one.is_named:
                     self._refuse(report, error)

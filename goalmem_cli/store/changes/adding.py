@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from goalmem_cli.errors import InputError, StoreLocked
 from goalmem_cli.records import Conversation
@@ -38,6 +38,7 @@ class Adding:
         self._parts = parts
         self._by_name = by_name
         self._stretched = ""
+        self._given = _Given()
         self._renaming = Renaming()
         self._waiting = 0
 
@@ -112,6 +113,8 @@ class Adding:
 
     def _done(self, batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
         self._stretched = changes[-1].name
+        for conversation, change in zip(batch, changes, strict=True):
+            self._given.beside(conversation).add(change.name)
         return _reports(batch, changes)
 
     def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], Meta]:
@@ -128,6 +131,7 @@ class Adding:
 
     def _named(self, known: Known, batch: Sequence[Conversation]) -> list[tuple[str, bool]]:
         named: list[tuple[str, bool]] = []
+        given = replace(self._given, names=set(self._given.names))  # the plan may have to be made again
         for place, conversation in enumerate(batch):
             by_name = self._by_name or conversation.continues or not conversation.turns
             if conversation.continues:
@@ -136,9 +140,25 @@ class Adding:
                 conversation = replace(
                     conversation, name=self._renaming.conversations.get(conversation.name, conversation.name)
                 )
-            named.append(resolve_name(known, place, conversation, by_name=by_name))
+            beside = given.beside(conversation)
+            named.append(resolve_name(known, place, conversation, by_name=by_name, given=beside))
             known.names.add(named[-1][0])
+            beside.add(named[-1][0])
         return named
+
+
+@dataclass(slots=True)
+class _Given:
+    """The names that the conversations of one file have in the store: no two of them are one."""
+
+    file: str | None = None
+    names: set[str] = field(default_factory=set)
+
+    def beside(self, conversation: Conversation) -> set[str]:
+        """Return the names of those that came before the conversation out of its file."""
+        if conversation.file is None or conversation.file != self.file:
+            self.file, self.names = conversation.file, set()
+        return self.names
 
 
 def _entries(change: Change) -> list[Entry]:
@@ -190,7 +210,8 @@ def _batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterato
 class _Likeness:
     """What the conversations of a batch would have in common with another transcript of one of them.
 
-    That is a name or an own id; else the last turn of one stands in the other, as in `tables.load_overlaps`.
+    That is a name or an own id; else the last turn of one stands in the other, as in `tables.load_overlaps`, and they
+    are not of one file.
     """
 
     def __init__(self, *, by_name: bool) -> None:
@@ -198,13 +219,17 @@ class _Likeness:
         self._names: set[tuple[str, ...]] = set()
         self._turns: set[str] = set()
         self._ends: set[str] = set()
+        self._file: str | None = None
+        self._file_turns: set[str] = set()
+        self._file_ends: set[str] = set()
 
     def add(self, conversation: Conversation) -> None:
         """Take in a conversation of the batch."""
         self._names |= self._names_of(conversation)
         if conversation.turns:
-            self._turns.update(turn.content_key for turn in conversation.turns)
-            self._ends.add(conversation.turns[-1].content_key)
+            self._reach(conversation.file)
+            self._file_turns.update(turn.content_key for turn in conversation.turns)
+            self._file_ends.add(conversation.turns[-1].content_key)
 
     def is_to(self, conversation: Conversation) -> bool:
         """Return whether the conversation may be one of those of the batch."""
@@ -213,8 +238,16 @@ class _Likeness:
             return True
         if self._by_name or conversation.own_id is not None or not conversation.turns:
             return False
+        self._reach(conversation.file)
         keys = {turn.content_key for turn in conversation.turns}
         return conversation.turns[-1].content_key in self._turns or not keys.isdisjoint(self._ends)
+
+    def _reach(self, file: str | None) -> None:
+        """Begin another file: what came before it is compared from now on."""
+        if file is None or file != self._file:
+            self._turns |= self._file_turns
+            self._ends |= self._file_ends
+            self._file, self._file_turns, self._file_ends = file, set(), set()
 
     def _names_of(self, conversation: Conversation) -> set[tuple[str, ...]]:
         names: set[tuple[str, ...]] = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.errors import InputError
@@ -128,11 +128,14 @@ class Known:
         )
 
 
-def resolve_name(known: Known, place: int, conversation: Conversation, *, by_name: bool) -> tuple[str, bool]:
+def resolve_name(
+    known: Known, place: int, conversation: Conversation, *, by_name: bool, given: Set[str] = frozenset()
+) -> tuple[str, bool]:
     """Return the name the conversation has in the store, or will have, and whether it is new there.
 
     `place` is the conversation's in the batch. With `by_name` the name alone decides; else its own id does, or what it
-    says. What comes from an exported store takes its old name where that is free.
+    says. What comes from an exported store takes its old name where that is free. `given` are the names of the other
+    conversations of its file, none of which it can be by what it says.
     """
     if by_name:
         return conversation.name, conversation.name not in known.names
@@ -141,7 +144,7 @@ def resolve_name(known: Known, place: int, conversation: Conversation, *, by_nam
     elif conversation.is_exported and conversation.name not in known.names:
         name = None
     else:
-        name = _best_match(known, place, conversation)
+        name = _best_match(known, place, conversation, given)
     if name is not None:
         return name, False
     wanted = conversation.name if conversation.own_id is None or conversation.is_exported else conversation.own_id
@@ -150,21 +153,24 @@ def resolve_name(known: Known, place: int, conversation: Conversation, *, by_nam
     return next(name for name in names if name not in taken), True
 
 
-def _best_match(known: Known, place: int, conversation: Conversation) -> str | None:
+def _best_match(known: Known, place: int, conversation: Conversation, given: Set[str]) -> str | None:
     """Return the conversation that the transcript holds all of, the longest of them, else one that holds all of it.
 
     Of a stored conversation only the turns up to the transcript's last ordinal count: the transcript may be the first
     stretch of a longer one. What was forgotten of either is no difference; one that only begins behind a
-    stretch is its continuation if it has its name.
+    stretch is its continuation if it has its name. Of equals the one of its name is taken, else the one named first.
     """
-    mine = [overlap for overlap in known.overlaps if (overlap.place, overlap.format) == (place, conversation.format)]
+    looked_for = (place, conversation.format)
+    mine = [one for one in known.overlaps if (one.place, one.format) == looked_for and one.name not in given]
     within = {overlap.name: overlap.begun for overlap in mine if overlap.shared == overlap.begun}
     around = [overlap.name for overlap in mine if overlap.shared == len(conversation.turns)]
     begin = known.begins.get((conversation.format, conversation.name), 0)
-    is_behind = begin > conversation.turns[-1].ordinal
+    is_behind = begin > conversation.turns[-1].ordinal and conversation.name not in given
     if (conversation.goes_on and is_behind) or conversation.name in (within if conversation.is_exported else ()):
         return conversation.name
-    return max(sorted(within), key=lambda name: within[name]) if within else min(around, default=None)
+    if not within:
+        return min(around, default=None)
+    return min(within, key=lambda name: (-within[name], name != conversation.name, len(name), name))
 
 
 def plan_changes(
