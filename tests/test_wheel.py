@@ -56,6 +56,7 @@ def test_the_table_is_small_enough_to_ship(wheel: Path) -> None:
         assert archive.getinfo("goalmem_cli/models/static/model.safetensors").file_size < 10_000_000
 
 
+@pytest.mark.slow
 def test_the_unpacked_wheel_works_outside_the_checkout(unpacked: Path, tmp_path: Path) -> None:
     """From another directory, with the wheel's content first on the path, a transcript is stored and searched."""
 

@@ -179,6 +179,7 @@ def test_labels_that_mean_the_same_are_merged(tmp_path: Path) -> None:
     assert {unit.text for unit in store.units_of(NAME, [Facet.EVENT.value])} == {"ask", "tell"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("merges", "said"),
     [
@@ -207,6 +208,7 @@ def test_merges_follow_one_another(tmp_path: Path) -> None:
     assert list(current_intents(made).values()) == [Intent("s", "a", ("x",)), Intent("s", "c", ("y",))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "reply", "said", "left"),
     [
@@ -249,6 +251,7 @@ def test_turns_without_words_are_passed_over(tmp_path: Path) -> None:
     assert backbone(store, model).outlook().parts == 0
 
 
+@pytest.mark.slow
 def test_windows_of_several_conversations_are_read_side_by_side(tmp_path: Path) -> None:
     """As many calls as the longest of them needs, and the same units as one after the other."""
     both = [*turns("a"), *turns("b")]
@@ -305,6 +308,7 @@ def test_a_window_starts_from_what_is_stored(tmp_path: Path) -> None:
     assert State.from_units(turns(), units).scopes == [LISBON, OSLO]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [3, 6])
 def test_another_window_reads_everything_again(tmp_path: Path, window: int) -> None:
     """Whether it is shorter or longer, what is left is what it gives from scratch."""
@@ -317,6 +321,7 @@ def test_another_window_reads_everything_again(tmp_path: Path, window: int) -> N
     assert contents(store) == contents(fresh)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("period", "windows"), [(2, [0, 1]), (4, [0, 1]), (5, [1]), (8, [1]), (10, [])])
 def test_labels_are_merged_each_period(tmp_path: Path, period: int, windows: list[int]) -> None:
     """At the end of a window in which another period is full: of four, four and one turns here."""
@@ -328,6 +333,7 @@ def test_labels_are_merged_each_period(tmp_path: Path, period: int, windows: lis
     assert [place for place, count in enumerate(asked) if count > (asked[place - 1] if place else 0)] == windows
 
 
+@pytest.mark.slow
 def test_forgetting_a_turn_takes_along_every_window_that_followed_from_it(tmp_path: Path) -> None:
     """Of those nothing is left, labels included, until the next indexing reads them again; earlier windows stay."""
     store = filled(tmp_path, [*turns(), *turns("other", LINES[:3])])

@@ -51,6 +51,7 @@ def test_a_comparison_adds_up_its_questions() -> None:
     assert [compared.plain, compared.cold, compared.warm] == [cost + cost for cost in costs]
 
 
+@pytest.mark.slow
 def test_the_plain_way_evaluates_every_token(
     weights: Weights, recorded: list[RecordedQuestion], tmp_path: Path
 ) -> None:
@@ -86,6 +87,7 @@ def test_a_process_that_fails_is_no_measurement(
         compare_processes(broken, recorded[1:], tmp_path)
 
 
+@pytest.mark.slow
 def test_plain_calls_are_repeatable_and_keep_nothing(weights: Weights, recorded: list[RecordedQuestion]) -> None:
     """The same request gives the same reply, in the form asked for, each time from its first token on."""
     requests = [replace(request, max_tokens=20) for request in recorded[0].requests]

@@ -112,6 +112,7 @@ def test_what_cannot_be_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "name another folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_from_nothing_to_figures(
     domain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

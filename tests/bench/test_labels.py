@@ -47,6 +47,7 @@ def test_right_labels_find_more_and_wrong_ones_less(folder: Path, capsys: pytest
     assert right["hybrid"] == wrong_ones["hybrid"]
 
 
+@pytest.mark.slow
 def test_what_knows_no_labels_is_measured_without_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It has what `eval --retrieval-only` finds over turns alone: snippets, whose words are counted too, are no help."""
     plain = Store(folder.parent / "plain", load_embedder("static"), announce=lambda _: None)
@@ -64,6 +65,7 @@ def test_what_knows_no_labels_is_measured_without_them(folder: Path, capsys: pyt
     assert found["backbones"]["stitch, weighted"]["precision@10"] > found["backbones"]["hybrid"]["precision@10"] > 0
 
 
+@pytest.mark.slow
 def test_several_trajectories_are_one_table(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A row for each of them and each backbone, with its size; notes may be the turns' own words."""
     assert run(["bench", "came", str(tmp_path), "--domain", "debate", "--turns", "400", "--questions", "1", "-q"]) == 0

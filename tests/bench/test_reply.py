@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from goalmem_cli.bench.recording import RecordedQuestion
 from goalmem_cli.bench.reply import measure_replies, reply_forms
 from goalmem_cli.bench.ways import Weights
@@ -32,6 +34,7 @@ def test_both_forms_of_the_same_worked_replies_are_compared() -> None:
     assert all(form.line_tokens < form.json_tokens for form in forms.values())
 
 
+@pytest.mark.slow
 def test_a_grammar_is_measured_on_the_requests_of_its_step(weights: Weights, recorded: list[RecordedQuestion]) -> None:
     """As many requests of a step as wanted, each with its grammar and without."""
     full, compact = PromptBook.load(None, "full", ["rewrite"]), PromptBook.load(None, "compact", ["rewrite"])

@@ -41,6 +41,7 @@ def test_ingest_reports_what_is_stored(tmp_path: Path) -> None:
     assert speed.turns_per_second == speed.turns / speed.seconds
 
 
+@pytest.mark.slow
 def test_a_store_grows_from_size_to_size(tmp_path: Path) -> None:
     """At each size the store holds so many units; the parts of a retrieval are no longer than the machine was busy."""
     embedder = load_embedder("static")

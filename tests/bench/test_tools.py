@@ -34,6 +34,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, lis
     yield store, figures, reported
 
 
+@pytest.mark.slow
 def test_it_grows_from_size_to_size(grown: tuple[Store, list[ToolFigures], list[tuple[int, int]]]) -> None:
     """At each size there are so many facts, linked as indexing would link them, and every tool took some time."""
     store, figures, reported = grown
@@ -51,6 +52,7 @@ def test_it_grows_from_size_to_size(grown: tuple[Store, list[ToolFigures], list[
         assert min(each.linking_seconds, each.again_seconds) > 0
 
 
+@pytest.mark.slow
 def test_what_is_called_finds_something(grown: tuple[Store, list[ToolFigures], list[tuple[int, int]]]) -> None:
     """A tool that finds nothing would be no measure: each finds gists or facts, and the counting one counts."""
     store, _, _ = grown
@@ -62,6 +64,7 @@ def test_what_is_called_finds_something(grown: tuple[Store, list[ToolFigures], l
             assert sum(each.number or 0 for each in found) > 0
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_or_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A column for each size, a row for each way to call a tool; sizes that do not ascend are refused."""
     capsys.readouterr()

@@ -85,6 +85,7 @@ def test_the_names_are_those_that_can_be_built() -> None:
     assert set(FORWARD) == STEPS.keys()
 
 
+@pytest.mark.slow
 @both_profiles
 @by_name
 def test_each_answers_and_draws_its_own_steps(momoco: Goalmem, name: str, profile: Profile) -> None:
@@ -119,6 +120,7 @@ def on_structured(request: Request) -> str:
     return given if isinstance(given, str) else given(request)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backbone", "derived"), [("remem", "Something was said about a drink."), ("stitch", "(greetings)")]
 )
@@ -138,6 +140,7 @@ def test_each_stands_on_a_structured_backbone(momoco: Goalmem, backbone: str, de
         assert shows_derived == (name != "full-context")
 
 
+@pytest.mark.slow
 @by_name
 def test_json_has_the_actions(momoco: Goalmem, name: str) -> None:
     """`--json` has the same keys as ever, with actions and why it stopped in place of attempts; the trace is kept."""
@@ -150,6 +153,7 @@ def test_json_has_the_actions(momoco: Goalmem, name: str) -> None:
     assert (outcome.err, len(json.loads(momoco("trace", "--json").out)["traces"])) == ("", 1)
 
 
+@pytest.mark.slow
 @by_name
 def test_unknown_is_exit_1_and_says_what_was_read(momoco: Goalmem, name: str) -> None:
     """Nothing on stdout, one line on stderr."""
@@ -158,6 +162,7 @@ def test_unknown_is_exit_1_and_says_what_was_read(momoco: Goalmem, name: str) ->
     assert re.fullmatch(r"unknown: the model saw \d+ facts and read no answer from them\n", outcome.err)
 
 
+@pytest.mark.slow
 @by_name
 def test_a_model_without_usable_replies_is_exit_4(momoco: Goalmem, name: str) -> None:
     """`failed` reads as an error that says which step."""

@@ -38,6 +38,7 @@ def process(*words: str, cwd: Path = CHECKOUT, **variables: str) -> subprocess.C
     return subprocess.run(command, cwd=cwd, env=os.environ | variables, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", every_command(), ids=" ".join)
 def test_every_help_has_an_example(goalmem: Goalmem, words: tuple[str, ...]) -> None:
     """--help of every command and group says what it does and shows it done."""

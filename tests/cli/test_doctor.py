@@ -132,6 +132,7 @@ def test_a_damaged_store_is_said_once(momoco: Goalmem, tmp_path: Path) -> None:
     assert found(outcome)["store"]["hint"]
 
 
+@pytest.mark.slow
 def test_an_index_that_is_behind_is_a_note(momoco: Goalmem, tmp_path: Path) -> None:
     """The next command mends it, so it is not wrong; a comparison of all rows says that it is."""
     folder = tmp_path / "store" / "vectors"
@@ -214,6 +215,7 @@ def test_a_file_where_the_folder_should_be_is_wrong(goalmem: Goalmem, tmp_path: 
     assert found(outcome)["folder"]["hint"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["folder", "file"])
 def test_what_may_not_be_written_is_wrong(open_folder: Path, closed: str) -> None:
     """Without the right to write, to the folder or to the database in it, the doctor says so, exit 3."""

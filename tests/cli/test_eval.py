@@ -108,6 +108,7 @@ def test_the_document_has_the_documented_shape(goalmem: Goalmem) -> None:
     assert entry["by_category"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stops_at", [2, 11])
 def test_an_interrupted_run_goes_on(goalmem: Goalmem, tmp_path: Path, stops_at: int) -> None:
     """Ctrl-C is exit 130; the next run asks what is left, and the figures are those of an undisturbed run."""

@@ -75,6 +75,7 @@ def answers_of(run: Path) -> dict[tuple[str, str], tuple[str, str | None]]:
     return {(line["case"], line["reasoner"]): (line["trace"]["status"], line["trace"]["answer"]) for line in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_several_at_a_time_give_the_figures_of_one_by_one(goalmem: Goalmem, is_shared: bool) -> None:
     """Every reasoner's answers are the same; in process fewer calls make them, on a server as many."""
@@ -88,6 +89,7 @@ def test_several_at_a_time_give_the_figures_of_one_by_one(goalmem: Goalmem, is_s
     assert is_shared or model.calls < alone.calls / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "variable", "is_shared", "recorded", "set_to"),
     [
@@ -200,6 +202,7 @@ def test_control_c_while_the_model_writes(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["runs"][0]["n"] == len(answers_of(tmp_path / "run")) == 7
 
 
+@pytest.mark.slow
 def test_control_c_while_a_server_is_silent(tmp_path: Path) -> None:
     """Nobody waits for the calls that are under way: the process ends, with what was done on the disk."""
     words = [sys.executable, "-c", HANGING, "eval", MOMOCO, "--reasoner", "direct", "--parallel", "3", "--quiet",

@@ -120,6 +120,7 @@ def test_two_turns_of_different_months_answer_a_question_together(asked: Any) ->
     assert cited(document) == {"D4:1", "D3:5"}
 
 
+@pytest.mark.slow
 def test_who_wants_to_be_surer_is_refused_more(asked: Any) -> None:
     """ "Last Friday" is a date that is nearly sure, which is not enough where nothing but certainty is."""
     outcome, document = asked(WHEN, "--certainty", "100")

@@ -57,6 +57,7 @@ def test_hostile_text_is_stored_as_it_is(hostile: Goalmem) -> None:
     assert hostile("stores", "verify", "-q").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", [*HOSTILE, *NAMES])
 def test_hostile_queries_find_text_and_emit_nothing_a_terminal_obeys(hostile: Goalmem, query: str) -> None:
     """No escape sequence, no markup, no operator, from whatever is asked or found."""
@@ -90,6 +91,7 @@ def test_no_name_becomes_a_path(hostile: Goalmem, tmp_path: Path) -> None:
     assert "peaceful" in names
 
 
+@pytest.mark.slow
 def test_ten_thousand_speakers(goalmem: Goalmem) -> None:
     """A crowd is a conversation like any other."""
     lines = "\n".join(

@@ -67,6 +67,7 @@ def document(goalmem: Goalmem, *words: str, factories: Factories | None = None) 
     return json.loads(outcome.out)
 
 
+@pytest.mark.slow
 def test_it_derives_from_what_is_new(filled: Goalmem) -> None:
     """The first run has every session, the next none, and after another transcript only that one's."""
     first = document(filled)
@@ -156,6 +157,7 @@ def test_the_other_commands_use_it(filled: Goalmem) -> None:
     assert " , " not in shown.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("search", "latte"), ("ask", "Who likes latte?")])
 def test_a_backbone_that_is_not_built_says_what_builds_it(
     filled: Goalmem, tmp_path: Path, words: tuple[str, ...]

@@ -47,6 +47,7 @@ def stored(goalmem: Goalmem) -> list[list[str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [openai, sharegpt])
 @pytest.mark.parametrize("order", [*permutations(range(3)), (0, 0, 1), (1, 0, 0, 2)])
 def test_conversations_of_one_file_are_never_one(

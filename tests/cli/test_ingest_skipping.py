@@ -63,6 +63,7 @@ CASES: Mapping[str, tuple[str, str, int, list[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_bad_record_is_skipped_and_named(goalmem: Goalmem, tmp_path: Path, case: str) -> None:
     """The rest is stored, the exit code is 0, each record is named with its place, and a preview says the same."""

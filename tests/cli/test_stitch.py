@@ -15,6 +15,7 @@ from tests.conftest import SAMPLES
 from tests.fakes import ScriptedModel
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["full", "compact"])
 def test_from_turns_to_hits(momoco: Goalmem, profile: Profile) -> None:
     """Not built is an error with the command that builds; then every turn has a snippet, and search finds both."""

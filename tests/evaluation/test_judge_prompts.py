@@ -93,6 +93,7 @@ def bundled() -> LlamaModel:
     return LlamaModel.from_file(resolve("bundled").path, context=2048, threads=1)
 
 
+@pytest.mark.slow
 def test_the_bundled_model_gives_verdicts_that_can_be_read(bundled: LlamaModel) -> None:
     """Under the grammar every verdict is right or wrong, whichever, in both orders, and over hostile texts."""
     for format_, category in (("locomo", "2"), ("longmemeval", "temporal-reasoning")):
@@ -103,6 +104,7 @@ def test_the_bundled_model_gives_verdicts_that_can_be_read(bundled: LlamaModel) 
         assert all(verdict.reply in ("right", "wrong") for verdict in verdicts)
 
 
+@pytest.mark.slow
 def test_the_full_prompts_ask_for_a_schema_that_llama_cpp_can_hold_to(bundled: LlamaModel) -> None:
     """A JSON verdict of the bundled model fits, or is unscored for its length; none is misread."""
     judge = Judge(bundled, BOOKS["full"], "bundled", "standard", "locomo")
@@ -111,6 +113,7 @@ def test_the_full_prompts_ask_for_a_schema_that_llama_cpp_can_hold_to(bundled: L
     assert verdict.is_right is None or verdict.reply.startswith(("right", "wrong"))
 
 
+@pytest.mark.slow
 def test_the_bundled_model_marks_several_answers_at_once(bundled: LlamaModel) -> None:
     """In calls of three, each answer's verdicts are those that it gets in a call of its own."""
     given = ["on 7 May", "in June 2021", "7 May 2023", "she never moved", "the seventh of May"]

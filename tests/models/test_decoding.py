@@ -141,6 +141,7 @@ def test_no_requests_give_no_replies(made: Callable[..., LlamaModel]) -> None:
     assert made(512).complete([]) == []
 
 
+@pytest.mark.slow
 def test_more_than_fit_are_all_answered(made: Callable[..., LlamaModel]) -> None:
     """Many requests, most of which take more than half of the context, are answered one after the other."""
     model = made(512, 8)
@@ -165,6 +166,7 @@ def test_a_context_filled_to_the_last_token(made: Callable[..., LlamaModel]) -> 
         assert [reply.completion_tokens for reply in replies[1:3]] == [60, 60]
 
 
+@pytest.mark.slow
 def test_many_steps_with_nothing_alike(made: Callable[..., LlamaModel]) -> None:
     """Call after call of as many steps as are decoded at once: there are always sequences left."""
     model = made(2048, 8)
@@ -172,6 +174,7 @@ def test_many_steps_with_nothing_alike(made: Callable[..., LlamaModel]) -> None:
         assert said(model.complete([yes("", "", f"{call}-{place}") for place in range(8)])) == [("yes", True)] * 8
 
 
+@pytest.mark.slow
 def test_what_prompts_share_is_evaluated_once(made: Callable[..., LlamaModel]) -> None:
     """Of a cold model, the prompts' common beginnings cost their tokens once, however deep they branch."""
     parts = [("", "one"), ("", "two"), ("", "three")]
@@ -197,6 +200,7 @@ def test_the_same_request_many_times(made: Callable[..., LlamaModel]) -> None:
     assert [reply.prompt_tokens - reply.cached_tokens for reply in replies[1:]] == [1] * 4
 
 
+@pytest.mark.slow
 def test_questions_under_way_together_go_on(made: Callable[..., LlamaModel]) -> None:
     """Of several questions that are worked on in turns, each goes on from its own facts, not from one of them only."""
     model = made(4096)

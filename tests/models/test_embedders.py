@@ -253,6 +253,7 @@ def test_the_static_embedder_loads_nothing_heavy() -> None:
     assert (run.stdout.strip(), run.stderr) == ("[]", "")
 
 
+@pytest.mark.slow
 def test_sentence_transformers_are_loaded_without_noise_or_network() -> None:
     """Loading and using minilm writes nothing to the terminal and opens no connection; nor does a missing name."""
     script = (

@@ -179,6 +179,7 @@ def test_the_cache_holds_what_it_says(native: Native, reference: Native) -> None
     )
 
 
+@pytest.mark.slow
 def test_room_is_what_fits(native: Native) -> None:
     """With forks and cuts, exactly `room` tokens more are taken, and one more is an error that says so."""
     cache = native.cache

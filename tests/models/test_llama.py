@@ -56,6 +56,7 @@ def citation_schema(facts: list[str], variables: list[str]) -> dict[str, object]
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("facts", "variables", "growing"),
     [

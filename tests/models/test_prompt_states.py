@@ -74,6 +74,7 @@ def fixed(weights: Path) -> list[int]:
     return [reply.cached_tokens for reply in replies[1::2]]
 
 
+@pytest.mark.slow
 def test_the_fixed_part_is_evaluated_once_for_all_processes(
     weights: Path, states: StateCache, notes: list[str], fixed: list[int]
 ) -> None:
@@ -97,6 +98,7 @@ def test_the_fixed_part_is_evaluated_once_for_all_processes(
     assert notes == []
 
 
+@pytest.mark.slow
 def test_another_setup_does_not_use_a_state(
     bundled_path: Path, weights: Path, states: StateCache, notes: list[str]
 ) -> None:
@@ -145,6 +147,7 @@ def growing(count: int, tail: str, step: str = "tell") -> Request:
     return told("Who likes tea?\n" + "".join(FACTS[:count]), tail, step)
 
 
+@pytest.mark.slow
 def test_a_question_goes_on_from_what_was_evaluated(weights: Path) -> None:
     """Facts appended, with another tail and with other steps called in between: the facts before are not read again."""
     depths = [

@@ -91,6 +91,7 @@ def short_prompts(folder: Path) -> Path:
     return folder / "prompts"
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_of_a_real_server(
     llama_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

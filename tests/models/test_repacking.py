@@ -82,6 +82,7 @@ def test_another_source_or_kind_is_another_file(bundled_path: Path, made_once: P
     assert len({first, second, third}) == 3 and third.stat().st_size < first.stat().st_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"GGUF", b"no weights", None], ids=["empty", "magic", "text", "half"])
 def test_weights_that_are_not_whole_are_made_again(
     bundled_path: Path, made_once: Path, tmp_path: Path, notes: list[str], content: bytes | None

@@ -83,6 +83,7 @@ def random_logits(size: int, seed: int, levels: int | None) -> Logits:
     return drawn.astype(np.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [None, 3, 200])
 @pytest.mark.parametrize("shape", [LINE, VERDICT, ANY], ids=["line", "json", "any"])
 def test_the_choice_is_the_best_of_the_whole_vocabulary(

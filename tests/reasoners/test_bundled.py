@@ -41,6 +41,7 @@ def test_bundled_model_stays_within_bound_and_evidence(model: LlamaModel, profil
         assert trace.usage.cached_tokens > 0  # the worked examples
 
 
+@pytest.mark.slow
 def test_same_question_gives_the_same_trace(model: LlamaModel) -> None:
     """Greedy decoding with a fixed seed repeats itself."""
     limits = Limits(max_breadth=1, max_depth=0, budget=4, max_fact_tokens=300)

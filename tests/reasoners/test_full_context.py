@@ -323,6 +323,7 @@ def test_whatever_the_model_writes_it_ends_within_its_bounds(
     stays_within(lambda tools: FullContext(tools, Kept(TURNS)), calls()[1], book, seed, units, tokens)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [60, 400])
 def test_the_bundled_model_reads_what_fits(tokens: int) -> None:
     """The grammar sees to it that the reply can be used, whatever it says."""

@@ -197,6 +197,7 @@ def test_whatever_the_model_writes(book: PromptBook, seed: int, units: int, toke
     assert len(queries) == len(set(queries)) <= 6
 
 
+@pytest.mark.slow
 def test_the_bundled_model_ends_within_bounds() -> None:
     """The real small model decides and answers in the right form."""
     with bundled() as model:

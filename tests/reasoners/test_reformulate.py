@@ -144,6 +144,7 @@ def test_whatever_the_model_writes(book: PromptBook, seed: int, units: int, toke
     assert sum(len(action.queries) for action in trace.actions) <= 6
 
 
+@pytest.mark.slow
 def test_the_bundled_model_ends_within_bounds() -> None:
     """The real small model writes rewrites and an answer of the right form."""
     with bundled() as model:

@@ -128,6 +128,7 @@ def test_whatever_the_model_writes_it_ends_within_its_bounds(
     stays_within(Tiser, calls()[1], book, seed, units, tokens)
 
 
+@pytest.mark.slow
 def test_the_bundled_model_writes_replies_of_the_form_asked_for() -> None:
     """The grammar sees to it that the reply can be used, whatever it says."""
     with bundled() as model:

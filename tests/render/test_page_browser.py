@@ -298,6 +298,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+@pytest.mark.slow
 def test_a_narrow_window_needs_no_sideways_scrolling(opened: Chrome) -> None:
     """At 500 pixels only the tables scroll, in their own frames."""
     opened.set_window_size(500, 900)

@@ -74,6 +74,7 @@ def truncate_data(folder: Path) -> None:
 DAMAGES = [delete, garble_manifest, point_elsewhere, claim_the_future, claim_another_schema, truncate_data]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("index", INDEXES)
 def test_a_lost_index_comes_back_when_searched(store: Store, index: str, damage: Callable[[Path], None]) -> None:
@@ -86,6 +87,7 @@ def test_a_lost_index_comes_back_when_searched(store: Store, index: str, damage:
     assert store.verify() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("index", INDEXES)
 def test_a_lost_index_comes_back_when_written(store: Store, index: str, damage: Callable[[Path], None]) -> None:

@@ -88,6 +88,7 @@ def test_a_database_that_lacks_its_end_is_refused_or_unharmed(base: Path, tmp_pa
         assert outcome(path, whole) in ("refused", "unharmed")
 
 
+@pytest.mark.slow
 def test_flipped_bytes_in_the_database_are_refused_or_unharmed(base: Path, tmp_path: Path) -> None:
     """Wherever a byte is another, no other text comes out of it."""
     path, whole = shutil.copytree(base, tmp_path / "store"), contents(base)
@@ -130,6 +131,7 @@ def test_a_log_is_replayed(base: Path, logged: Path, tmp_path: Path) -> None:
     assert opened(path).verify() == []
 
 
+@pytest.mark.slow
 def test_a_garbled_log_is_refused_or_left_out(base: Path, logged: Path, tmp_path: Path) -> None:
     """Cut off or flipped, the whole change is there or nothing of it; the hint says which file to remove."""
     allowed = [contents(base), contents(logged)]

@@ -98,6 +98,7 @@ def test_a_grown_session_is_derived_from_again(store: Store) -> None:
     assert store.verify() == []
 
 
+@pytest.mark.slow
 def test_grown_bit_by_bit_is_the_same_as_at_once(tmp_path: Path) -> None:
     """Indexed after each stretch, in a store that once held more, or only in the end: the same rows of everything."""
     one, two = open_store(tmp_path / "one"), open_store(tmp_path / "two")
@@ -475,6 +476,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", DAMAGE)
 def test_a_ledger_that_disagrees_is_found(store: Store, statement: str) -> None:
     """Each disagreement between the ledger and the units is a line of `verify`."""

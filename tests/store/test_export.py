@@ -148,6 +148,7 @@ def ids(store: Store) -> set[str]:
     return {str(row[0]) for row in contents(store.path)["units"]}
 
 
+@pytest.mark.slow
 def test_an_interrupted_reading_goes_on(store: Store, tmp_path: Path) -> None:
     """After any conversation the new store is sound, and in the end it is the same."""
     file = exported(store, tmp_path / "export.jsonl")

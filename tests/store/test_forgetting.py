@@ -304,6 +304,7 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
     assert not any((store.path / name).exists() for name in leftovers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", ["COMMIT", "CHECKPOINT old", "the rewritten database in its place", "text, merged"])
 @pytest.mark.parametrize("use", ["search", "add", "forget", "catch_up"])
 def test_the_next_use_finishes_what_was_interrupted(tmp_path: Path, point: str, use: str) -> None:

@@ -115,6 +115,7 @@ def run_child(code: str, *words: str) -> list[str]:
     return ran.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", INDEXES)
 def test_killed_at_any_write_an_index_is_old_or_new_or_says_that_it_is_neither(
@@ -239,6 +240,7 @@ def everything(store: Store) -> dict[Ranking, list[str]]:
     return {ranking: [scored.unit for scored in found] for ranking, found in ranked.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", INDEXES)
 def test_flipped_bytes_are_found_or_change_nothing(grown: Path, tmp_path: Path, index: str) -> None:
     """In whatever file of an index a byte is flipped, verification names that index, and a rebuild mends it."""
@@ -412,6 +414,7 @@ def test_a_store_that_cannot_be_written_is_searched_all_the_same(shown: Path) ->
     assert sorted(str(path) for path in shown.rglob("*")) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["text", "vectors", "text/manifest.json", "vectors/manifest.json", "*/meta.json", "*.idx", "*.context"]
 )

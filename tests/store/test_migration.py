@@ -123,6 +123,7 @@ def test_the_fixture_is_of_the_first_version(version_1: Path) -> None:
     assert steps(version_1) == ["m001_initial"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", USES)
 def test_any_first_use_brings_it_up_to_date(old: Store, fresh: Store, use: str) -> None:
     """Whether read or written, it then holds what a fresh store of the same files holds, and is sound."""

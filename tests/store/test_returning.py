@@ -15,6 +15,7 @@ from tests.store.samples import CAFE, START, chat, open_store
 BEN = Selection(speakers=("Ben",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", [BEN, Selection(before=START + timedelta(hours=4))])
 @pytest.mark.parametrize("with_ids", [False, True])
 @pytest.mark.parametrize("size", [99, 3])

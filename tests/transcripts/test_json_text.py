@@ -150,6 +150,7 @@ def test_limits_of_the_parser_are_input_errors(depth: int) -> None:
         read("[" + "9" * 5000 + "]", 64, depth)
 
 
+@pytest.mark.slow
 def test_a_value_longer_than_any_message_is_refused() -> None:
     """The limit is that of a line, whether or not the value's end was in sight; blanks between values have none."""
     stretch = 2**20

@@ -64,6 +64,7 @@ def written(file: Path, layout: str) -> int:
     return 70_000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not STATUS.exists(), reason="the system does not say how much memory a process had at most")
 @pytest.mark.parametrize("layout", ["chatgpt", "sharegpt"])
 def test_a_long_export_on_one_line_needs_little_memory(tmp_path: Path, layout: str) -> None:

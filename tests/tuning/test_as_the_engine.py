@@ -75,6 +75,7 @@ def test_questions_are_asked_as_the_engine_asks_them(plain: list[Example], reque
     assert [request for request in wanted if request not in requests] == []
 
 
+@pytest.mark.slow
 def test_failed_plans_are_named_as_the_engine_names_them(plain: list[Example], requests: list[Request]) -> None:
     """Where gold's first plan leads nowhere, the engine asks for the second one as the example does."""
     wanted = [example.request for example in plain if example.kind == "decompose again"]

@@ -242,6 +242,7 @@ def test_seed_decides_the_examples(
     assert len(asked[0] & asked[1]) < len(asked[0]) / 2
 
 
+@pytest.mark.slow
 def test_other_years_are_seen_where_they_are_wanted(talks: list[Talk], book: PromptBook, embedder: Embedder) -> None:
     """A memory as a whole is moved, its turns and what is said of them; by itself it stays in its years."""
 
