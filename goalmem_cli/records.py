@@ -107,6 +107,17 @@ class Unit:
     event_to: datetime | None = None
     attributes: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def part(self) -> int:
+        """A passage's place in its turn, counted from 1; 0 for anything that is whole."""
+        part = self.attributes.get("part", 0)
+        return part if isinstance(part, int) else 0
+
+    @property
+    def place(self) -> tuple[int, int, str]:
+        """What sorts the units of a session as they were said."""
+        return (self.ordinal, self.part, self.id)
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -166,15 +177,25 @@ def _digest(follows: str | None, turns: Iterable[str]) -> str:
 class Hit:
     """A unit with the score and the reasons it was retrieved for.
 
-    `ranks` maps the name of each ranking that returned the unit to its rank there, counted from 1. `before` and
-    `after` are the neighbouring turns in the session, nearest last and nearest first, as (speaker, text).
+    `ranks` maps the name of each ranking that returned the unit to its rank there, counted from 1. `beside` are the
+    neighbouring units of its session, in their order, and `to` is the other one where two talk.
     """
 
     unit: Unit
     score: float
     ranks: Mapping[str, int] = field(default_factory=dict)
-    before: tuple[tuple[str, str], ...] = ()
-    after: tuple[tuple[str, str], ...] = ()
+    beside: tuple[Unit, ...] = ()
+    to: str = ""
+
+    @property
+    def before(self) -> tuple[tuple[str, str], ...]:
+        """What was said before it, nearest last, as (speaker, text)."""
+        return tuple((unit.speaker, unit.text) for unit in self.beside if unit.place < self.unit.place)
+
+    @property
+    def after(self) -> tuple[tuple[str, str], ...]:
+        """What was said after it, nearest first, as (speaker, text)."""
+        return tuple((unit.speaker, unit.text) for unit in self.beside if unit.place > self.unit.place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,9 @@ class Fact:
     """A hit as the model saw it. `number` is ``F1``, ``F2`` ... and stays the same for the whole question.
 
     `turns` are the transcript's own ids where it has them. `before` and `after` are the neighbouring turns as
-    (speaker, text). `times` say what the text's relative expressions mean: ``"last Friday" = 19 May 2023``.
+    (speaker, text). `times` say what the text's relative expressions mean: ``"last Friday" = 19 May 2023``. `kind` is
+    the unit's; `session`, `ordinal` and `part` are its place in the conversation; `to` is whom it was said to, where
+    two talk.
     """
 
     number: str
@@ -68,6 +70,11 @@ class Fact:
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
     times: tuple[str, ...] = ()
+    kind: str = "turn"
+    session: int = 0
+    ordinal: int = 0
+    part: int = 0
+    to: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,7 +249,7 @@ def chosen_planning(settings: Settings, profile: Profile) -> Planning:
     from goalmem_cli.reasoners.goal_mem import BLIND, SEEN
 
     if settings.planning is None:
-        return BLIND
+        return SEEN if profile == "full" else BLIND
     if settings.planning == BLIND:
         return BLIND
     if settings.planning != SEEN:

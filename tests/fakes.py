@@ -112,16 +112,19 @@ class ListBackbone:
         return [self._hit(turn, float(score)) for score, _, turn in best]
 
     def _hit(self, turn: Turn, score: float) -> Hit:
-        unit = Unit(
-            turn.id, "turn", turn.text, turn.conversation, turn.speaker, turn.said, (turn.id,), (turn.label,),
-            session=turn.session, ordinal=turn.ordinal,
-        )  # fmt: skip
         near = [
             other for other in self._turns if (other.conversation, other.session) == (turn.conversation, turn.session)
         ]
-        before = tuple((o.speaker, o.text) for o in near if turn.ordinal - 2 <= o.ordinal < turn.ordinal)
-        after = tuple((o.speaker, o.text) for o in near if turn.ordinal < o.ordinal <= turn.ordinal + 2)
-        return Hit(unit, score, {"words": 1}, before, after)
+        beside = [self._unit(other) for other in near if 0 < abs(other.ordinal - turn.ordinal) <= 2]
+        people = {other.speaker for other in self._turns if other.conversation == turn.conversation}
+        to = next(iter(people - {turn.speaker}), "") if len(people) == 2 else ""
+        return Hit(self._unit(turn), score, {"words": 1}, tuple(sorted(beside, key=lambda unit: unit.place)), to)
+
+    def _unit(self, turn: Turn) -> Unit:
+        return Unit(
+            turn.id, "turn", turn.text, turn.conversation, turn.speaker, turn.said, (turn.id,), (turn.label,),
+            session=turn.session, ordinal=turn.ordinal,
+        )  # fmt: skip
 
 
 class ListMemory:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,10 +17,13 @@ from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
     from goalmem_cli.evaluation.cases import Dataset
-    from goalmem_cli.evaluation.metrics.recall import RecallTable, TimedRow, TimedTable
+    from goalmem_cli.evaluation.metrics.recall import Asking, RecallTable, TimedRow, TimedTable
+    from goalmem_cli.evaluation.metrics.showing import ShownRow
     from goalmem_cli.evaluation.metrics.times import DatedCase, TimesTable
+    from goalmem_cli.store import Store
 
 SCHEMA_VERSION = 1
+SHOWN = ("evidence", "facts", "tokens")
 
 group = typer.Typer(
     help="Measure retrieval, the reading of dates, speed and memory tools.",
@@ -56,7 +61,7 @@ def retrieval(
     """Print each ranking's share of the evidence among the first k.
 
     No model is asked, and the store is one of its own. A second table is of the questions that name a time: without the
-    ranking by times, and with it.
+    ranking by times, and with it. A third has, for 60 units shown to a model, the evidence among them and their tokens.
     """
     from goalmem_cli.evaluation.datasets.reading import read_dataset
     from goalmem_cli.evaluation.metrics.recall import Asking, retrieval_table, timed_table
@@ -75,8 +80,9 @@ def retrieval(
         run.screen.detail(f"{len(dataset.cases)} questions")
         table = retrieval_table(memory, dataset.cases, asking=asking)
         timed = timed_table(memory, dataset.cases, asking=asking)
+        shown = _shown(run, memory, dataset, asking)
     if json:
-        run.screen.document(_document(table, timed))
+        run.screen.document({**_document(table, timed), "shown": [asdict(row) for row in shown]})
         return 0
     from goalmem_cli.render.tables import plain_table
 
@@ -91,6 +97,9 @@ def retrieval(
     if timed is not None:
         run.screen.show(plain_table(("naming a time", *depths), _timed_rows(timed), numbers=depths))
         run.screen.note(f"mean over the {timed.questions} questions that name a time")
+    if shown:
+        rows = [(row.form, f"{row.recall:.3f}", f"{row.facts:.1f}", f"{row.tokens:,.0f}") for row in shown]
+        run.screen.show(plain_table(("60 units shown as", *SHOWN), rows, numbers=SHOWN))
     return 0
 
 
@@ -142,6 +151,24 @@ group.command("came", epilog=examples("goalmem bench came made-up --domain debat
     bench_came.came
 )
 group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay"))(bench_sums.sums)
+
+
+def _shown(run: Invocation, memory: Store, dataset: Dataset, asking: Asking) -> list[ShownRow]:
+    """Return what the facts of a first retrieval cost to read, in tokens of the bundled model, if that is there."""
+    from goalmem_cli.backbones.flat import FlatBackbone
+    from goalmem_cli.errors import ModelMissing
+    from goalmem_cli.evaluation.metrics.showing import shown_table
+    from goalmem_cli.models.catalogue import resolve
+
+    try:
+        path = resolve("bundled").path
+    except ModelMissing as missing:
+        run.screen.note(f"what facts cost to read is not counted: {missing.message}")
+        return []
+    from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
+
+    with closing(PromptTokens(path)) as tokens:
+        return shown_table(FlatBackbone(memory), dataset.cases, tokens.count, asking)
 
 
 def _missed(case: DatedCase) -> list[str]:

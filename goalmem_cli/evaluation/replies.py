@@ -15,11 +15,11 @@ from goalmem_cli.evaluation.cases import Case, GoldStep
 from goalmem_cli.logic import parse_atom
 from goalmem_cli.logic.dates import parse_date
 from goalmem_cli.ports import JsonShape, Request
+from goalmem_cli.reasoners.showing import ShownLine, lines_shown
 from goalmem_cli.records import Turn
 
 Reply = Mapping[str, object]
 
-_FACT = re.compile(r"(F\d+)\. (?:[^:]+: )?(.*)")
 _SUBGOAL = re.compile(r"S(\d+)\. (.+?)(?: \(for S\d+\))?(?: -- (.*))?")
 _MOST_FACTS, _MOST_CITED = 4, 8
 _WORDS_OF_A_VALUE = 4
@@ -101,7 +101,7 @@ class GoldReplies:
         }
 
     def _unified(self, request: Request) -> Reply:
-        facts = _facts(request)
+        facts = lines_shown(request.growing)
         groundings = [self._grounding(line, facts) for line in self._lines(request)]
         return {"groundings": [entry for entry in groundings if entry], "same": [], "unresolved": []}
 
@@ -119,7 +119,7 @@ class GoldReplies:
         return {"answer": self._case.answer or "unknown"}
 
     def _read(self, request: Request) -> Reply:
-        facts = _facts(request)
+        facts = lines_shown(request.growing)
         cited = [number for label in self._case.evidence if (number := self._number(label, facts))]
         return {
             "facts": cited[:_MOST_CITED],
@@ -134,14 +134,14 @@ class GoldReplies:
         if not isinstance(keys, Mapping):
             raise ValueError("the schema has no properties")
         if "goal" not in keys:
-            return self._round(self._lines(request), _facts(request), keys)
+            return self._round(self._lines(request), lines_shown(request.growing), keys)
         plan = self._planned()
         if keys["subgoals"].get("minItems") == 0:  # a further plan, which may be declined
             return {**plan, "goal": "", "answer": [], "subgoals": [], "conclusion": False, **_nothing("stop")}
         lines = [_Line(f"S{place}", step, is_settled=False) for place, step in enumerate(self._roots, 1)]
-        return {**plan, "conclusion": False, **self._round(lines, _facts(request), keys)}
+        return {**plan, "conclusion": False, **self._round(lines, lines_shown(request.growing), keys)}
 
-    def _round(self, lines: Sequence[_Line], facts: Mapping[str, str], keys: Mapping[str, object]) -> Reply:
+    def _round(self, lines: Sequence[_Line], facts: Sequence[ShownLine], keys: Mapping[str, object]) -> Reply:
         """Return what the facts prove of the subgoals in view, and what is left to look for."""
         left = [line for line in lines if not line.is_settled]
         found = {line.label: entry for line in left if (entry := self._grounding(line, facts))}
@@ -171,7 +171,7 @@ class GoldReplies:
 
     # What both have
 
-    def _grounding(self, line: _Line, facts: Mapping[str, str]) -> dict[str, object]:
+    def _grounding(self, line: _Line, facts: Sequence[ShownLine]) -> dict[str, object]:
         """Return the gold grounding of a subgoal, nothing where one of its facts is not in view."""
         cited = [self._number(label, facts) for label in line.step.facts]
         if not cited or not all(cited):
@@ -196,10 +196,10 @@ class GoldReplies:
                     lines.append(_Line(f"S{place + 1}", step, (found[3] or "").startswith(("settled", "contradicted"))))
         return lines
 
-    def _number(self, label: str, facts: Mapping[str, str]) -> str | None:
+    def _number(self, label: str, facts: Sequence[ShownLine]) -> str | None:
         """Return the number of the fact that is a turn, None where it is not in view."""
-        text = " ".join(self._turns[label].text.split())
-        return next((number for number, line in facts.items() if line == text or line.startswith(f"{text} [")), None)
+        text = self._turns[label].text
+        return next((line.number for line in facts if line.says(text)), None)
 
     def _is_list(self, name: str) -> bool:
         """Say whether a variable's gold value is a list: the corpus writes those with commas."""
@@ -218,12 +218,6 @@ class GoldReplies:
         for name in self._stars:
             text = re.sub(rf"\({name}:([^()]+)\)", rf"({name}:\1*)", text)
         return text
-
-
-def _facts(request: Request) -> dict[str, str]:
-    """Return what the facts of a prompt say, by number."""
-    found = (_FACT.fullmatch(line) for line in request.growing.splitlines())
-    return {match[1]: match[2] for match in found if match}
 
 
 def _phrase(step: GoldStep) -> str:

@@ -18,7 +18,7 @@ from goalmem_cli.logic.terms import Atom, Constant, Variable
 
 
 class Remembered(Protocol):
-    """A fact as the checks see it: who said what, when, and what was said around it."""
+    """A fact as the checks see it: who said what, when, to whom where two talk, and what was said around it."""
 
     @property
     def speaker(self) -> str: ...
@@ -30,6 +30,8 @@ class Remembered(Protocol):
     def before(self) -> tuple[tuple[str, str], ...]: ...
     @property
     def after(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def to(self) -> str: ...
 
 
 class TypeVerdict(StrEnum):
@@ -171,10 +173,17 @@ def has_one_value(atom: Atom, variable: Variable) -> bool:
 
 _FIRST_PERSON = frozenset("i i'm i've i'd i'll my me mine myself im ive".split())
 _SHARED_PERSON = frozenset("we we're we've we'd we'll us our ours ourselves you you're you've your yours u".split())
+_SECOND_PERSON = frozenset("you your yours yourself u".split())
 _THIRD_PERSON = frozenset("he he's she she's they they're him her his hers them their it it's".split())
 _ORDER = (Anchor.ANCHORED, Anchor.BRIDGED, Anchor.ANOTHERS)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "asker"})
+
+
+def told_as_you(fact: Remembered, text: str | None = None) -> str:
+    """Return whom the fact, or that part of its text, calls "you": whom it is said to, where two talk; or nothing."""
+    said = words(fact.text if text is None else text)
+    return fact.to if any(word.partition("'")[0] in _SECOND_PERSON for word in said) else ""
 
 
 def check_anchor(
@@ -187,15 +196,17 @@ def check_anchor(
 ) -> AnchorCheck:
     """Return whether the cited facts are about the constant.
 
-    Anchored: it occurs in a fact, is its speaker, is addressed by it, or stands in a neighbouring turn. Another's:
-    the constant is one of `people` (the speakers of the conversations in scope), and every cited fact is told by
-    another of them, who is not among the subgoal's other constants `beside`, about themselves; of a longer fact the
-    sentences that hold the values `bound` in it decide. Bridged: the link is the model's own, because no fact names
-    the constant, or because those that hold the values are another's and a further fact makes the link.
+    Anchored: it occurs in a fact, is its speaker, is addressed by it, or stands in a neighbouring turn; "you" names
+    whom it is said to, where two talk. Another's: the constant is one of `people` (the speakers of the conversations in
+    scope), and every cited fact is told by another of them, who is not among the subgoal's other constants `beside`,
+    about themselves; of a longer fact the sentences that hold the values `bound` in it decide. Bridged: the link is the
+    model's own, because no fact names the constant, or because those that hold the values are another's and a further
+    fact makes the link.
     """
     wanted = content_stems(constant.value)
     checks = [
-        _named(constant, wanted, fact, people) or _told_of(constant, fact, people, beside, bound) for fact in facts
+        _named(constant, wanted, fact, people, bound) or _told_of(constant, fact, people, beside, bound)
+        for fact in facts
     ]
     if not checks:
         return AnchorCheck(Anchor.BRIDGED, f"no fact names {constant.value}")
@@ -208,10 +219,14 @@ def check_anchor(
     return best
 
 
-def _named(constant: Constant, wanted: frozenset[str], fact: Remembered, people: frozenset[str]) -> AnchorCheck | None:
+def _named(
+    constant: Constant, wanted: frozenset[str], fact: Remembered, people: frozenset[str], bound: Sequence[str]
+) -> AnchorCheck | None:
     person = _person(constant.value, people)
     if wanted & content_stems(fact.text) or (person is not None and person == _person(fact.speaker, people)):
         return AnchorCheck(Anchor.ANCHORED, f"{constant.value} is named in the fact")
+    if wanted and wanted <= content_stems(told_as_you(fact, _telling(fact.text, bound))):
+        return AnchorCheck(Anchor.ANCHORED, f'{constant.value} is who the fact calls "you"')
     if wanted & content_stems(" ".join(text for _, text in (*fact.before, *fact.after))):
         return AnchorCheck(Anchor.ANCHORED, f"{constant.value} is named beside the fact")
     return None

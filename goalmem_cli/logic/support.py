@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import combinations
 from math import isclose
 
-from goalmem_cli.logic.checks import Remembered
+from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
 from goalmem_cli.logic.normal import content_stems, content_words, numbers, stem, words
 
@@ -30,8 +30,9 @@ _DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 
 def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = ()) -> Support:
     """Return how the constant follows from the facts and from the other constants `known` in the same subgoal.
 
-    Stated: each of its content words occurs in the facts, their speakers included. Derived: it is a date that a fact's
-    words mean at the time they were said, or a number computed from two numbers or two dates. Inferred: neither.
+    Stated: each of its content words occurs in the facts, their speakers and whom they call "you" included. Derived: it
+    is a date that a fact's words mean at the time they were said, or a number computed from two numbers or two dates.
+    Inferred: neither.
     """
     if _is_stated(value, facts):
         return Support.STATED
@@ -41,7 +42,7 @@ def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = (
 
 
 def _is_stated(value: str, facts: Sequence[Remembered]) -> bool:
-    said = {stem(word) for fact in facts for word in words(f"{fact.speaker} {fact.text}")}
+    said = {stem(word) for fact in facts for word in words(f"{fact.speaker} {fact.text} {told_as_you(fact)}")}
     wanted = content_stems(value)
     return bool(wanted) and wanted <= said
 

@@ -17,8 +17,10 @@ __all__ = [
     "fact_line",
     "parse_json",
     "said_line",
+    "say_clock",
     "say_day",
     "say_time",
+    "told_line",
 ]
 
 
@@ -31,9 +33,12 @@ def say_time(moment: datetime | None) -> str:
     """Return a time as the prompts write it: 6:20 pm, 21 May 2023."""
     if moment is None:
         return "time unknown"
-    hour = moment.hour % 12 or 12
-    half = "am" if moment.hour < 12 else "pm"
-    return f"{hour}:{moment.minute:02d} {half}, {say_day(moment)}"
+    return f"{say_clock(moment)}, {say_day(moment)}"
+
+
+def say_clock(moment: datetime) -> str:
+    """Return the time of day as the prompts write it: 6:20 pm."""
+    return f"{moment.hour % 12 or 12}:{moment.minute:02d} {'am' if moment.hour < 12 else 'pm'}"
 
 
 def say_day(moment: datetime) -> str:
@@ -42,13 +47,23 @@ def say_day(moment: datetime) -> str:
 
 
 def fact_line(fact: Fact) -> str:
-    """Return the fact as one numbered line of a prompt."""
+    """Return the fact as one numbered line of a compact prompt; those of the full prompts stand in blocks."""
     return f"{fact.number}. {said_line(fact)}"
 
 
 def said_line(fact: Fact) -> str:
-    """Return who said what, and when, as one line of a prompt; whatever breaks lines in it does not."""
+    """Return who said what, and when, as one line of a compact prompt."""
     said = f"said {say_time(fact.said)}" if fact.said is not None else say_time(None)
-    about = "; ".join((said, *map(in_one_line, fact.times)))
-    speaker = f"{in_one_line(fact.speaker)}: " if fact.speaker else ""  # what several said has none
-    return f"{speaker}{in_one_line(fact.text)} [{about}]"
+    return _line(fact.speaker, fact, said)
+
+
+def told_line(fact: Fact, said: str = "") -> str:
+    """Return who said what to whom as one line of a full prompt, with when, where the heading above does not say it."""
+    return _line(f"{fact.speaker} to {fact.to}" if fact.speaker and fact.to else fact.speaker, fact, said)
+
+
+def _line(speaker: str, fact: Fact, said: str) -> str:
+    """Return the line of a fact; whatever breaks lines in it does not."""
+    about = "; ".join((*filter(None, (said,)), *map(in_one_line, fact.times)))
+    named = f"{in_one_line(speaker)}: " if speaker else ""  # what several said has none
+    return f"{named}{in_one_line(fact.text)}{about and f' [{about}]'}"

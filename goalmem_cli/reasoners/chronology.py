@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import Turn, Unit
+from goalmem_cli.trace import Fact
 
 T = TypeVar("T")
 
 
-def chronological(items: Iterable[T], place: Callable[[T], Turn | Unit]) -> list[T]:
+def chronological(items: Iterable[T], place: Callable[[T], Turn | Unit | Fact]) -> list[T]:
     """Return the items by time, then as their conversations have them; `place` is where an item was said.
 
     What has no time counts as said with what was said before it in its conversation, else with the first that has one;
@@ -27,11 +28,11 @@ def chronological(items: Iterable[T], place: Callable[[T], Turn | Unit]) -> list
     return [item for _, item in sorted(zip(keys, ordered, strict=True), key=lambda pair: pair[0])]
 
 
-def _order(placed: Turn | Unit) -> tuple[str, int, int]:
+def _order(placed: Turn | Unit | Fact) -> tuple[str, int, int]:
     return (placed.conversation, placed.session, placed.ordinal)
 
 
-def _reading(placed: Turn | Unit, *, are_instants: bool) -> int | None:
+def _reading(placed: Turn | Unit | Fact, *, are_instants: bool) -> int | None:
     if placed.said is None:
         return None
     moment = Moment.from_datetime(placed.said)

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import zip_longest
 
+from goalmem_cli.backbones.idle import may_be_evidence
 from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.logic.dates import say
+from goalmem_cli.logic.moments import Moment
 from goalmem_cli.ports import Backbone
-from goalmem_cli.records import Hit, Query, Question, Unit
+from goalmem_cli.prompts import Profile
+from goalmem_cli.reasoners.asking import fact_line
+from goalmem_cli.reasoners.leaning import leans_on
+from goalmem_cli.reasoners.showing import SAID, Block, block_of, in_order, is_apart, line_tokens
+from goalmem_cli.records import Hit, Query, Question, Turn, Unit
 from goalmem_cli.trace import Fact
 
-_LETTERS_PER_TOKEN = 3.2  # of English
-_TOKENS_PER_BYTE = 0.72  # of other scripts in UTF-8, at worst: emoji
-_TOKENS_PER_LINE = 24  # number, colon and the time it was said
+Stretch = tuple[object, ...]
+_OWN_TIME = 6  # tokens of "said 6:20 pm" in brackets
+_TOKENS_PER_LINE = 22  # of a compact prompt: number, colon and the time it was said
 
 
 class NumberedFacts:
     """Retrieves for one question and numbers what it sees: a unit keeps its number for the whole question."""
 
-    def __init__(self, backbone: Backbone, question: Question) -> None:
+    def __init__(self, backbone: Backbone, question: Question, profile: Profile = "compact") -> None:
         self._backbone = backbone
         self._question = question
+        self._is_full = profile == "full"
         self._facts: dict[str, Fact] = {}
+        self._hits: dict[str, Hit] = {}
 
     @property
     def by_number(self) -> Mapping[str, Fact]:
@@ -44,19 +54,152 @@ class NumberedFacts:
         """Return the hit as a fact, under the number that it has or the next one."""
         unit = hit.unit
         if unit.id not in self._facts:
-            self._facts[unit.id] = Fact(
-                number=f"F{len(self._facts) + 1}",
-                unit=unit.id,
-                turns=unit.labels,
-                conversation=unit.conversation,
-                speaker=unit.speaker,
-                said=unit.said,
-                text=unit.text,
-                before=hit.before,
-                after=hit.after,
-                times=said_times(unit),
-            )
+            self._facts[unit.id] = replace(unnumbered(hit), number=f"F{len(self._facts) + 1}")
+        self._hits.setdefault(unit.id, hit)
         return self._facts[unit.id]
+
+    def block(self, chosen: Chosen) -> Block:
+        """Return what was chosen for a round as the model reads it, its new facts numbered in that order.
+
+        With the compact prompts that is a line each, best first, whose time stands in it.
+        """
+        if not self._is_full:
+            told = [self.fact(hit) for hit in chosen.hits]
+            cost = sum(token_cost(fact.speaker, fact.text, fact.times) for fact in told)
+            return Block(tuple(told), tuple(map(fact_line, told)), cost)
+        hits = {hit.unit.id: hit for hit in (*chosen.hits, *chosen.brought)}
+        facts = [self.fact(hits[fact.unit]) for fact in in_order([unnumbered(hit) for hit in hits.values()])]
+        return block_of(facts, (self.fact(hit).number for hit in chosen.brought))
+
+    def neighbours(self, facts: Iterable[Fact]) -> list[Hit]:
+        """Return the turns next to those of the facts, first the one after each, which replies to it.
+
+        They obey the question's `--as-of`; its scope is whole conversations, in which they are. Of facts that were
+        derived from turns none are known.
+        """
+        hits = [self._hits[fact.unit] for fact in facts if fact.unit in self._hits]
+        sides = [[near for near in (after_of(hit), before_of(hit)) if near is not None] for hit in hits]
+        return [near for near in round_robin(sides) if self._may_see(near.unit)]
+
+    def choose(self, hits: Iterable[Hit], known: Collection[str], room: Room) -> Chosen:
+        """Return those of the hits, best first, that there is room for, and the turns before those that lean on them.
+
+        `known` are the ids of the units that are in view: they are neither hits nor brought. What stands in the list
+        and was brought before its turn came counts as the hit that it is.
+        """
+        kept: dict[str, Hit] = {}
+        brought: dict[str, Hit] = {}
+        too_long: set[str] = set()
+        is_sifted = self._is_full and room.is_sifted
+        left = 0
+        tokens, sessions = room.tokens, dict[Stretch, datetime | None]()
+        for hit in hits:
+            unit = hit.unit
+            if unit.id in known or unit.id in kept or (is_sifted and not may_be_evidence(hit)):
+                continue
+            cost = 0 if unit.id in brought else self._cost(hit, sessions)
+            if len(kept) >= room.units:
+                left += unit.id not in brought
+                continue
+            if cost > (tokens if kept else room.first):
+                too_long.add(unit.id)
+                continue
+            brought.pop(unit.id, None)
+            kept[unit.id] = hit
+            sessions.setdefault(stretch_of(unit), unit.said)
+            tokens -= cost
+            before = before_of(hit) if self._is_full and room.brings and leans_on(hit) else None
+            if before is None or before.unit.id in {*known, *kept, *brought}:
+                continue
+            cost = self._cost(before, sessions)
+            if self._may_see(before.unit) and cost <= tokens:
+                brought[before.unit.id] = before
+                tokens -= cost
+        return Chosen(tuple(kept.values()), tuple(brought.values()), len(too_long - brought.keys()), left)
+
+    def _cost(self, hit: Hit, sessions: Mapping[Stretch, datetime | None]) -> int:
+        """Return about how many tokens the hit adds to a round that has a heading for each of the sessions."""
+        return shown_cost(hit, sessions) if self._is_full else hit_cost(hit)
+
+    def _may_see(self, unit: Unit) -> bool:
+        return unit.kind in SAID and is_visible(unit, self._question.as_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a round may show: units, and about how many tokens; its first hit may have `first` of them.
+
+    `brings` says whether the turns come along on which its hits lean, `is_sifted` whether turns that are never evidence
+    are left out: all but what a query for something open found. The compact prompts have neither.
+    """
+
+    units: int
+    tokens: int
+    first: int
+    brings: bool = True
+    is_sifted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The hits of a round, best first, and what came along with them.
+
+    `skipped` counts the hits that were too long for the tokens left, `left` those that came when the units were spent.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    brought: tuple[Hit, ...] = ()
+    skipped: int = 0
+    left: int = 0
+
+
+def unnumbered(hit: Hit) -> Fact:
+    """Return the hit as a fact that has no number yet."""
+    unit = hit.unit
+    return Fact(
+        number="",
+        unit=unit.id,
+        turns=unit.labels,
+        conversation=unit.conversation,
+        speaker=unit.speaker,
+        said=unit.said,
+        text=unit.text,
+        before=hit.before,
+        after=hit.after,
+        times=said_times(unit),
+        kind=unit.kind,
+        session=unit.session,
+        ordinal=unit.ordinal,
+        part=unit.part,
+        to=hit.to,
+    )
+
+
+def before_of(hit: Hit) -> Hit | None:
+    """Return what was said right before the hit, as a hit with what is known of its neighbours; None where nothing was.
+
+    It is a fact of its own, so that what stands in it can be cited.
+    """
+    earlier = [unit for unit in hit.beside if unit.place < hit.unit.place]
+    return _beside(earlier[-1], hit) if earlier else None
+
+
+def after_of(hit: Hit) -> Hit | None:
+    """Return what was said right after the hit, likewise."""
+    return next((_beside(unit, hit) for unit in hit.beside if unit.place > hit.unit.place), None)
+
+
+def _beside(unit: Unit, hit: Hit) -> Hit:
+    near = sorted((*hit.beside, hit.unit), key=lambda other: other.place)
+    to = hit.to if unit.speaker == hit.unit.speaker else hit.unit.speaker if hit.to else ""
+    return Hit(unit, 0.0, {}, tuple(other for other in near if other.id != unit.id), to)
+
+
+def is_visible(placed: Turn | Unit, as_of: datetime | None) -> bool:
+    """Say whether it was said by then: what has no time was not, as in every search with an end."""
+    if as_of is None:
+        return True
+    return placed.said is not None and not Moment.from_datetime(placed.said).is_later_than(Moment.from_datetime(as_of))
 
 
 def said_times(unit: Unit) -> tuple[str, ...]:
@@ -64,15 +207,29 @@ def said_times(unit: Unit) -> tuple[str, ...]:
     return tuple(say(annotation) for annotation in annotations_of(unit.attributes))
 
 
+def stretch_of(unit: Unit) -> Stretch:
+    """Return what the units under one heading of a round have in common."""
+    return (unit.conversation, unit.session, unit.said and unit.said.date()) if unit.kind in SAID else ()
+
+
+def shown_cost(hit: Hit, sessions: Mapping[Stretch, datetime | None]) -> int:
+    """Return about how many tokens the hit adds to a round of a full prompt.
+
+    It needs a heading where its session has none yet; else a time of its own, where it is an hour from what has one.
+    """
+    block = block_of([replace(unnumbered(hit), number="F000")])
+    if (place := stretch_of(hit.unit)) not in sessions:
+        return block.tokens
+    return sum(map(line_tokens, block.lines[1:])) + (_OWN_TIME if is_apart(sessions[place], hit.unit.said) else 0)
+
+
 def token_cost(speaker: str, text: str, times: Sequence[str]) -> int:
-    """Return about how many tokens a fact's line has, rather too many than too few."""
-    data = " ".join((speaker, text, *times)).encode()
-    letters = sum(byte < 128 for byte in data)
-    return int(letters / _LETTERS_PER_TOKEN + (len(data) - letters) * _TOKENS_PER_BYTE) + _TOKENS_PER_LINE
+    """Return about how many tokens a fact's line has in a compact prompt, rather too many than too few."""
+    return line_tokens(" ".join((speaker, text, *times))) + _TOKENS_PER_LINE
 
 
 def hit_cost(hit: Hit) -> int:
-    """Return about how many tokens the hit's line has as a fact."""
+    """Return about how many tokens the hit's line has as a fact of a compact prompt, which has no headings."""
     return token_cost(hit.unit.speaker, hit.unit.text, said_times(hit.unit))
 
 

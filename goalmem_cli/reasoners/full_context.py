@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from time import perf_counter
 from typing import Protocol
 
 from goalmem_cli.errors import ContextOverflow
-from goalmem_cli.logic.moments import Moment
 from goalmem_cli.reasoners.asking import say_time
 from goalmem_cli.reasoners.chronology import chronological
-from goalmem_cli.reasoners.facts import hit_cost
+from goalmem_cli.reasoners.facts import hit_cost, is_visible
 from goalmem_cli.reasoners.inquiry import READ, Budget, Inquiry, Tools
 from goalmem_cli.records import Hit, Question, Turn
-from goalmem_cli.store.units import part_of, retrievable, units_from_turns
+from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Stop, Trace
 
 NAME = "full-context"
@@ -60,7 +58,7 @@ class FullContext:
         """
         started = perf_counter()
         every = self._transcript.turns(question.conversations)
-        turns = chronological((turn for turn in every if _is_visible(turn, question.as_of)), lambda turn: turn)
+        turns = chronological((turn for turn in every if is_visible(turn, question.as_of)), lambda turn: turn)
         budget = self._tools.budget
         while True:
             try:
@@ -94,18 +92,11 @@ def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:
     return kept[::-1]
 
 
-def _is_visible(turn: Turn, as_of: datetime | None) -> bool:
-    """Say whether the turn was said by then: what has no time was not, as in every search with an end."""
-    if as_of is None:
-        return True
-    return turn.said is not None and not Moment.from_datetime(turn.said).is_later_than(Moment.from_datetime(as_of))
-
-
 def _left_out(turns: Sequence[Turn], shown: Sequence[Hit]) -> str:
     """Return what the context had no room for, empty where it had."""
     left = len(turns) - len({hit.unit.turns for hit in shown})
     parts = [f"the oldest {left:,} of {len(turns):,} turns"] if left else []
-    if shown and part_of(shown[0].unit) > 1:
+    if shown and shown[0].unit.part > 1:
         parts.append("the beginning of the first turn shown")
     if not parts:
         return ""

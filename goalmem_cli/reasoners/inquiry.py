@@ -17,7 +17,8 @@ from goalmem_cli.logic.normal import normalise
 from goalmem_cli.ports import Backbone, Completion, LanguageModel, Observer, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import asker_in, fact_line, say_day
-from goalmem_cli.reasoners.facts import NumberedFacts, hit_cost, round_robin, token_cost
+from goalmem_cli.reasoners.facts import NumberedFacts, Room, round_robin
+from goalmem_cli.reasoners.showing import Block, Shown, block_of
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Hit, Question, Usage
 from goalmem_cli.trace import Action, Fact, Status, Stop, Trace
@@ -75,23 +76,28 @@ class Reading:
 
 
 class Inquiry:
-    """Retrieves and asks for one question, and keeps what it did. `pool` are the facts found so far, in order."""
+    """Retrieves and asks for one question, and keeps what it did. `shown` are the facts found so far."""
 
     def __init__(self, reasoner: str, question: Question, tools: Tools) -> None:
         self.question = question
-        self.pool: list[Fact] = []
+        self.shown = Shown()
         self._reasoner = reasoner
         self._tools = tools
-        self._facts = NumberedFacts(tools.backbone, question)
+        self._facts = NumberedFacts(tools.backbone, question, tools.prompts.profile)
         self._actions: list[Action] = []
         self._notes: list[str] = []
         self._started = perf_counter()
 
-    def retrieve(self, queries: Sequence[str], per_query: int, more: int = 0) -> tuple[Fact, ...]:
-        """Return the facts that the queries add to the pool: the best of each in turn, `per_query` hits each at most.
+    @property
+    def pool(self) -> list[Fact]:
+        """The facts found so far, in the order shown."""
+        return list(self.shown.facts)
+
+    def retrieve(self, queries: Sequence[str], per_query: int, more: int = 0) -> Block:
+        """Return what the queries add to the pool: the best of each in turn, `per_query` hits each at most.
 
         `more` retrievals may follow, for which tokens are kept (see `take`). What the budget leaves no room for is
-        counted. Nothing new is an empty tuple.
+        counted. Nothing new is a block without facts.
 
         Raises:
             StoreError: the memory could not be read.
@@ -100,35 +106,34 @@ class Inquiry:
         return self.take(round_robin([self._facts.hits(query, per_query) for query in queries]), queries, more)
 
     def take(
-        self, hits: Sequence[Hit], queries: Sequence[str] = (), more: int = 0, told: Sequence[tuple[str, str]] = ()
-    ) -> tuple[Fact, ...]:
-        """Return the facts that the hits add to the pool, in their order, as far as the budget goes.
+        self,
+        hits: Sequence[Hit],
+        queries: Sequence[str] = (),
+        more: int = 0,
+        told: Sequence[tuple[str, str]] = (),
+        *,
+        brings: bool = True,
+    ) -> Block:
+        """Return what the hits add to the pool, as far as the budget goes, as the model is shown it.
 
-        `told` is what the memory said beside them, which the trace keeps.
+        `told` is what the memory said beside them, which the trace keeps; `brings` says whether the turns come along on
+        which hits lean.
 
         Where `more` retrievals may follow, the pool's first facts take half of the tokens, since what the question
         itself finds is likeliest, and later ones an even share of what is left, so that none finds the budget spent.
         The first fact of a retrieval may exceed its share.
         """
-        known = {fact.unit for fact in self.pool}
-        left = self._tools.budget.tokens - sum(token_cost(f.speaker, f.text, f.times) for f in self.pool)
-        share = left // (more + 1 if self.pool else min(more, 1) + 1)
-        new: list[Fact] = []
-        skipped: set[str] = set()
-        for hit in hits:
-            if hit.unit.id in known:
-                continue
-            cost = hit_cost(hit)
-            if len(self.pool) + len(new) >= self._tools.budget.units or cost > (share if new else left):
-                skipped.add(hit.unit.id)
-                continue
-            known.add(hit.unit.id)
-            share -= cost
-            new.append(self._facts.fact(hit))
-        self.pool += new
-        numbers = tuple(fact.number for fact in new)
-        self._record(Action(RETRIEVE, tuple(told), tuple(queries), numbers, len(skipped)))
-        return tuple(new)
+        budget, shown = self._tools.budget, self.shown
+        left = budget.tokens - shown.tokens
+        share = left // (more + 1 if shown.blocks else min(more, 1) + 1)
+        is_sifted = brings and bool(queries) and not self._actions
+        room = Room(budget.units - shown.units, share, left, brings, is_sifted)
+        chosen = self._facts.choose(hits, {fact.unit for fact in shown.facts}, room)
+        block = self._facts.block(chosen)
+        self.shown = shown.plus(block)
+        numbers = tuple(fact.number for fact in block.facts)
+        self._record(Action(RETRIEVE, tuple(told), tuple(queries), numbers, chosen.skipped + chosen.left))
+        return block
 
     def ask(
         self,
@@ -146,12 +151,11 @@ class Inquiry:
         Raises:
             ModelError: the model could not be used at all.
         """
-        shown = self.pool if facts is None else facts
         common: dict[str, object] = {
             "question": self.question.text,
             "asker": asker_in(self.question),
             "asked": say_day(self.question.asked),
-            "facts": [fact_line(fact) for fact in shown],
+            "facts": self._lines(facts),
         }
         prompt = self._tools.prompts[step]
         declared = {name: value for name, value in common.items() if name in prompt.variables}
@@ -176,6 +180,16 @@ class Inquiry:
         self._record(Action(step, lines, failure=failure, usage=reply.usage, likelihood=likelihood))
         return reply.value
 
+    def _lines(self, facts: Sequence[Fact] | None) -> list[str]:
+        """Return what the model reads of the facts, or of all that was shown, as it was shown."""
+        if facts is None:
+            return list(self.shown.lines)
+        return list(map(fact_line, facts) if self._is_compact else block_of(facts).lines)
+
+    @property
+    def _is_compact(self) -> bool:
+        return self._tools.prompts.profile == "compact"
+
     def nothing_more(self) -> Stop:
         """Return why the last retrieval added nothing: there was nothing new, or no room for it in the budget."""
         return Stop.BUDGET_SPENT if self._actions[-1].skipped else Stop.NOTHING_NEW
@@ -199,13 +213,12 @@ class Inquiry:
         Raises:
             ModelError: the model could not be used at all.
         """
-        shown = self.pool if facts is None else list(facts)
-        if not shown:
+        known = self.pool if facts is None else list(facts)
+        if not known:
             self.note("nothing was retrieved")
             return self.conclude(Reading(None), stopped)
-        numbers = [fact.number for fact in shown]
-        if is_ranked and self._tools.prompts.profile == "compact":
-            shown = shown[::-1]
+        numbers = [fact.number for fact in known]
+        shown = known[::-1] if is_ranked and self._is_compact else facts
         reading = self.ask(step, lambda fields: reading_of(fields, numbers), reading_choices(numbers), shown)
         return self.conclude(reading, stopped)
 

@@ -102,7 +102,7 @@ class MemGuide:
                 return Stop.NO_QUERY, missing
             searched += queries
             per_query = max(1, (units - units // 2) // self._rounds // len(queries))
-            if not inquiry.retrieve(queries, per_query, more=self._rounds - number):
+            if not inquiry.retrieve(queries, per_query, more=self._rounds - number).facts:
                 return inquiry.nothing_more(), missing
         return Stop.LIMIT, missing
 

@@ -37,5 +37,5 @@ class Oracle:
             StoreError: the memory could not be read.
         """
         inquiry = Inquiry(NAME, question, self._tools)
-        inquiry.take(chronological(self._gold(question), lambda hit: hit.unit))
+        inquiry.take(chronological(self._gold(question), lambda hit: hit.unit), brings=False)
         return inquiry.read(Stop.ONE_ROUND, is_ranked=False)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from goalmem_cli.asking import Fields
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Reading, Tools, one_of, reading_of
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Fact, Stop, Trace
+from goalmem_cli.trace import Stop, Trace
 
 NAME = "react"
 REACT = "react"
@@ -74,8 +73,8 @@ class React:
                 return inquiry.read(Stop.UNUSABLE_REPLY)
             if move.finish is not None:
                 return inquiry.conclude(move.finish, Stop.FINISHED)
-            new = inquiry.retrieve([move.query], per_query, more=self._steps - step - 1)
-            trajectory.append(_observed(move, new))
+            block = inquiry.retrieve([move.query], per_query, more=self._steps - step - 1)
+            trajectory.append(Observed(move.thought, move.query, block.lines))
         inquiry.note(f"it did not finish within {self._steps} steps: the answer was read from what it observed")
         return inquiry.read(Stop.LIMIT)
 
@@ -95,7 +94,3 @@ def _move(fields: Fields, numbers: Sequence[str]) -> Move:
         raise ReplyUnusable(f"{action[:20]!r} is no action")
     reading = reading_of({"answer": (argument,), "facts": fields.get("facts", ())}, numbers)
     return Move(thought, finish=reading)
-
-
-def _observed(move: Move, facts: Sequence[Fact]) -> Observed:
-    return Observed(move.thought, move.query, tuple(map(fact_line, facts)))

@@ -65,7 +65,7 @@ class Reflect:
             if not proposed:
                 return Stop.NO_QUERY
             queries += proposed
-            if not inquiry.retrieve(proposed, per_query, more=self._turns - turn - 1):
+            if not inquiry.retrieve(proposed, per_query, more=self._turns - turn - 1).facts:
                 return inquiry.nothing_more()
         return Stop.LIMIT
 

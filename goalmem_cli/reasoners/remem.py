@@ -12,7 +12,6 @@ from typing import Protocol
 from goalmem_cli.asking import Fields
 from goalmem_cli.backbones.remem.tools import Call, Found, Tool
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.facts import round_robin
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools
 from goalmem_cli.reasoners.remem_moves import FINISH, Move, move_of, written_call
@@ -99,12 +98,12 @@ class Remem:
         found = self._memory.explore(scope, call)
         named = _named(call, gists)
         counted = [("found", "; ".join(told))] if (told := _counted(found)) else []
-        new = inquiry.take(round_robin([found.gists, found.facts]), (named,), more, counted)
+        block = inquiry.take(round_robin([found.gists, found.facts]), (named,), more, counted)
         kinds = {hit.unit.id: hit.unit.kind for hit in found.hits}
-        gists.update({fact.number: fact.unit for fact in new if kinds[fact.unit] == GIST})
+        gists.update({fact.number: fact.unit for fact in block.facts if kinds[fact.unit] == GIST})
         numbers = {fact.unit: fact.number for fact in inquiry.pool}
         shown = [numbers[hit.unit.id] for hit in found.hits if hit.unit.id in numbers]
-        return Observed(thought, named, _summary(found, shown), tuple(map(fact_line, new)))
+        return Observed(thought, named, _summary(found, shown), block.lines)
 
 
 class RememSingle:

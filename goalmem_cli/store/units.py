@@ -55,12 +55,6 @@ def passage_id(turn: str, part: int) -> str:
     return content_hash(turn, "passage", str(part))
 
 
-def part_of(unit: Unit) -> int:
-    """Return a passage's place in its turn, counted from 1; 0 for anything that is whole."""
-    part = unit.attributes.get("part", 0)
-    return part if isinstance(part, int) else 0
-
-
 def retrievable(units: Sequence[Unit]) -> list[Unit]:
     """Return the units without the turns that their passages stand for."""
     in_passages = {unit.turns for unit in units if unit.kind == "passage"}
@@ -88,7 +82,7 @@ def entries_from_units(units: Sequence[Unit]) -> list[Entry]:
 
 def order_of(unit: Unit) -> tuple[bool, str, int, int, int, str]:
     """Return what sorts units as their conversations have them, the derived ones last."""
-    return (unit.backbone != FLAT, unit.conversation, unit.session, unit.ordinal, part_of(unit), unit.id)
+    return (unit.backbone != FLAT, unit.conversation, unit.session, unit.ordinal, unit.part, unit.id)
 
 
 def _are_near(one: Unit, other: Unit) -> bool:

@@ -26,8 +26,13 @@ MONDAY = datetime(2024, 3, 4, 9, 0)
 
 def hit(text: str, speaker: str = "Ana", *before: tuple[str, str]) -> Hit:
     """Return a retrieved turn."""
-    unit = Unit(text, "turn", text, "tea", speaker, MONDAY, ("t",), ("D1:1",), attributes=time_attributes(text, MONDAY))
-    return Hit(unit, 0.5, {"bm25": 1}, before)
+
+    def unit(ordinal: int, speaker: str, text: str) -> Unit:
+        times = time_attributes(text, MONDAY)
+        return Unit(text, "turn", text, "tea", speaker, MONDAY, ("t",), ("D1:1",), ordinal=ordinal, attributes=times)
+
+    beside = [unit(ordinal, *said) for ordinal, said in enumerate(before)]
+    return Hit(unit(len(before), speaker, text), 0.5, {"bm25": 1}, tuple(beside))
 
 
 def column(name: str, query: str, *hits: Hit) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -12,13 +11,14 @@ import pytest
 from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.ports import Request
+from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.store import Store
 from goalmem_cli.stored import Ranking
 from goalmem_cli.wiring import Factories, LoadedModel, open_store
 from tests.cli.conftest import Goalmem, scripted, seeing
-from tests.fakes import Reply, ScriptedModel
-from tests.reasoners.scripting import STOP, answered, grounds, plan, unified
+from tests.fakes import ScriptedModel
+from tests.reasoners.scripting import claims, plan, proved, wants
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
 GOAL = "(Alice) ordered (x:drink) with (matcha:powder) in it at (Momoco:cafe)"
@@ -26,21 +26,24 @@ ORDERED = "(Alice) ordered (x:drink) at (Momoco:cafe)"
 MADE = "(x:drink) is made with (matcha:powder)"
 
 
+PROOF = proved(
+    claims(1, "talked me into a Kyoto Latte", x="Kyoto Latte"),
+    claims(2, "the Kyoto Latte is made with matcha", x="Kyoto Latte"),
+    plan=plan(GOAL, ORDERED, MADE), status="settled", wording="Kyoto Latte",
+)  # fmt: skip
+NO_PROOF = proved(
+    plan=plan(GOAL, ORDERED, MADE), open=[wants(1, why="nobody says"), wants(2, why="nobody says")], status="stop"
+)
+
+
 def proving() -> Factories:
     """Return a model that proves the question from the Momoco conversation."""
-    return scripted(
-        plan(GOAL, ORDERED, MADE),
-        unified(
-            grounds(1, "talked me into a Kyoto Latte", x="Kyoto Latte"),
-            grounds(2, "the Kyoto Latte is made with matcha", x="Kyoto Latte"),
-        ),
-        answered("Kyoto Latte"),
-    )
+    return scripted(PROOF)
 
 
 def failing() -> Factories:
-    """Return a model that finds no proof."""
-    return scripted(plan(GOAL, ORDERED, MADE), unified(unresolved={1: "nobody says", 2: "nobody says"}), *[STOP] * 9)
+    """Return a model that finds no proof, and nothing more to look for."""
+    return scripted(NO_PROOF)
 
 
 def test_the_answer_alone_is_on_stdout(momoco: Goalmem) -> None:
@@ -58,7 +61,7 @@ def test_the_trace_is_drawn_on_stderr(momoco: Goalmem) -> None:
         "x = Kyoto Latte (stated)",
         "Ben, 21 May 2023 18:20, momoco-01 D2:1",
         "answer: Kyoto Latte",
-        "3 calls",
+        "1 call,",
     ):
         assert part in outcome.err
     assert "\x1b" not in outcome.err
@@ -139,19 +142,17 @@ def test_a_model_s_path_that_cannot_be_is_exit_4(momoco: Goalmem, name: str) -> 
 
 
 def test_settings_reach_the_engine(momoco: Goalmem) -> None:
-    """Limits typed as flags bound the search: a breadth of 1 decomposes once, a budget of 2 shows two facts."""
+    """Limits typed as flags bound the search: a depth of 0 is one round, which shows two thirds of the budget."""
     seen: list[Request] = []
 
     def never(request: Request) -> str:
         seen.append(request)
-        return plan(GOAL, ORDERED) if request.step == "decompose" else unified()(request)
+        return proved(plan=plan(GOAL, ORDERED), open=[wants(1, "matcha")])(request)
 
     factories = seeing(lambda _: LoadedModel(ScriptedModel(never), "scripted", "full", 8192))
-    momoco("ask", QUESTION, "--max-breadth", "1", "--max-depth", "0", "--budget", "2", factories=factories)
-    assert [request.step for request in seen].count("decompose") == 1
-    shown = [request.growing.count(". ") for request in seen if request.step == "unify"]
-    assert shown
-    assert all(line.count("\nF3.") == 0 for line in (request.growing for request in seen))
+    momoco("ask", QUESTION, "--max-breadth", "1", "--max-depth", "0", "--budget", "3", factories=factories)
+    assert [request.step for request in seen] == ["plan_and_prove"]
+    assert [line.number for line in lines_shown(seen[0].growing)] == ["F1", "F2"]
 
 
 def test_the_model_is_chosen_by_flag_then_variable(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,14 +281,11 @@ def test_a_trace_of_the_wrong_types_is_damaged(momoco: Goalmem, tmp_path: Path) 
 
 def test_another_process_may_write_while_the_model_works(momoco: Goalmem, tmp_path: Path) -> None:
     """No lock is held while a model runs: the store takes new turns in the middle of a question."""
-    replies = iter([plan(GOAL, ORDERED), STOP, STOP])
 
     def during(request: Request) -> str:
-        if request.step != "unify":
-            return next(replies)
         outcome = momoco("ingest", "-", "--json", stdin=b'[{"role": "user", "content": "I like tea."}]')
         assert json.loads(outcome.out)["files"][0]["new_turns"] == 1
-        return unified(unresolved={1: "nobody says"})(request)
+        return NO_PROOF(request)
 
     factories = seeing(lambda _: LoadedModel(ScriptedModel(during), "scripted", "full", 8192))
     assert momoco("ask", QUESTION, "--max-breadth", "1", factories=factories).code == 1
@@ -376,16 +374,11 @@ def test_an_earlier_answer_is_never_a_fact(momoco: Goalmem, tmp_path: Path) -> N
 
 def test_remembering_that_fails_costs_no_answer(momoco: Goalmem, tmp_path: Path) -> None:
     """The answer was given; that it was not remembered is an error of the store."""
-    replies: Iterator[Reply] = iter(
-        [plan(GOAL, ORDERED), unified(grounds(1, "talked me into a Kyoto Latte", x="Kyoto Latte"))]
-    )
 
     def during(request: Request) -> str:
-        if request.step == "answer":
-            momoco("forget", "momoco-01", "--yes")
-            return answered("Kyoto Latte")
-        reply = next(replies)
-        return reply if isinstance(reply, str) else reply(request)
+        reply = PROOF(request)
+        momoco("forget", "momoco-01", "--yes")
+        return reply
 
     factories = seeing(lambda _: LoadedModel(ScriptedModel(during), "scripted", "full", 8192))
     outcome = momoco("ask", QUESTION, "--remember", factories=factories)

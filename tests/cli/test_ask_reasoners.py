@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import get_args
 
 import pytest
@@ -19,7 +18,7 @@ from tests.backbones.stitch_samples import understands
 from tests.cli.conftest import Goalmem, seeing
 from tests.fakes import ScriptedModel
 from tests.reasoners.forward import RUBBISH, says
-from tests.reasoners.scripting import answered, grounds, number_of, plan, unified
+from tests.reasoners.scripting import claims, number_of, plan, proved
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
 KYOTO = "talked me into a Kyoto Latte"
@@ -109,15 +108,10 @@ def on_structured(request: Request) -> str:
         return json.dumps({"gists": [gist], "facts": []})
     if request.step in STRUCTURED["stitch"].steps:
         return understands(request)
-    proof: dict[str, str | Callable[[Request], str]] = {
-        "decompose": plan("(Alice) ordered (x:drink)", "(Alice) ordered (x:drink)"),
-        "unify": unified(grounds(1, KYOTO, x="Kyoto Latte")),
-        "answer": answered("Kyoto Latte"),
-    }
-    given = proof.get(request.step)
-    if given is None:
-        return reply(request, "Kyoto Latte")
-    return given if isinstance(given, str) else given(request)
+    if request.step == "plan_and_prove":
+        written = plan("(Alice) ordered (x:drink)", "(Alice) ordered (x:drink)")
+        return proved(claims(1, KYOTO, x="Kyoto Latte"), plan=written, status="settled", wording="Kyoto Latte")(request)
+    return reply(request, "Kyoto Latte")
 
 
 @pytest.mark.slow

@@ -16,26 +16,22 @@ from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.ports import Request
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.conftest import Goalmem, scripted, seeing
-from tests.cli.test_ask import GOAL, MADE, ORDERED, QUESTION, answer_units, opened, remembered
+from tests.cli.test_ask import NO_PROOF, ORDERED, PROOF, QUESTION, answer_units, opened, remembered
 from tests.conftest import CHECKOUT
 from tests.fakes import Reply, ScriptedModel
-from tests.reasoners.scripting import STOP, answered, grounds, plan, unified
+from tests.reasoners.scripting import claims, plan, proved
 
-PROVING: tuple[Reply, ...] = (
-    plan(GOAL, ORDERED, MADE),
-    unified(
-        grounds(1, "talked me into a Kyoto Latte", x="Kyoto Latte"),
-        grounds(2, "the Kyoto Latte is made with matcha", x="Kyoto Latte"),
-    ),
-    answered("Kyoto Latte"),
-)
-LEEDS: tuple[Reply, ...] = (
-    plan("(Alice) lives in (x:city)", "(Alice) moved to (x:city)"),
-    unified(grounds(1, "I moved to Leeds", x="Leeds")),
-    answered("Leeds"),
-)
-FAILING: tuple[Reply, ...] = (plan(GOAL, ORDERED), unified(unresolved={1: "nobody says"}), STOP)
+PROVING: tuple[Reply, ...] = (PROOF,)
+FAILING: tuple[Reply, ...] = (NO_PROOF,)
 SHORT = ("--max-breadth", "1")
+
+
+def leeds(who: str) -> Reply:
+    """Return a model's proof that somebody lives in Leeds."""
+    return proved(
+        claims(1, "I moved to Leeds", x="Leeds"), plan=plan(f"({who}) lives in (x:city)", f"({who}) moved to (x:city)"),
+        status="settled", wording="Leeds",
+    )  # fmt: skip
 
 
 def piped(*lines: str) -> bytes:
@@ -59,7 +55,7 @@ def test_what_was_said_before_is_known(momoco: Goalmem) -> None:
     """A line of the session is a fact for the next one, and the asker is who said it, also with a narrower scope."""
     lines = piped("I moved to Leeds in May.", "Where do I live?")
     words = ("chat", "--asker", "Alice", "--conversation", "momoco-01")
-    assert momoco(*words, stdin=lines, factories=scripted(*LEEDS)).out == "Leeds\n"
+    assert momoco(*words, stdin=lines, factories=scripted(leeds("Alice"))).out == "Leeds\n"
     trace = json.loads(momoco("trace", "show", "last", "--json").out)
     assert trace["asker"] == "Alice"
     (cited,) = (trace["facts"][number] for number in trace["evidence"])
@@ -74,8 +70,7 @@ def test_a_memory_can_begin_with_a_chat(goalmem: Goalmem, tmp_path: Path) -> Non
     assert "goalmem ingest" in outcome.err
     assert outcome.err.endswith("remembered\n")
     assert remembered(tmp_path / "store") == [("user", "I moved to Leeds in May.", "user")]
-    leeds = (plan("(user) lives in (x:city)", "(user) moved to (x:city)"), *LEEDS[1:])
-    assert goalmem("chat", stdin=piped("Where do I live?"), factories=scripted(*leeds)).out == "Leeds\n"
+    assert goalmem("chat", stdin=piped("Where do I live?"), factories=scripted(leeds("user"))).out == "Leeds\n"
 
 
 def test_no_remember_leaves_the_memory_as_it_is(momoco: Goalmem, tmp_path: Path) -> None:
@@ -174,7 +169,7 @@ def test_as_of_is_the_time_of_every_line(momoco: Goalmem, tmp_path: Path) -> Non
     """What is said then is known then."""
     lines = piped("I moved to Leeds.", "Where do I live?")
     words = ("chat", "--asker", "Alice", "--as-of", "2023-05-10")
-    assert momoco(*words, stdin=lines, factories=scripted(*LEEDS)).out == "Leeds\n"
+    assert momoco(*words, stdin=lines, factories=scripted(leeds("Alice"))).out == "Leeds\n"
     assert {turn.said.isoformat()[:10] for turn in opened(tmp_path / "store").turns(["goalmem"]) if turn.said} == {
         "2023-05-10"
     }

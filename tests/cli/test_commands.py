@@ -194,6 +194,10 @@ def test_the_bench_prints_a_row_for_every_ranking(goalmem: Goalmem, samples: Pat
     document = json.loads(goalmem("bench", "retrieval", path, "--json").out)
     assert all(0 <= share <= 1 for row in document["rankings"] for share in row["mean"])
     assert document["naming_a_time"] is None
+    lines, blocks = document["shown"]
+    assert "60 units shown as" in outcome.out
+    assert blocks["tokens"] < lines["tokens"]
+    assert 0 < lines["recall"] <= blocks["recall"] <= 1
     assert "empty" in goalmem("stores").out
     assert goalmem("bench", "retrieval", "/no/such/file").code == 5
     twice = goalmem("bench", "retrieval", path, path, "--scope", "domain", "--json")

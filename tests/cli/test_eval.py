@@ -83,7 +83,7 @@ def test_a_file_alone_measures_direct_and_goal_mem(goalmem: Goalmem) -> None:
     factories, model = answering()
     outcome = goalmem("eval", MOMOCO, factories=factories)
     assert outcome.code == 0
-    assert "16 questions to ask: 24 to " in outcome.err
+    assert "16 questions to ask: 16 to " in outcome.err
     for shown in ("direct", "goal-mem", "Compared with direct", "reranked", "["):
         assert shown in outcome.out
     asked = model.calls

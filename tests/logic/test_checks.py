@@ -29,6 +29,7 @@ class Told:
     said: datetime | None = SAID
     before: tuple[tuple[str, str], ...] = field(default=())
     after: tuple[tuple[str, str], ...] = field(default=())
+    to: str = ""
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def number_of(request: Request, text: str) -> str:
     if re.fullmatch(r"F\d+", text):
         return text
     for line in request.growing.splitlines():
-        if text in line and (match := re.match(r"(F\d+)\. ", line)):
+        if text in f"{line} " and (match := re.match(r"(F\d+)\. ", line)):
             return match[1]
     raise AssertionError(f"{text!r} is not among the facts shown:\n{request.growing}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.normal import content_stems, numbers
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.goal_mem import GoalMem
+from goalmem_cli.reasoners.showing import ShownLine, lines_shown
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.trace import Status, Trace
 from goalmem_cli.transcripts import read_file
@@ -76,7 +76,7 @@ class GoldValues:
             return plan(texts[0], *texts, answer=self.answers)
         if request.step != "unify":
             return json.dumps({"status": "stop", "antecedents": []})
-        facts = [line for line in request.growing.splitlines() if re.match(r"F\d+\. ", line)]
+        facts = lines_shown(request.growing)
         groundings = []
         for told in self.told:
             label = f"S{texts.index(told.text) + 1}"
@@ -86,9 +86,8 @@ class GoldValues:
                 groundings.append({"subgoal": label, "facts": cited, "verdict": "entailed", "bindings": values})
         return json.dumps({"groundings": groundings, "same": [], "unresolved": []})
 
-    def _number(self, name: str, facts: Sequence[str]) -> str:
-        text = " ".join(self.turns[name].text.split())
-        return next(line.split(". ")[0] for line in facts if line.split(": ", 1)[1].startswith(f"{text} ["))
+    def _number(self, name: str, facts: Sequence[ShownLine]) -> str:
+        return next(line.number for line in facts if line.says(self.turns[name].text))
 
 
 def replay(entry: Mapping[str, Any]) -> tuple[Mapping[str, Any], Trace]:

@@ -84,7 +84,7 @@ def test_without_a_fact_the_model_is_not_asked() -> None:
 
 def test_what_the_budget_leaves_out_is_counted() -> None:
     """Facts that would take more tokens than there are do not reach the model."""
-    asked = ask(Direct, "Alice Ben Momoco", says(answer="unknown"), budget=Budget(60, 80))
+    asked = ask(Direct, "Alice Ben Momoco", says(answer="unknown"), budget=Budget(60, 50))
 
     assert len(asked.trace.facts) == 2
     assert asked.trace.actions[0].skipped == 4

@@ -16,7 +16,7 @@ CAFE = chat(
     "Ben: I had a flat white at home.",
     "--",
     "Ben: My dog is called Biscuit.",
-    "Alice: The weather is fine.",
+    "Alice: The weather in Leeds is fine today.",
 )
 DRINK = plan("(Alice) ordered (x:drink) at (Momoco:cafe)", "(Alice) ordered (x:drink) at (Momoco:cafe)")
 WHICH = "Which drink did Alice order at Momoco?"

@@ -229,7 +229,7 @@ def test_units_are_shared_evenly_over_the_steps() -> None:
 def test_tokens_are_kept_for_later_steps() -> None:
     """The first retrieval takes half of the tokens at most."""
     replies = [retrieves("apple"), retrieves("brick"), says(answer="unknown")]
-    asked = ask(two, "?", *replies, turns=SHELF, budget=Budget(60, 120))
+    asked = ask(two, "?", *replies, turns=SHELF, budget=Budget(60, 60))
 
     assert [len(action.new_facts) for action in asked.trace.actions if action.name == "retrieve"] == [2, 2]
 

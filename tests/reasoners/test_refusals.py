@@ -142,7 +142,7 @@ def test_starred_variable_must_be_bound_by_the_proposal_itself() -> None:
 
 def test_a_foreign_fact_with_another_beside_it_is_shown_as_a_bridge() -> None:
     """Alone it is refused; with a further fact the link is the model's word, and the trace says so."""
-    turns = chat("Ben: I bought a piano.", "Alice: Nice weather.")
+    turns = chat("Ben: I bought a piano.", "Alice: The weather in Porto is nice.")
     trace, _ = ask(
         turns, "What did Alice buy?", plan("(Alice) bought (x:thing)", "(Alice) bought (x:thing)"),
         unified(grounds(1, "piano", x="piano")), STOP, limits=ONCE,

@@ -9,6 +9,7 @@ from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.plans import Limits
+from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Conversation, Question, Turn
 from tests.store.samples import open_store
 
@@ -19,8 +20,8 @@ def facts(folder: Path, text: str) -> FactBook:
     """Return the facts that a question about swimming retrieves from a store that holds the text."""
     store = open_store(folder / "store")
     store.add(Conversation("c", "openai", (Turn("c", 0, 0, "Ana", text, SAID),)))
-    book = FactBook(FlatBackbone(store), Question("When did Ana go swimming?", SAID), Limits())
-    book.retrieve(["Ana swimming"], (), is_first=True, is_deep=False)
+    book = FactBook(FlatBackbone(store), Question("When did Ana go swimming?", SAID), Limits(), "full")
+    book.retrieve(["Ana swimming"], Shown(), is_first=True)
     return book
 
 

@@ -13,7 +13,7 @@ CAFE = chat(
     "--",
     "Ben: My dog is called Biscuit.",
     "--",
-    "Alice: The weather is fine.",
+    "Alice: The weather in Leeds is fine today.",
 )
 DRINK = plan("(Alice) ordered (x:drink) at (Momoco:cafe)", "(Alice) ordered (x:drink) at (Momoco:cafe)")
 WHICH = "Which drink did Alice order at Momoco?"
@@ -63,6 +63,24 @@ def test_what_is_open_is_looked_for() -> None:
     assert "- What was flooded?" in model.seen[1].tail
     assert "goal" not in dict(model.seen[1].shape.schema)["properties"]  # type: ignore[union-attr]
     assert model.seen[1].growing.startswith(model.seen[0].growing)
+
+
+def test_reply_to_a_cited_question_comes_into_view_without_a_query() -> None:
+    """What stands beside a fact that was cited is shown with the next round, as a fact that can be cited."""
+    turns = chat(
+        "Ana: Did the sculptor keep the blue door?", "Tom: Ask Mia about that.", "--", "Mia: I sold it in May."
+    )
+    asked = plan("(x:person) was asked about the door", "(y:person) spoke of the door", "(x:person) is to be asked")
+    trace, model = ask_seen(
+        turns, "Who was to be asked about the door of the sculptor?",
+        proved(claims(1, "keep the blue door", y="Ana"), plan=asked, open=[wants(2, "sold", why="nobody is named")]),
+        proved(claims(2, "Ask Mia", x="Mia"), status="settled", wording="Mia"),
+        limits=Limits(budget=1),
+    )  # fmt: skip
+
+    assert trace.answer == "Mia"
+    assert "Ask Mia" not in model.seen[0].growing
+    assert "Ask Mia" in model.seen[1].growing
 
 
 def test_round_that_brings_nothing_new_asks_nothing() -> None:

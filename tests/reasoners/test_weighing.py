@@ -16,9 +16,9 @@ from goalmem_cli.reasoners.goal_mem.weighing import (
 from goalmem_cli.trace import Fact
 
 
-def fact(text: str, speaker: str = "Imogen", before: tuple[tuple[str, str], ...] = ()) -> Fact:
+def fact(text: str, speaker: str = "Imogen", before: tuple[tuple[str, str], ...] = (), to: str = "") -> Fact:
     """Return a fact of one turn."""
-    return Fact("F1", "u", ("D1:1",), "work", speaker, None, text, before=before)
+    return Fact("F1", "u", ("D1:1",), "work", speaker, None, text, before=before, to=to)
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,12 @@ def fact(text: str, speaker: str = "Imogen", before: tuple[tuple[str, str], ...]
         (fact("Eight euros.", "Nora"), False),
         (fact("Eight euros.", before=(("Ben", "What did Nora pay?"),)), False),
         (fact("I paid eight euros.", before=(("Ben", "What did Nora pay?"),)), True),
+        (fact("I saw that you paid eight euros.", to="Nora"), False),
+        (fact("I saw that you paid eight euros.", to="Ben"), True),
     ],
 )
 def test_a_name_that_nobody_says_is_doubted(said: Fact, is_doubted: bool) -> None:
-    """Somebody has to name her: in the turn, beside it, or by speaking; another's "I" is not she."""
+    """Somebody has to name her: in the turn, beside it, by speaking or as "you"; another's "I" is not she."""
     assert bool(doubt(parse_atom("(Nora) paid (x:price)"), said, {said.speaker})) is is_doubted
 
 

@@ -56,9 +56,11 @@ def expected(unit: Unit, units: Sequence[Unit]) -> Hit:
     ]
     own = (unit.ordinal, unit.attributes.get("part", 0))
     ordered = sorted(order, key=lambda entry: entry[:2])
-    before = [(other.speaker, other.text) for ordinal, part, other in ordered if (ordinal, part) < own]
-    after = [(other.speaker, other.text) for ordinal, part, other in ordered if (ordinal, part) > own]
-    return Hit(unit, 0.0, {}, tuple(before[-NEIGHBOURS:]), tuple(after[:NEIGHBOURS]))
+    before = [other for ordinal, part, other in ordered if (ordinal, part) < own]
+    after = [other for ordinal, part, other in ordered if (ordinal, part) > own]
+    people = {other.speaker for other in units if other.conversation == unit.conversation}
+    to = next(iter(people - {unit.speaker})) if len(people) == 2 else ""
+    return Hit(unit, 0.0, {}, (*before[-NEIGHBOURS:], *after[:NEIGHBOURS]), to)
 
 
 def test_what_is_found_by_number_is_what_is_stored(store: Store) -> None:

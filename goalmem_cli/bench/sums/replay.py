@@ -6,7 +6,6 @@ So what is measured is everything but the model: that the checks let through wha
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from goalmem_cli.bench.sums.story import Said, Story
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import SEEN, GoalMemSeen, Limits, steps_of
+from goalmem_cli.reasoners.showing import ShownLine, lines_shown
 from goalmem_cli.records import Hit, Query, Question, Turn, Unit
 from goalmem_cli.trace import Trace
 
@@ -84,14 +84,14 @@ class _GoldModel:
     def _reply(self, request: Request) -> str:
         if request.step != "plan_and_prove":
             return json.dumps({"answers": "yes", "differs": ""})
-        shown = _numbers(request.growing)
+        shown = lines_shown(request.growing)
         groundings = []
         left, self._left = self._left, []
         for gold in left:
             turn = self._turns[gold.turn]
             bindings = [{"variable": name, "value": value} for name, value in gold.bindings.items()]
             groundings.append(
-                {"subgoal": f"S{gold.subgoal + 1}", "facts": [shown[turn.speaker, turn.text]], "verdict": "entailed",
+                {"subgoal": f"S{gold.subgoal + 1}", "facts": [_number(turn, shown)], "verdict": "entailed",
                  "bindings": bindings, "instead": False}
             )  # fmt: skip
         reply: dict[str, object] = {} if "Plan: to be written" not in request.tail else self._plan()
@@ -106,10 +106,5 @@ class _GoldModel:
         }  # fmt: skip
 
 
-_LINE = re.compile(r"(?P<number>F\d+)\. (?P<speaker>[^:]+): (?P<text>.*?)(?: \[said [^\]]*\])$")
-
-
-def _numbers(growing: str) -> dict[tuple[str, str], str]:
-    """Return the number of each fact that is shown, by its speaker and text."""
-    found = (match for line in growing.splitlines() if (match := _LINE.match(line)))
-    return {(match["speaker"], match["text"]): match["number"] for match in found}
+def _number(turn: Said, shown: Sequence[ShownLine]) -> str:
+    return next(line.number for line in shown if line.speaker == turn.speaker and line.says(turn.text))

@@ -55,6 +55,10 @@ class PromptTokens:
         end = self._vocabulary.tokens(Piece(self._vocabulary.eos, is_content=False))
         return self._vocabulary.tokens(Piece(text, is_content=True)) + end
 
+    def count(self, text: str) -> int:
+        """Return how many tokens a text has within a prompt."""
+        return len(self._vocabulary.tokens(Piece(text, is_content=True)))
+
     def allows(self, request: Request, reply: str) -> bool:
         """Say whether the request's grammar lets the model say just that.
 

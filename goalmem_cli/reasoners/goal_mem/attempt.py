@@ -26,8 +26,9 @@ from goalmem_cli.reasoners.goal_mem.plans import (
     as_pair,
 )
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
+from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Refined, Step, Unresolved
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Refined, Step, Unresolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class AttemptRun:
         self._groundings: list[Grounded] = []
         self._contradicted: dict[int, Contradicted] = {}
         self._substitution = Substitution()
-        self._pool: list[Fact] = []
+        self._shown = Shown()
         self._undecided: tuple[tuple[str, str], ...] = ()
         self._asked: set[Pair] = set()
         self._same: set[Pair] = set()
@@ -124,15 +125,15 @@ class AttemptRun:
 
     def _round(self, depth: int, queries: list[str], is_exploring: bool) -> tuple[Step, bool]:
         """Retrieve and unify once; say too whether retrieval brought anything new."""
-        found = self._book.retrieve(queries, self._pool, is_first=depth == 0, is_deep=is_exploring)
+        found = self._book.retrieve(queries, self._shown, is_first=depth == 0, is_deep=is_exploring)
         self._queried |= set(queries)
         self._found |= found.by_query
         self._told = found.by_speaker.get(self._question.text, self._told)
-        self._pool += found.new
+        self._shown = self._shown.plus(found.block)
         step = Step(depth, tuple(queries), tuple(fact.number for fact in found.new), skipped=found.skipped)
         active = self._active()
         is_idle = not found.new and not any(map(self._open, active))
-        if not self._pool or is_idle:
+        if not self._shown.blocks or is_idle:
             return replace(step, unresolved=self._unresolved({}, {}, found)), bool(found.new)
         situation = self._situation(active)
         reply = self._steps.unify(situation)
@@ -166,10 +167,10 @@ class AttemptRun:
         return Bench(
             question=self._question.text,
             subgoals=tuple(self._atoms),
-            facts={fact.number: fact for fact in self._pool},
+            facts={fact.number: fact for fact in self._shown.facts},
             substitution=self._substitution,
             earlier=tuple(self._groundings),
-            people=speakers(self._pool),
+            people=speakers(self._shown.facts),
             same=frozenset(self._same),
             asker=self._question.asker,
             is_closed=not self._plan.answer_variables,
@@ -184,11 +185,11 @@ class AttemptRun:
         if self._is_grounded:
             return Ending.GROUNDED
         if depth > 0 and not has_new:
-            is_spent = self._book.is_spent(self._pool)
+            is_spent = self._book.is_spent(self._shown)
             return Ending.BUDGET_SPENT if is_spent else Ending.NOTHING_NEW
         if depth == self._limits.max_depth:
             return Ending.MAX_DEPTH
-        return Ending.BUDGET_SPENT if self._book.is_spent(self._pool) else None
+        return Ending.BUDGET_SPENT if self._book.is_spent(self._shown) else None
 
     def _refine(self, step: Step) -> tuple[Step, Ending | None, list[str]]:
         """Ask for antecedents of what is unresolved; return the step with them, the ending if any, and the queries."""
@@ -240,7 +241,7 @@ class AttemptRun:
         return Situation(
             self._question,
             self._plan,
-            tuple(self._pool),
+            self._shown,
             {number: plain.apply(self._atoms[number]) for number in numbers},
             self._substitution.bindings,
             self._undecided,
@@ -323,7 +324,7 @@ class AttemptRun:
     def _unresolved(
         self, refusals: Mapping[int, str], reasons: Mapping[int, str], found: Retrieved
     ) -> tuple[Unresolved, ...]:
-        nothing = "no fact entails it" if self._pool else "nothing was retrieved"
+        nothing = "no fact entails it" if self._shown.blocks else "nothing was retrieved"
         return tuple(
             Unresolved(
                 number,

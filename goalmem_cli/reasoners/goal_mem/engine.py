@@ -56,6 +56,7 @@ class GoalMem:
         self._backbone = backbone
         self._steps = _steps(model, prompts, limits)
         self._hashes = prompts.hashes
+        self._profile = prompts.profile
         self._limits = limits
         self._is_strict = strict
         self._model_name = model_name
@@ -70,7 +71,7 @@ class GoalMem:
             StoreError: the memory could not be read.
         """
         started = perf_counter()
-        book = FactBook(self._backbone, question, self._limits)
+        book = FactBook(self._backbone, question, self._limits, self._profile)
         blank = Trace(
             Status.UNKNOWN,
             NAME,

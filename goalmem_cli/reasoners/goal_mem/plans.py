@@ -10,6 +10,7 @@ from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.computing.expressions import Call, Expression
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.reasoners.asking import Reply
+from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
@@ -157,13 +158,18 @@ class Situation:
 
     question: Question
     plan: Decomposition
-    facts: tuple[Fact, ...]
+    shown: Shown
     subgoals: Mapping[int, Atom]
     substitution: Mapping[str, tuple[str, ...]]
     undecided: tuple[tuple[str, str], ...] = ()
     leads: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     found: Mapping[str, float] = field(default_factory=dict)
     told: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts shown, in the order shown."""
+        return self.shown.facts
 
 
 class Steps(Protocol):

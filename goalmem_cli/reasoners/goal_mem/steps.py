@@ -8,7 +8,7 @@ from typing import Any
 from goalmem_cli.logic import Atom
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask, asker_in, fact_line, parse_json, say_day
+from goalmem_cli.reasoners.asking import Reply, ask, asker_in, parse_json, say_day
 from goalmem_cli.reasoners.goal_mem.asking import parse_plan, parse_reply_atom, say_bindings
 from goalmem_cli.reasoners.goal_mem.plans import (
     Antecedent,
@@ -18,6 +18,7 @@ from goalmem_cli.reasoners.goal_mem.plans import (
     Unification,
     as_pair,
 )
+from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact
 
@@ -54,7 +55,7 @@ class JsonSteps:
         }
 
         def build(trouble: str) -> list[Request]:
-            inputs = _facing(situation, situation.facts) | {
+            inputs = _facing(situation) | {
                 "subgoals": [f"{label}. {situation.subgoals[number]}" for label, number in labels.items()],
                 "variables": [f"{name}: {situation.plan.meanings.get(name, 'to be found')}" for name in variables],
                 "undecided": [f"{left} / {right}" for left, right in situation.undecided],
@@ -71,7 +72,7 @@ class JsonSteps:
         labels = {f"S{number + 1}": number for number in unresolved}
 
         def build(trouble: str) -> list[Request]:
-            inputs = _facing(situation, situation.facts) | {
+            inputs = _facing(situation) | {
                 "unresolved": [
                     f"{label}. {situation.subgoals[number]} -- {unresolved[number]}" for label, number in labels.items()
                 ],
@@ -86,7 +87,7 @@ class JsonSteps:
         """Return a wording of what was found."""
 
         def build(trouble: str) -> list[Request]:
-            inputs = _asked(question) | {"facts": list(map(fact_line, facts)), "goal": str(goal), "found": found}
+            inputs = _asked(question) | {"facts": list(block_of(facts).lines), "goal": str(goal), "found": found}
             return [self._prompts["answer"].request(inputs | {"problem": trouble})]
 
         return self._ask(build, lambda reply: str(reply["answer"]))
@@ -95,7 +96,7 @@ class JsonSteps:
         """Return yes, no, likely yes, likely no or unknown."""
 
         def build(trouble: str) -> list[Request]:
-            inputs = _asked(question) | {"facts": list(map(fact_line, facts)), "goal": str(goal)}
+            inputs = _asked(question) | {"facts": list(block_of(facts).lines), "goal": str(goal)}
             return [self._prompts["verdict"].request(inputs | {"settled": list(settled), "problem": trouble})]
 
         return self._ask(build, lambda reply: str(reply["answer"]))
@@ -116,9 +117,9 @@ def _asked(question: Question) -> dict[str, object]:
     return {"question": question.text, "asker": asker_in(question), "asked": say_day(question.asked)}
 
 
-def _facing(situation: Situation, facts: Sequence[Fact]) -> dict[str, object]:
+def _facing(situation: Situation) -> dict[str, object]:
     return _asked(situation.question) | {
-        "facts": list(map(fact_line, facts)),
+        "facts": list(situation.shown.lines),
         "goal": str(situation.plan.goal),
         "substitution": say_bindings(situation.substitution),
     }

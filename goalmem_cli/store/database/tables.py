@@ -192,6 +192,17 @@ def load_turns_within(connection: Connection, spans: Sequence[tuple[str, int, in
     return {str(row[0]): _turn(row) for row in rows}
 
 
+def load_pairs(connection: Connection, conversations: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return conversation -> the two who talk in it, for those of the conversations in which just two do."""
+    rows = connection.rows(
+        """SELECT conversation, min(speaker), max(speaker) FROM turns
+        WHERE conversation IN (SELECT unnest(?::VARCHAR[])) AND speaker <> ''
+        GROUP BY conversation HAVING count(DISTINCT speaker) = 2""",
+        [list(conversations)],
+    )
+    return {str(conversation): (str(one), str(other)) for conversation, one, other in rows}
+
+
 def _turn(row: Row) -> Turn:
     _, conversation, session, ordinal, speaker, text, said, own_id, role = row
     return Turn(conversation, session, ordinal, speaker, text, time_of(said), own_id, role)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from goalmem_cli.records import Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import reporting
-from goalmem_cli.store.units import NEIGHBOURS, part_of, retrievable
+from goalmem_cli.store.units import NEIGHBOURS, retrievable
 from goalmem_cli.stored import FLAT, ConversationSummary, Speaker, Stats
 
 
@@ -18,16 +18,19 @@ def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
     """Return unit id -> hit, in the order given, leaving out what is not stored.
 
     Neighbours are the two retrievable units before and after in the session: turns, or the nearest passages of long
-    ones, so that they stay short. They are known for the units that come straight from turns.
+    ones, so that they stay short. They are known for the units that come straight from turns, and so is whom a turn is
+    said to, where two talk.
     """
     units = {unit.id: unit for unit in unit_rows.load_units_around(connection, ids, NEIGHBOURS)}
     sessions: dict[tuple[str, int], list[Unit]] = {}
-    for unit in sorted(retrievable([unit for unit in units.values() if unit.backbone == FLAT]), key=_order):
+    said = [unit for unit in units.values() if unit.backbone == FLAT]
+    for unit in sorted(retrievable(said), key=lambda unit: unit.place):
         sessions.setdefault((unit.conversation, unit.session), []).append(unit)
-    return {id_: _hit(units[id_], sessions) for id_ in ids if id_ in units}
+    pairs = tables.load_pairs(connection, sorted({units[id_].conversation for id_ in ids if id_ in units}))
+    return {id_: _hit(units[id_], sessions, pairs) for id_ in ids if id_ in units}
 
 
-def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]]) -> Hit:
+def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Mapping[str, tuple[str, str]]) -> Hit:
     if unit.backbone != FLAT:
         return Hit(unit, 0.0)
     near = [
@@ -35,13 +38,10 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]]) -> Hit:
         for other in sessions.get((unit.conversation, unit.session), ())
         if abs(other.ordinal - unit.ordinal) <= NEIGHBOURS and not (unit.kind == "turn" and other.turns == unit.turns)
     ]
-    before = [(other.speaker, other.text) for other in near if _order(other) < _order(unit)]
-    after = [(other.speaker, other.text) for other in near if _order(other) > _order(unit)]
-    return Hit(unit, 0.0, {}, tuple(before[-NEIGHBOURS:]), tuple(after[:NEIGHBOURS]))
-
-
-def _order(unit: Unit) -> tuple[int, int, str]:
-    return (unit.ordinal, part_of(unit), unit.id)
+    before = [other for other in near if other.place < unit.place]
+    after = [other for other in near if other.place > unit.place]
+    to = next((person for person in pairs.get(unit.conversation, ()) if person != unit.speaker), "")
+    return Hit(unit, 0.0, {}, (*before[-NEIGHBOURS:], *after[:NEIGHBOURS]), to)
 
 
 def load_conversations(connection: Connection) -> list[ConversationSummary]:

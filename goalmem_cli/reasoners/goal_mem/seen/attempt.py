@@ -128,14 +128,15 @@ class AttemptRun:
             return Looked()
         if not board.is_settled:
             self._asked = open_queries(board, self._open)
-            return self._look(self._asked)
+            return self._look(self._asked, board.cited())
         numbers = self._wanted_again(board)
         named = [wish for wish in self._open if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
         queries += [query for number in numbers for query in further_queries(board, number)]
         self._searched_again |= set(numbers)
         is_all = asks_for_all(self._terms.question.text) or bool(named)
-        return self._look(queries, is_for_more=True, least=0.0 if is_all else LIKELY)
+        cited = board.cited(numbers) if is_all else ()
+        return self._look(queries, cited, is_for_more=True, least=0.0 if is_all else LIKELY)
 
     def _confirmed(self, looked: Looked) -> tuple[Denied, ...]:
         """Take what speaks against a subgoal for settled where a look for it has just brought nothing new."""
@@ -144,8 +145,10 @@ class AttemptRun:
         found = {self._asked.get(query) for query, numbers in looked.by_query.items() if numbers}
         return self._board.denials.confirm(n for n in self._board.open_roots() if n not in found)
 
-    def _look(self, queries: Iterable[str], *, is_for_more: bool = False, least: float = 0.0) -> Looked:
-        looked = self._sight.look(queries, is_for_more=is_for_more, least=least)
+    def _look(
+        self, queries: Iterable[str], cited: Iterable[str] = (), *, is_for_more: bool = False, least: float = 0.0
+    ) -> Looked:
+        looked = self._sight.look(queries, cited, is_for_more=is_for_more, least=least)
         if looked.queries:
             self._terms.observer.retrieved(looked.queries, self._sight.facts)
         return looked

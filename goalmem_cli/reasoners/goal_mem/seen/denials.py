@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from goalmem_cli.logic import Atom
+from goalmem_cli.logic.checks import told_as_you
 from goalmem_cli.logic.normal import content_words
 from goalmem_cli.reasoners.goal_mem.seen.records import Claim
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
@@ -61,7 +62,8 @@ def _reason(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> str:
     others = [person for person in sorted(people) if not content_words(person) & named]
     told = [facts[number] for number in claim.proposal.facts]
     mentioned = [person for person in others if any(content_words(person) & content_words(fact.text) for fact in told)]
-    speaking = [fact.speaker for fact in told if fact.speaker in others]
-    if whom := (mentioned or speaking):
+    telling = [fact.speaker for fact in told if fact.speaker in others]
+    addressed = [person for fact in told if (person := told_as_you(fact)) in others]
+    if whom := (mentioned or telling or addressed):
         return f"{cited} says it of {whom[0]}"
     return f"{cited} says it of something else, or only as a plan or wish"

@@ -6,17 +6,16 @@ was shown stays in view: each prompt of the question begins with the one before 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from goalmem_cli.backbones.relevance import likelihoods
 from goalmem_cli.logic.dates import times_named
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.ports import Backbone
-from goalmem_cli.reasoners.asking import fact_line
-from goalmem_cli.reasoners.chronology import chronological
-from goalmem_cli.reasoners.facts import NumberedFacts, hit_cost, round_robin
+from goalmem_cli.reasoners.facts import Chosen, NumberedFacts, Room, round_robin
 from goalmem_cli.reasoners.goal_mem.plans import Limits
+from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Hit, Question
 from goalmem_cli.trace import Fact
 
@@ -46,13 +45,12 @@ class Sight:
     """Looks into memory for one question, and keeps what was shown."""
 
     def __init__(self, backbone: Backbone, question: Question, limits: Limits) -> None:
-        self._book = NumberedFacts(backbone, question)
+        self._book = NumberedFacts(backbone, question, "full")
         self._question = question
         self._limits = limits
         self._hits: dict[str, Hit] = {}
-        self._lines: list[str] = []
+        self._shown = Shown()
         self._tried: dict[str, str] = {}
-        self._tokens = 0
 
     @property
     def facts(self) -> Mapping[str, Fact]:
@@ -62,7 +60,7 @@ class Sight:
     @property
     def lines(self) -> tuple[str, ...]:
         """The facts as the model reads them, block after block."""
-        return tuple(self._lines)
+        return self._shown.lines
 
     @property
     def tried(self) -> tuple[str, ...]:
@@ -72,7 +70,7 @@ class Sight:
     @property
     def is_spent(self) -> bool:
         """Say whether nothing further may be shown."""
-        return len(self._hits) >= self._limits.budget or self._tokens >= self._limits.max_fact_tokens
+        return self._shown.units >= self._limits.budget or self._shown.tokens >= self._limits.max_fact_tokens
 
     def look_first(self) -> Looked:
         """Look for the question itself, and for each time that it names.
@@ -83,27 +81,29 @@ class Sight:
         units = max(1, int(self._limits.budget * FIRST_SHARE))
         times = times_named(self._question.text, self._question.asked)
         shares = {self._question.text: units} | dict.fromkeys(times, max(1, int(units * TIME_SHARE)))
-        return self._look(shares, units, int(self._limits.max_fact_tokens * FIRST_SHARE))
+        return self._look(shares, units, int(self._limits.max_fact_tokens * FIRST_SHARE), is_first=True)
 
-    def look(self, queries: Iterable[str], *, is_for_more: bool = False, least: float = 0.0) -> Looked:
-        """Look for what is open; queries that were asked before are left out.
+    def look(
+        self, queries: Iterable[str], cited: Iterable[str] = (), *, is_for_more: bool = False, least: float = 0.0
+    ) -> Looked:
+        """Look for what is open, and beside the facts `cited`; queries that were asked before are left out.
 
-        At most half of what the budget has left is shown. A query sees past what is in view, but only within a window
-        of its best hits, so that "nothing new" can happen. `is_for_more`, for further values of a list, widens the
-        window beyond all that is in view; `least` passes over what is less likely evidence.
+        At most half of what the budget has left is shown, and with it the turns next to those of the facts cited. A
+        query sees past what is in view, but only within a window of its best hits, so that "nothing new" can happen.
+        `is_for_more`, for further values of a list, widens the window beyond all that is in view; `least` passes over
+        what is less likely evidence.
 
         Raises:
             StoreError: the memory could not be read.
         """
         fresh = {normalise(query): query for query in queries if normalise(query)}
         wanted = [query for key, query in fresh.items() if key not in self._tried]
-        room = self._limits.budget - len(self._hits)
-        if not wanted or self.is_spent:
-            return Looked()
-        units = max(1, room // 2)
-        shares = dict.fromkeys(wanted, max(1, units // len(wanted)))
-        tokens = self._limits.max_fact_tokens - self._tokens
-        return self._look(shares, units, tokens, len(self._hits) if is_for_more else 0, least)
+        looked = Looked()
+        if wanted and not self.is_spent:
+            units = max(1, (self._limits.budget - self._shown.units) // 2)
+            shares = dict.fromkeys(wanted, max(1, units // len(wanted)))
+            looked = self._look(shares, units, self._tokens_left, len(self._hits) if is_for_more else 0, least)
+        return replace(looked, new=(*looked.new, *self._beside(cited, is_sifted=is_for_more)))
 
     def nearest(self, phrase: str, count: int = 2) -> tuple[str, ...]:
         """Return the facts in view that are likeliest to be evidence for a phrase, without looking again."""
@@ -112,7 +112,16 @@ class Sight:
         order = sorted(range(len(hits)), key=lambda place: -likely[place])[:count]
         return tuple(self._book.fact(hits[place]).number for place in order)
 
-    def _look(self, shares: Mapping[str, int], units: int, tokens: int, beyond: int = 0, least: float = 0.0) -> Looked:
+    def _look(
+        self,
+        shares: Mapping[str, int],
+        units: int,
+        tokens: int,
+        beyond: int = 0,
+        least: float = 0.0,
+        *,
+        is_first: bool = False,
+    ) -> Looked:
         """Show what the queries find, each at most its share, within the units and tokens given."""
         self._tried |= {normalise(query): query for query in shares}
         lists: dict[str, list[Hit]] = {}
@@ -121,37 +130,34 @@ class Sight:
             pairs = zip(hits, likelihoods(query, hits), strict=True)
             fresh = [hit for hit, likely in pairs if hit.unit.id not in self._hits and likely >= least]
             lists[query] = fresh[:share]
-        chosen, skipped = self._chosen(round_robin(list(lists.values())), units, tokens)
-        new = self._shown(chosen)
+        first = tokens if self._shown.blocks else self._limits.max_fact_tokens
+        room = Room(units, tokens, first, is_sifted=is_first or beyond > 0)
+        chosen = self._book.choose(round_robin(list(lists.values())), self._hits, room)
+        new = self._show(chosen)
         found = {fact.unit: fact.number for fact in new}
         by_query = {
             query: frozenset(found[hit.unit.id] for hit in hits if hit.unit.id in found)
             for query, hits in lists.items()
         }
-        return Looked(tuple(shares), new, by_query, skipped)
+        return Looked(tuple(shares), new, by_query, chosen.skipped)
 
-    def _chosen(self, hits: Sequence[Hit], units: int, tokens: int) -> tuple[list[Hit], int]:
-        """Return the hits that fit, best first, and how many did not; the first of a question need only fit whole."""
-        chosen: dict[str, Hit] = {}
-        skipped: set[str] = set()
-        for hit in hits:
-            if len(chosen) >= units:
-                break
-            cost = hit_cost(hit)
-            if hit.unit.id in chosen:
-                continue
-            if cost > tokens and (self._hits or chosen or cost > self._limits.max_fact_tokens):
-                skipped.add(hit.unit.id)
-                continue
-            chosen[hit.unit.id] = hit
-            tokens -= cost
-        return list(chosen.values()), len(skipped)
+    @property
+    def _tokens_left(self) -> int:
+        return self._limits.max_fact_tokens - self._shown.tokens
 
-    def _shown(self, hits: Sequence[Hit]) -> tuple[Fact, ...]:
-        """Show hits as the next block: in the order of time, numbered in that order."""
-        ordered = chronological(hits, lambda hit: hit.unit)
-        facts = tuple(self._book.fact(hit) for hit in ordered)
-        self._hits |= {hit.unit.id: hit for hit in hits}
-        self._tokens += sum(map(hit_cost, hits))
-        self._lines += map(fact_line, facts)
-        return facts
+    def _beside(self, cited: Iterable[str], *, is_sifted: bool) -> tuple[Fact, ...]:
+        """Show the turns next to those of the facts, the reply to each first: they count their tokens, and no units.
+
+        Where all is settled, turns that are never evidence are not worth another round.
+        """
+        facts = self.facts
+        hits = self._book.neighbours(facts[number] for number in dict.fromkeys(cited) if number in facts)
+        room = Room(len(hits), self._tokens_left, self._tokens_left, brings=False, is_sifted=is_sifted)
+        return self._show(Chosen(brought=self._book.choose(hits, self._hits, room).hits))
+
+    def _show(self, chosen: Chosen) -> tuple[Fact, ...]:
+        """Show what was chosen as the next block: in the order of time, numbered in that order."""
+        block = self._book.block(chosen)
+        self._shown = self._shown.plus(block)
+        self._hits |= {hit.unit.id: hit for hit in (*chosen.hits, *chosen.brought)}
+        return block.facts

@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 from goalmem_cli.logic import Atom
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask, asker_in, fact_line, parse_json, say_day
+from goalmem_cli.reasoners.asking import Reply, ask, asker_in, parse_json, say_day
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS, say_bindings
 from goalmem_cli.reasoners.goal_mem.seen.reading import read_proof
 from goalmem_cli.reasoners.goal_mem.seen.records import LETTERS, Judgement, Proof, Standing
+from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact
 
@@ -61,7 +62,7 @@ class JsonSeenSteps:
         prompt: Prompt = self._prompts[CHECK]
 
         def build(trouble: str) -> Request:
-            inputs = _asked(question) | {"facts": list(map(fact_line, facts)), "goal": str(goal), "found": found}
+            inputs = _asked(question) | {"facts": list(block_of(facts).lines), "goal": str(goal), "found": found}
             return prompt.request(inputs | {"problem": trouble})
 
         def read(reply: Any) -> Judgement:

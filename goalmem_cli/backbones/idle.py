@@ -1,0 +1,71 @@
+"""Which turns are never evidence for anything: farewells, thanks, cheering. Told from the turn, without a query.
+
+A logistic regression, fitted on goalmem's own conversations (`python -m goalmem_cli.tuning idle FOLDER...`): which
+turns are evidence for one of the questions about them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from goalmem_cli.logic.annotations import TIMES
+from goalmem_cli.logic.normal import content_words, words
+from goalmem_cli.records import Hit
+
+WEIGHTS: Mapping[str, float] = {
+    "words": 1.291, "polite": -0.936, "question": -0.095, "number": 0.316, "name": 0.535, "time": 0.223, "self": 0.209,
+    "reply": 0.858, "cheer": 0.792,
+}  # fmt: skip
+"""By feature, in the order of `features`: the logarithm of how many words of content it has that are not said out of
+politeness; which share of its words are; whether it ends in a question; whether a number, a name within a sentence, or
+a time is in it; whether the speaker tells of himself or herself; whether the turn before it asks; which share of its
+sentences end in an exclamation mark."""
+BIAS = -2.991
+LEAST = 0.0757
+"""What is less likely evidence than this is left out of what a model is shown: of the turns that are evidence in
+the conversations that it was fitted on, two in a thousand are."""
+
+_POLITE = frozenset(
+    "hi hey hello bye goodbye see you your night morning evening talk later soon take care thanks thank thx ty cheers "
+    "welcome please sorry ok okay yes yeah yep yup no nope sure right cool nice great good lovely awesome amazing "
+    "wonderful fantastic brilliant perfect super sweet beautiful fun glad happy proud congrats congratulations luck "
+    "enjoy wow oh ah aww haha hahaha lol yay absolutely definitely totally exactly really so very much too all well "
+    "keep up work sounds sound looks look forward wait hope know think believe love like feel want let lets go get "
+    "appreciate support always anytime problem worries wish best everything thing things way inspiring inspiration "
+    "true agree".split()
+)
+_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
+_DIGIT = re.compile(r"\d")
+_SELF = frozenset("i me my mine we us our ours".split())
+
+
+def may_be_evidence(hit: Hit) -> bool:
+    """Say whether the turn may be evidence for something; one that shows a picture or was derived from turns may."""
+    return hit.unit.kind != "turn" or likelihood(hit) >= LEAST
+
+
+def likelihood(hit: Hit) -> float:
+    """Return how likely the turn is evidence for some question, from 0 to 1."""
+    odds = BIAS + math.fsum(weight * value for weight, value in zip(WEIGHTS.values(), features(hit), strict=True))
+    return 1 / (1 + math.exp(-odds))
+
+
+def features(hit: Hit) -> list[float]:
+    """Return the features of a turn, one for each of the weights."""
+    text = hit.unit.text
+    said = [word.partition("'")[0] for word in words(text)]
+    sentences = _SENTENCE.findall(text)
+    return [
+        math.log1p(len(content_words(text) - _POLITE)),
+        sum(word in _POLITE for word in said) / (len(said) or 1),
+        float(text.rstrip().endswith("?")),
+        float(bool(_DIGIT.search(text))),
+        float(bool(_NAME.search(text))),
+        float(bool(hit.unit.attributes.get(TIMES))),
+        float(bool(_SELF & set(said))),
+        float(bool(hit.before) and hit.before[-1][1].rstrip().endswith("?")),
+        sum(sentence.endswith("!") for sentence in sentences) / (len(sentences) or 1),
+    ]

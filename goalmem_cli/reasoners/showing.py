@@ -1,0 +1,163 @@
+"""Facts as a model with the full prompts reads them: a block a round, in the order of time, a heading for each session.
+
+So "her" and an answer to what was said before can be understood, and the time is not repeated on every line. A block is
+never changed once it is shown: each prompt of an attempt begins with the one before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from goalmem_cli.asking import in_one_line
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.reasoners.asking import say_clock, say_time, told_line
+from goalmem_cli.reasoners.chronology import chronological
+from goalmem_cli.trace import Fact
+
+SAID = ("turn", "passage")
+"""The kinds of unit that are what somebody said; every other was derived from that, and stands under the notes."""
+_APART = timedelta(hours=1) // timedelta(microseconds=1)
+"""How long after the time that was written last, in microseconds, a line of a session has its own."""
+_LETTERS_PER_TOKEN = 3.2  # of English
+_TOKENS_PER_BYTE = 0.72  # of other scripts in UTF-8, at worst: emoji
+_LINE_END = 2
+_SHOWN = re.compile(r"(F\d+)\. (?:([^:]+?)(?: to [^:]+)?: )?(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What one round showed: its facts in the order shown, and the lines that a model reads, headings among them.
+
+    `tokens` is about how many tokens the lines have, rather too many than too few. `brought` are the numbers of the
+    facts that came along with others: they count their tokens, but no units.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    lines: tuple[str, ...] = ()
+    tokens: int = 0
+    brought: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was shown so far, a block a round: it only grows, at its end."""
+
+    blocks: tuple[Block, ...] = ()
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """Every fact shown, in the order shown."""
+        return tuple(fact for block in self.blocks for fact in block.facts)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What a model reads of them: the lines of each block behind those of the one before it."""
+        return tuple(line for block in self.blocks for line in block.lines)
+
+    @property
+    def units(self) -> int:
+        """How many of the facts count as units of the budget."""
+        return sum(len(block.facts) - len(block.brought) for block in self.blocks)
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the lines have, rather too many than too few."""
+        return sum(block.tokens for block in self.blocks)
+
+    def plus(self, block: Block) -> Shown:
+        """Return the same with one more block; one without facts adds nothing."""
+        return Shown((*self.blocks, block)) if block.facts else self
+
+
+def block_of(facts: Iterable[Fact], brought: Iterable[str] = ()) -> Block:
+    """Return the facts in the order of `in_order`, with a heading wherever session or day is another one.
+
+    A heading names the time of the first fact under it, and the conversation where it is another than above; a fact
+    that was said an hour or more after the time written last has its own. What was derived from turns stands at the
+    end, each with its time.
+    """
+    ordered = in_order(list(facts))
+    lines: list[str] = []
+    heading: tuple[object, ...] = ()
+    written: datetime | None = None
+    for fact in ordered:
+        if (place := _stretch(fact)) != heading:
+            lines.append(_heading(fact, is_named=place[:1] != heading[:1] or not is_said(fact)))
+            heading, written = place, fact.said
+        is_timed = is_said(fact) and not is_apart(written, fact.said)
+        lines.append(f"{fact.number}. {told_line(fact, '' if is_timed else _own_time(fact))}")
+        written = written if is_timed else fact.said
+    return Block(tuple(ordered), tuple(lines), sum(map(line_tokens, lines)), frozenset(brought))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A fact as a prompt shows it: its number, who says it, and what, with the brackets behind it."""
+
+    number: str
+    speaker: str
+    told: str
+
+    def says(self, text: str) -> bool:
+        """Say whether it is the line of a fact with that text."""
+        text = in_one_line(text)
+        return self.told == text or self.told.startswith(f"{text} [")
+
+
+def lines_shown(prompt: str) -> list[ShownLine]:
+    """Return the facts among the lines of a prompt, for scripted replies that cite them."""
+    found = (_SHOWN.fullmatch(line) for line in prompt.splitlines())
+    return [ShownLine(match[1], match[2] or "", match[3]) for match in found if match]
+
+
+def line_tokens(line: str) -> int:
+    """Return about how many tokens a line of a prompt has, rather too many than too few."""
+    data = line.encode()
+    letters = sum(byte < 128 for byte in data)
+    return int(letters / _LETTERS_PER_TOKEN + (len(data) - letters) * _TOKENS_PER_BYTE) + _LINE_END
+
+
+def in_order(facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts by time, each session in one piece and as it went, what was derived from turns last."""
+    said = [fact for fact in facts if is_said(fact)]
+    sessions = dict.fromkeys((fact.conversation, fact.session) for fact in chronological(said, lambda fact: fact))
+    places = {session: place for place, session in enumerate(sessions)}
+    told = sorted(said, key=lambda fact: (places[fact.conversation, fact.session], fact.ordinal, fact.part))
+    return [*told, *chronological([fact for fact in facts if not is_said(fact)], lambda fact: fact)]
+
+
+def is_said(fact: Fact) -> bool:
+    """Say whether somebody said it, and it was not derived from what was."""
+    return fact.kind in SAID
+
+
+def _stretch(fact: Fact) -> tuple[object, ...]:
+    """Return what facts under one heading have in common."""
+    if not is_said(fact):
+        return (fact.conversation,)
+    return (fact.conversation, fact.session, fact.said and fact.said.date())
+
+
+def _heading(fact: Fact, *, is_named: bool) -> str:
+    """Return the line above the first fact of a stretch; the conversation is named where it is another than above."""
+    name = in_one_line(fact.conversation)
+    if not is_said(fact):
+        return f"[From notes of {name}]"
+    return f"[{name}, {say_time(fact.said)}]" if is_named else f"[{say_time(fact.said)}]"
+
+
+def _own_time(fact: Fact) -> str:
+    """Return when the fact was said, as its own line has it: the day stands in the heading of its session."""
+    if fact.said is None:
+        return say_time(None)
+    return f"said {say_clock(fact.said) if is_said(fact) else say_time(fact.said)}"
+
+
+def is_apart(written: datetime | None, said: datetime | None) -> bool:
+    """Say whether what was said then needs a time of its own below the one written: an hour or more lies between."""
+    if written is None or said is None:
+        return written is not said
+    return abs(Moment.from_datetime(said).clock - Moment.from_datetime(written).clock) >= _APART

@@ -1,0 +1,103 @@
+"""Facts as a model with the full prompts reads them: in the order of time, under headings, with what they lean on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from goalmem_cli.logic import Substitution, parse_atom
+from goalmem_cli.reasoners.facts import NumberedFacts
+from goalmem_cli.reasoners.goal_mem.facts import FactBook
+from goalmem_cli.reasoners.goal_mem.grounding import rule
+from goalmem_cli.reasoners.goal_mem.plans import Bench, Limits, Proposal
+from goalmem_cli.reasoners.showing import Shown
+from goalmem_cli.records import Question, Turn
+from tests.fakes import ListBackbone
+from tests.reasoners.scripting import MOMENT, chat
+
+TALK = chat(
+    "Nora: Where does the wooden bookshelf stand now?", "Luis: In the hall.", "Nora: I love the bookshelf you built.",
+    "--", "Luis: My sister Ines came from Porto with her dog for a week.", "Nora: She sent me a postcard of the bookshelf.",
+)  # fmt: skip
+
+
+def book(turns: list[Turn], budget: int = 60, as_of: datetime | None = None) -> FactBook:
+    """Return the facts of a question about the turns, as the full prompts have them."""
+    question = Question("Where is the bookshelf?", MOMENT, as_of=as_of)
+    return FactBook(ListBackbone(turns), question, Limits(budget=budget), "full")
+
+
+def test_a_round_is_read_in_the_order_of_time_under_headings() -> None:
+    """One heading a session, who says it to whom, no time on a line; a pronoun's turn comes with the one before it."""
+    found = book(TALK).retrieve(["bookshelf postcard"], Shown(), is_first=True)
+
+    assert list(found.block.lines) == [
+        "[chat, 6:00 pm, 1 May 2023]",
+        "F1. Nora to Luis: Where does the wooden bookshelf stand now?",
+        "F2. Nora to Luis: I love the bookshelf you built.",
+        "[6:03 pm, 2 May 2023]",
+        "F3. Luis to Nora: My sister Ines came from Porto with her dog for a week.",
+        "F4. Nora to Luis: She sent me a postcard of the bookshelf.",
+    ]
+    assert found.block.brought == {"F3"}
+
+
+def test_what_comes_along_counts_no_unit() -> None:
+    """A budget of one unit shows the reply and the question that it answers."""
+    facts = book(TALK, budget=2)
+    found = facts.retrieve(["hall"], Shown(), is_first=True)
+
+    assert [fact.text for fact in found.new] == [TALK[0].text, TALK[1].text]
+    assert Shown().plus(found.block).units == 1
+
+
+def test_later_rounds_are_further_blocks() -> None:
+    """What was shown stays as it was, so that each prompt begins with the one before it."""
+    facts = book(TALK)
+    first = Shown().plus(facts.retrieve(["postcard"], Shown(), is_first=True).block)
+    second = first.plus(facts.retrieve(["hall"], first, is_first=False).block)
+
+    assert second.lines[: len(first.lines)] == first.lines
+    assert len(second.facts) > len(first.facts)
+
+
+def test_a_group_has_nobody_whom_it_is_said_to() -> None:
+    """Only where just two talk is it known whom a turn is said to."""
+    turns = [*TALK, *chat("Mia: Our own bookshelf came from Lisbon in 2019.", day=9)]
+    (line,) = book(turns).retrieve(["Lisbon"], Shown(), is_first=True).block.lines[1:]
+
+    assert line == "F1. Mia: Our own bookshelf came from Lisbon in 2019."
+
+
+def test_neighbours_come_without_a_query() -> None:
+    """The reply to a cited turn is shown before what led to it, each with a number of its own, and counts no unit."""
+    facts = book(TALK)
+    shown = Shown().plus(facts.retrieve(["wooden stand"], Shown(), is_first=True).block)
+    block = facts.beside(["F1"], shown)
+
+    assert [fact.text for fact in block.facts] == ["In the hall."]
+    assert shown.plus(block).units == shown.units
+
+
+def test_cheering_is_left_out_of_the_first_retrieval_only() -> None:
+    """It is no evidence for anything, but what a follow-up query finds is shown whatever it is."""
+    turns = chat("Nora: I restored the bookshelf in 2019 with Ines.", "Luis: Wow, so great, thanks so much!")
+    facts = book(turns)
+    first = facts.retrieve(["great bookshelf"], Shown(), is_first=True)
+    later = facts.retrieve(["great bookshelf"], Shown().plus(first.block), is_first=False)
+
+    assert [fact.text for fact in first.new] == [turns[0].text]
+    assert [fact.text for fact in later.new] == [turns[1].text]
+
+
+def test_you_is_whom_it_is_said_to() -> None:
+    """The bookshelf you built, said to Luis, grounds that Luis built it; said in a group, it names nobody."""
+    numbered = NumberedFacts(ListBackbone(TALK), Question("What did Luis build?", MOMENT), "full")
+    fact = numbered.fact(numbered.hits("love built", 1)[0])
+    atom = parse_atom("(Luis) built (x:thing)")
+    people = frozenset({"Nora", "Luis"})
+    bench = Bench("What did Luis build?", (atom,), {fact.number: fact}, Substitution(), (), people)
+    proposal = Proposal(0, (fact.number,), {"x": ("the bookshelf",)})
+
+    assert fact.to == "Luis"
+    (grounded,) = rule([proposal], bench).grounded
+    assert grounded.notes == ()
