@@ -219,7 +219,8 @@ class Question:
     """A question, who asks it, when, and of which conversations (None: all).
 
     `as_of` is set only when the asker gave a time: it then hides everything said later. `asked` is the time that the
-    question's own relative times are read against.
+    question's own relative times are read against. `wants_all` asks to look for more of a list until nothing that is
+    likely to belong to it is left.
     """
 
     text: str
@@ -227,6 +228,7 @@ class Question:
     asker: str | None = None
     conversations: tuple[str, ...] | None = None
     as_of: datetime | None = None
+    wants_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
