@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import floor
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from goalmem_cli.backbones.idle import WEIGHTS, features
+from goalmem_cli.backbones.idle import WEIGHTS, asks, features
 from goalmem_cli.evaluation.cases import Dataset
 from goalmem_cli.evaluation.datasets.reading import read_dataset
 from goalmem_cli.records import Conversation, Hit
@@ -22,13 +23,13 @@ from goalmem_cli.tuning.plan import lesson_of
 
 STRENGTH = 0.3
 """The inverse of how strongly the weights are held down (scikit-learn's C)."""
-LOST = 0.002
+LOST = 0.0005
 """Which share of the evidence may be less likely than what is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Turns by their features, (turns, features), and which of them are evidence."""
+    """Turns that ask nothing by their features, (turns, features), and which of them are evidence."""
 
     matrix: NDArray[np.float64]
     are_evidence: NDArray[np.bool_]
@@ -45,7 +46,7 @@ class Turns:
         rows: list[list[float]] = []
         proofs: list[bool] = []
         for conversation in dataset.conversations({case.conversation for case in dataset.cases}):
-            for hit in _hits(conversation):
+            for hit in filter(lambda hit: not asks(hit), _hits(conversation)):
                 rows.append(features(hit))
                 proofs.append(any((conversation.name, label) in evidence for label in hit.unit.labels))
         return cls(np.array(rows), np.array(proofs))
@@ -80,7 +81,7 @@ def fit(turns: Turns) -> Fitted:
 def named(fitted: Fitted) -> str:
     """Return what was fitted as it is kept in `backbones.idle`."""
     weights = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(WEIGHTS, fitted.weights, strict=True))
-    return f"{weights}, bias {fitted.bias:.3f}, least {fitted.least:.4f}"
+    return f"{weights}, bias {fitted.bias:.3f}, least {floor(fitted.least * 10_000) / 10_000:.4f}"
 
 
 def _likelihoods(turns: Turns, weights: Sequence[float], bias: float) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.reasoners.scripting import FULL, MOMENT, SEEING
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "corpus"
 FOLDER = SHARED if SHARED.is_dir() else ROOT / "sample_convos"
+MINIS = SHARED.parent / "minis"
 LIMITS = Limits(max_breadth=2, budget=400, max_fact_tokens=40_000)
 
 
@@ -84,3 +86,22 @@ def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> No
         if not plan.answer_variables and case.answer in VERDICTS:
             assert trace.answer == case.answer, case.id
     assert count
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.parametrize(("planning", "answered", "refused"), [(BLIND, 3.1, 5.1), (SEEN, 1.05, 2.0)])
+def test_minis_end_as_their_plans_say(planning: Planning, answered: float, refused: float) -> None:
+    """In 2,441 questions about 611 conversations all but three end as they should, with so many calls in the mean."""
+    calls: dict[bool, list[int]] = {False: [], True: []}
+    wrong = []
+    for file in sorted(MINIS.rglob("*.json")):
+        for case, _, trace in replays(file, planning):
+            calls[case.is_unanswerable].append(trace.usage.calls)
+            if trace.status is not (Status.UNKNOWN if case.is_unanswerable else Status.ANSWERED):
+                wrong.append(case.id)
+
+    assert len(calls[False]) + len(calls[True]) == 2441
+    assert len(wrong) <= 3, wrong
+    assert mean(calls[False]) <= answered
+    assert mean(calls[True]) <= refused

@@ -191,7 +191,9 @@ def test_times_of_the_question_are_looked_for() -> None:
 
 
 PROJECTS = chat(
-    "Jolene: I want to make a difference with the shelter.", "Deborah: Lovely, I am glad for you.", "Deborah: I ran."
+    "Jolene: I want to make a difference with the shelter.",
+    "Deborah: I am glad that you found it in June.",
+    "Deborah: I ran.",
 )
 
 

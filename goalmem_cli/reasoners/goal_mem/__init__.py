@@ -4,7 +4,8 @@ from typing import Literal, TypeAlias
 
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.goal_mem import seen
-from goalmem_cli.reasoners.goal_mem.engine import BLIND, NAME, STEPS, GoalMem, planner
+from goalmem_cli.reasoners.goal_mem.base import NAME
+from goalmem_cli.reasoners.goal_mem.engine import BLIND, STEPS, GoalMem, planner
 from goalmem_cli.reasoners.goal_mem.plans import Limits
 from goalmem_cli.reasoners.goal_mem.seen import SEEN, GoalMemSeen
 

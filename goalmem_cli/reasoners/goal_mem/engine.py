@@ -7,25 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from time import perf_counter
+from functools import cached_property
 from typing import Final
 
 from goalmem_cli.logic import Rule
-from goalmem_cli.ports import Backbone, LanguageModel, Observer
+from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.reasoners.goal_mem.attempt import AttemptRun, Outcome
+from goalmem_cli.reasoners.goal_mem.base import Engine, settled_by
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, Steps
 from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
 from goalmem_cli.reasoners.goal_mem.wording import unproved, worded
-from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
 
-NAME = "goal-mem"
 BLIND: Final = "blind"
 STEPS: Mapping[Profile, tuple[str, ...]] = {
     "full": ("decompose", "unify", "refine", "answer", "verdict"),
@@ -34,58 +33,22 @@ STEPS: Mapping[Profile, tuple[str, ...]] = {
 REPEATED = "it repeats a plan that failed"
 
 
-class GoalMem:
-    """Answers a question by backward chaining over a backbone; every binding of an answer was checked.
+class GoalMem(Engine):
+    """The engine that plans before any fact is seen.
 
     Model calls stay within 1 + B(2 + 2D) a question, or 2B(3 + 2D) where every reply needs its second try, for
     maximum breadth B and depth D (Appendix B).
     """
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        model: LanguageModel,
-        prompts: PromptBook,
-        limits: Limits,
-        *,
-        strict: bool = False,
-        model_name: str = "",
-        adapter: str = "",
-        observer: Observer | None = None,
-    ) -> None:
-        self._backbone = backbone
-        self._steps = _steps(model, prompts, limits)
-        self._hashes = prompts.hashes
-        self._profile = prompts.profile
-        self._limits = limits
-        self._is_strict = strict
-        self._model_name = model_name
-        self._adapter = adapter
-        self._observer = observer or Unwatched()
+    planning = BLIND
 
-    def answer(self, question: Question) -> Trace:
-        """Return the trace of the question: answered, unknown, or failed where no attempt got a usable reply.
+    def _proved(self, question: Question, blank: Trace) -> Trace:
+        book = FactBook(self._backbone, question, self._limits, self._prompts.profile)
+        return replace(self._search(question, book, blank), facts=book.facts)
 
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
-        started = perf_counter()
-        book = FactBook(self._backbone, question, self._limits, self._profile)
-        blank = Trace(
-            Status.UNKNOWN,
-            NAME,
-            question.text,
-            question.asked,
-            model=self._model_name,
-            asker=question.asker,
-            prompts=self._hashes,
-            adapter=self._adapter,
-            planning=BLIND,
-        )
-        trace = self._search(question, book, blank)
-        usage = replace(trace.usage, seconds=perf_counter() - started)
-        return replace(trace, facts=book.facts, usage=usage)
+    @cached_property
+    def _steps(self) -> Steps:
+        return _steps(self._model, self._prompts, self._limits)
 
     def _search(self, question: Question, book: FactBook, trace: Trace) -> Trace:
         """Run the breadth loop."""
@@ -141,13 +104,10 @@ class GoalMem:
         self, question: Question, plan: Decomposition, outcome: Outcome, book: FactBook, trace: Trace
     ) -> Trace:
         """Word the answer of a grounded attempt from its supporting facts only."""
-        items: list[Grounded | Contradicted] = sorted(
-            [*outcome.groundings, *outcome.contradicted], key=lambda item: item.subgoal
-        )
-        cited = dict.fromkeys(number for item in items for number in item.facts)
+        items, cited = settled_by(outcome.groundings, outcome.contradicted)
         facts = [book.facts[number] for number in cited]
         goal = outcome.substitution.apply(plan.goal)
-        trace = replace(trace, evidence=tuple(cited))
+        trace = replace(trace, evidence=cited)
         if plan.is_computed:
             found = calculations(plan, outcome.groundings, book.facts, question, outcome.judged)
             return concluded(found, trace)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
+from goalmem_cli.reasoners.goal_mem.base import settled_by
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits
 from goalmem_cli.reasoners.goal_mem.seen.board import Board, Taken
 from goalmem_cli.reasoners.goal_mem.seen.closing import verdict_in
@@ -128,15 +129,15 @@ class AttemptRun:
             return Looked()
         if not board.is_settled:
             self._asked = open_queries(board, self._open)
-            return self._look(self._asked, board.cited())
+            return self._look(self._asked, settled_by(board.groundings, ())[1])
         numbers = self._wanted_again(board)
         named = [wish for wish in self._open if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
         queries += [query for number in numbers for query in further_queries(board, number)]
         self._searched_again |= set(numbers)
         is_all = asks_for_all(self._terms.question.text) or bool(named)
-        cited = board.cited(numbers) if is_all else ()
-        return self._look(queries, cited, is_for_more=True, least=0.0 if is_all else LIKELY)
+        lists = [item for item in board.groundings if item.subgoal in numbers] if is_all else []
+        return self._look(queries, settled_by(lists, ())[1], is_for_more=True, least=0.0 if is_all else LIKELY)
 
     def _confirmed(self, looked: Looked) -> tuple[Denied, ...]:
         """Take what speaks against a subgoal for settled where a look for it has just brought nothing new."""

@@ -138,11 +138,6 @@ class Board:
         """Return the plan's grounded subgoals that bind a variable."""
         return sorted({item.subgoal for item in self._grounded if name in item.bindings})
 
-    def cited(self, numbers: Iterable[int] | None = None) -> tuple[str, ...]:
-        """Return the facts that ground these subgoals of the plan, all of them where none are named."""
-        wanted = range(self._roots) if numbers is None else list(numbers)
-        return tuple(dict.fromkeys(fact for item in self._grounded if item.subgoal in wanted for fact in item.facts))
-
     def serves(self, number: int) -> int | None:
         """Return the subgoal that an antecedent serves, None for the plan's own."""
         return self._serves.get(number)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from time import perf_counter
+from functools import cached_property
 from typing import Final
 
 from goalmem_cli.logic import Rule
-from goalmem_cli.ports import Backbone, LanguageModel, Observer
-from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.base import Engine, settled_by
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
-from goalmem_cli.reasoners.goal_mem.engine import NAME
-from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits
+from goalmem_cli.reasoners.goal_mem.plans import Decomposition
 from goalmem_cli.reasoners.goal_mem.seen.attempt import REPEATED, AttemptRun, Ended, Terms
 from goalmem_cli.reasoners.goal_mem.seen.board import Board
 from goalmem_cli.reasoners.goal_mem.seen.closing import reasons_to_check, verdict_in
@@ -25,65 +23,30 @@ from goalmem_cli.reasoners.goal_mem.seen.sight import Sight
 from goalmem_cli.reasoners.goal_mem.seen.steps import JsonSeenSteps
 from goalmem_cli.reasoners.goal_mem.seen.suggesting import as_likely
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, unproved
-from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Attempt, Checked, Contradicted, Ending, Fact, Grounded, Status, Trace
+from goalmem_cli.trace import Attempt, Checked, Ending, Fact, Status, Trace
 
 SEEN: Final = "seen"
 MOST_UNUSABLE = 2
 """After so many attempts that ended in unusable replies no further plan is asked for."""
 
 
-class GoalMemSeen:
-    """Answers a question from the facts that it shows a model, by a plan and a proof of which every binding is checked.
+class GoalMemSeen(Engine):
+    """The engine that plans and proves with the first facts in view.
 
     Model calls stay within B(D + 1) + 1 a question, or twice that where every reply needs its second try, for maximum
     breadth B (plans) and depth D (rounds of a plan after its first).
     """
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        model: LanguageModel,
-        prompts: PromptBook,
-        limits: Limits,
-        *,
-        strict: bool = False,
-        model_name: str = "",
-        adapter: str = "",
-        observer: Observer | None = None,
-    ) -> None:
-        self._backbone = backbone
-        self._steps: SeenSteps = JsonSeenSteps(model, prompts, limits.max_subgoals)
-        self._hashes = prompts.hashes
-        self._limits = limits
-        self._is_strict = strict
-        self._model_name = model_name
-        self._adapter = adapter
-        self._observer = observer or Unwatched()
+    planning = SEEN
 
-    def answer(self, question: Question) -> Trace:
-        """Return the trace of the question: answered, unknown, or failed where no attempt got a usable reply.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
-        started = perf_counter()
+    def _proved(self, question: Question, blank: Trace) -> Trace:
         sight = Sight(self._backbone, question, self._limits)
-        blank = Trace(
-            Status.UNKNOWN,
-            NAME,
-            question.text,
-            question.asked,
-            model=self._model_name,
-            asker=question.asker,
-            prompts=self._hashes,
-            adapter=self._adapter,
-            planning=SEEN,
-        )
-        trace = self._search(question, sight, blank)
-        return replace(trace, facts=sight.facts, usage=replace(trace.usage, seconds=perf_counter() - started))
+        return replace(self._search(question, sight, blank), facts=sight.facts)
+
+    @cached_property
+    def _steps(self) -> SeenSteps:
+        return JsonSeenSteps(self._model, self._prompts, self._limits.max_subgoals)
 
     def _search(self, question: Question, sight: Sight, trace: Trace) -> Trace:
         """Try plan after plan: the first written over the first facts, a later one as a reply proposed it."""
@@ -110,10 +73,7 @@ class GoalMemSeen:
         self, question: Question, board: Board, proof: Proof, breadth: int, sight: Sight, trace: Trace
     ) -> Trace:
         """Return the trace of a proved plan: worded from the same reply, and checked once more where that is due."""
-        items: list[Grounded | Contradicted] = sorted(
-            [*board.groundings, *board.contradicted], key=lambda item: item.subgoal
-        )
-        cited = tuple(dict.fromkeys(number for item in items for number in item.facts))
+        _, cited = settled_by(board.groundings, board.contradicted)
         trace = replace(trace, evidence=cited, substitution=board.substitution.bindings)
         trace, answer = _answer(question, board, proof, sight, trace)
         if answer is None:
