@@ -228,7 +228,7 @@ class _Reading:
                 else:
                     self._refused.add(report.path)
                     self.passed_over.add(one.path)
-                    self._run.screen.note(f"{one.path}: passed over, in none of the accepted formats")
+                    self._run.screen.note(f"{one.path}: passed over, {error.reason}")
             except UnclearDates as error:
                 self._unclear.append((one, report, error))
             except InputError as error:

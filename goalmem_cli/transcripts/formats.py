@@ -7,6 +7,7 @@ from pathlib import Path
 
 from goalmem_cli.errors import UnknownFormat, UsageError
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.nearest import nearest
 from goalmem_cli.transcripts.readers.agent_log import AgentLogReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
@@ -71,6 +72,7 @@ READERS: tuple[Reader, ...] = (
 # In these a first bracket is no sign of JSON: lists of things to do begin so, and messengers' lines.
 _NEVER_JSON = frozenset({".txt", ".md", ".markdown", ".csv", ".tsv", ".eml", ".mbox"})
 FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
+_HINT = "--format NAME reads it as that one, and says where it differs; goalmem ingest --formats lists them all"
 SUFFIXES: frozenset[str] = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
 
 
@@ -155,5 +157,15 @@ def _recognise(source: Source) -> Reader:
         # A document that is meant as JSON and is none: where it breaks says more than that nothing recognised it.
         for _ in records(source):
             pass
-    reason = f"in none of the accepted formats ({', '.join(FORMATS)})"
-    raise UnknownFormat(source.file, "", reason, "--format NAME reads it as that one, and says where it differs")
+    raise UnknownFormat(source.file, "", _why_unknown(glimpse, suffix), _HINT)
+
+
+def _why_unknown(glimpse: Glimpse, suffix: str) -> str:
+    """Return the reason with what the file comes nearest to; else with the formats that have its ending."""
+    if near := nearest(READERS, glimpse):
+        beside = f"nearest: {', '.join(f'{reader.name} ({reader.sign})' for reader in near)}"
+    elif suffix in SUFFIXES:
+        beside = f"with {suffix}: {', '.join(reader.name for reader in READERS if suffix in reader.suffixes)}"
+    else:
+        beside = f"they are {', '.join(FORMATS)}"
+    return f"in none of the accepted formats; {beside}"

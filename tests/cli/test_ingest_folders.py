@@ -19,6 +19,7 @@ def folder(tmp_path: Path) -> Path:
         "holiday/WhatsApp Chat with Ana.txt": CHAT,
         "holiday/notes.txt": "[ ] buy milk\n[x] water the plants\n",
         "holiday/user.json": json.dumps({"name": "me"}),
+        "holiday/element.json": json.dumps({"messages": [{"sender": "@ana:x.org", "content": {"body": "hi"}}]}),
         "slack/users.json": "[]",
         "slack/channels.json": json.dumps([{"id": "C1", "name": "general"}]),
         "slack/general/2023-12-31.json": json.dumps(
@@ -41,8 +42,9 @@ def test_other_files_of_a_folder_are_passed_over(goalmem: Goalmem, folder: Path)
         0,
         [("WhatsApp Chat with Ana.txt", "whatsapp"), ("slack", "slack")],
     )
-    for name in ("notes.txt", "user.json"):
-        assert f"{name}: passed over, in none of the accepted formats" in outcome.err
+    for name in ("notes.txt", "user.json", "element.json"):
+        assert f"{name}: passed over, in none of the accepted formats; " in outcome.err
+    assert "nearest: openai (" in outcome.err
 
 
 def test_a_file_given_by_name_has_to_be_a_transcript(goalmem: Goalmem, folder: Path) -> None:

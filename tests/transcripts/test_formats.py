@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.errors import InputError, UnknownFormat, UsageError
 from goalmem_cli.transcripts import FORMATS, READERS, detect, read_bytes, read_file
 from tests.transcripts.layouts import EXPORTS
 from tests.transcripts.test_agent_log import CLAUDE as AGENT_LOG
@@ -102,7 +102,7 @@ def test_an_export_is_detected_as_object_and_as_array(name: str) -> None:
         ("a.json", b"[1, " + LOCOMO + b"]", "locomo"),
         ("a.json", b'{"conversation": {"session_2": 5}}', "locomo"),
         ("a.JSON", CHAT, "openai"),
-        ("a.json", b'{"messages": 5}', "openai"),
+        ("a.json", b'{"messages": [5, {"role": "user", "content": 5}]}', "openai"),
         ("a.json", b'[{"mapping": {"a": {"message": 5}}}]', "chatgpt"),
         ("a.json", b'{"mapping": 5, "current_node": "x"}', "chatgpt"),
         ("a.json", b'[{"chat_messages": 5}]', "claude"),
@@ -110,10 +110,10 @@ def test_an_export_is_detected_as_object_and_as_array(name: str) -> None:
         ("a.json", b'{"session_3": [5, {"clean_text": 5}]}', "realtalk"),
         ("a.json", b'{"conversation": [5, {"from": 5}]}', "sharegpt"),
         ("a.jsonl", b'{"a": 1}\n{"conversations": [{"from": 5}]}', "sharegpt"),
-        ("a.json", b'[{"messages": []}]', "openai"),
+        ("a.json", b'[{"messages": []}, {"messages": [{"role": "assistant", "tool_calls": []}]}]', "openai"),
         ("a.json", LINES, "openai-jsonl"),
         ("a.jsonl", LINES, "openai-jsonl"),
-        ("a.ndjson", b'{"meta": 1}\n{"messages": []}', "openai-jsonl"),
+        ("a.ndjson", b'{"meta": 1}\n{"messages": [{"role": "x", "content": 5}]}', "openai-jsonl"),
         ("a.md", BOLD, "markdown"),
         ("a.markdown", b"## Ann\nx\n", "markdown"),
         ("-", LOCOMO, "locomo"),
@@ -137,6 +137,11 @@ def test_detection(name: str, data: bytes, expected: str) -> None:
         ("a.json", b"[]"),
         ("a.json", b'{"mapping": {"a": "b"}}'),
         ("a.json", b'{"conversations": [{"role": "x"}]}'),
+        ("a.json", b'{"messages": 5}'),
+        ("a.json", b'{"messages": []}'),
+        ("a.json", b'{"messages": [{"sender": "@ana:x.org", "content": {"body": "x"}}]}'),
+        ("a.json", b'{"messages": [{"role": "user", "parts": [{"text": "x"}]}]}'),
+        ("a.jsonl", b'{"messages": [{"author": "x"}]}'),
         ("a.jsonl", b'{"a": 1}'),
         ("a.jsonl", b"plain"),
         ("-", b"plain text"),
@@ -145,12 +150,32 @@ def test_detection(name: str, data: bytes, expected: str) -> None:
     ],
 )
 def test_unknown_formats(name: str, data: bytes) -> None:
-    """What no reader recognises is an error that names the accepted formats."""
-    with pytest.raises(InputError) as caught:
+    """What no reader recognises is an error that names formats, and the command that lists them all."""
+    with pytest.raises(UnknownFormat) as caught:
         detect(name, data)
 
-    assert all(format_name in caught.value.message for format_name in FORMATS)
-    assert caught.value.hint
+    assert caught.value.reason.startswith("in none of the accepted formats; ")
+    assert any(format_name in caught.value.reason for format_name in FORMATS)
+    assert "goalmem ingest --formats" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "beside"),
+    [
+        ("a.json", b'{"messages": [{"creator": 5, "body": "x"}]}', "nearest: google-chat ("),
+        ("a.json", b'{"messages": [{"role": "user", "parts": []}]}', "nearest: openai ("),
+        ("a.jsonl", b'{"messages": [{"role": "user", "text": "x"}]}', "nearest: openai ("),
+        ("a.md", b"plain text", "with .md: cursor, signal, markdown"),
+        ("a.json", b"{}", "with .json: realtalk, "),
+        ("-", b"plain text", "they are goalmem, "),
+    ],
+)
+def test_an_unknown_format_names_the_nearest(name: str, data: bytes, beside: str) -> None:
+    """First by the keys that a format is recognised by; without any, those with that ending; without one, all."""
+    with pytest.raises(UnknownFormat) as caught:
+        detect(name, data)
+
+    assert f"; {beside}" in caught.value.reason
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ class OpenaiReader:
 
     name = "openai"
     suffixes = (".json",)
-    sign = "messages with `role`, or objects with `messages`"
+    sign = "messages with `role` and `content`, or objects with `messages` of them"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document holds a message or a `messages` key where this format has them."""
+        """Return whether the document holds a message, or a list `messages` with one in it."""
         if glimpse.document is not None and isinstance(glimpse.document.value, list):
             return glimpse.has_record(lambda item: is_message(item) or is_conversation(item))
         return glimpse.has_record(is_conversation)
@@ -40,7 +40,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
     text = JsonText(source, source.chunks())
     if text.peek() != "[":
         yield from drafts_of_listings(source, [Listing(text, source.file, "", "messages")], messages_of)
-    elif Glimpse.from_source(source).has_record(is_conversation):
+    elif Glimpse.from_source(source).has_record(lists_messages):
         listings = (Listing(text, source.file, f"[{index}]", "messages") for index in text.elements())
         yield from drafts_of_listings(source, listings, messages_of)
     else:
@@ -76,12 +76,17 @@ def _drafts_from_listing(
 
 
 def is_message(node: Node) -> bool:
-    """Return whether the value is meant as a message."""
-    return node.has("role")
+    """Return whether the value is meant as a message: others' have a `role` as well, but no `content` beside it."""
+    return node.has("role") and (node.has("content") or node.has("tool_calls"))
 
 
 def is_conversation(node: Node) -> bool:
-    """Return whether the value is meant as a conversation of messages."""
+    """Return whether the value is meant as a conversation, of which one of the first messages tells."""
+    return lists_messages(node) and any(map(is_message, node.child("messages").elements()))
+
+
+def lists_messages(node: Node) -> bool:
+    """Return whether the value has the place of a conversation's messages."""
     return node.has("messages")
 
 

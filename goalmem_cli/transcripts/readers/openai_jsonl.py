@@ -10,6 +10,7 @@ from goalmem_cli.transcripts.readers.openai import (
     drafts_from_messages,
     is_conversation,
     is_message,
+    lists_messages,
 )
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -22,7 +23,7 @@ class OpenaiJsonlReader:
 
     name = "openai-jsonl"
     suffixes = (".jsonl", ".ndjson", ".json")
-    sign = "messages or conversations with `role`, one a line"
+    sign = "messages with `role` and `content`, or objects with `messages` of them, one a line"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a message or a conversation."""
@@ -38,7 +39,7 @@ class OpenaiJsonlReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
-    if Glimpse.from_source(source).has_line(is_conversation):
+    if Glimpse.from_source(source).has_line(lists_messages):
         yield from source.readable(json_lines(source), lambda node: drafts_from_conversation(source, node))
     else:
         yield from drafts_from_messages(source, json_lines(source))

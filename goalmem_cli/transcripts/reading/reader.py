@@ -25,7 +25,7 @@ class Reader(Protocol):
 
     @property
     def sign(self) -> str:
-        """What a file is recognised by, in a few words."""
+        """What a file is recognised by, in a few words; keys of JSON stand in backticks."""
         ...
 
     def recognises(self, glimpse: Glimpse) -> bool:
