@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from enum import StrEnum
 
+from goalmem_cli.logic.dates import spoken_in
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.relative import Expression
 from goalmem_cli.logic.verbs import BASES
+from goalmem_cli.records import Turn
 
 _TITLE = r"(?<!\bmr)(?<!\bmrs)(?<!\bms)(?<!\bdr)(?<!\bst)(?<!\bprof)(?<!\bvs)(?<![ap]\.m)"
 _SENTENCE = re.compile(rf"{_TITLE}[.!?…]+[\"')\]]*(?=\s|$)|[\n;()\[\]]|\s[-–—]+\s|—", re.IGNORECASE)
@@ -85,10 +88,14 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause, with the words about time in it."""
+    """A clause, with the words about time in it, and the day on which it was said."""
 
     text: str
     spoken: tuple[Spoken, ...] = ()
+    day: date | None = None
+
+    def __add__(self, other: Clause) -> Clause:
+        return Clause(f"{self.text} {other.text}".strip(), self.spoken + other.spoken, other.day or self.day)
 
     @property
     def is_just_done(self) -> bool:
@@ -113,28 +120,40 @@ class _Piece:
     goes_on: bool = False
 
 
-def clauses_of(text: str, spoken: Sequence[Expression]) -> list[Clause]:
-    """Return the clauses of a text in order; `spoken` are its words about time."""
-    pieces = [piece for sentence in _sentences(text) for piece in _pieces(text, sentence, spoken)]
-    return [_clause(text, piece, spoken) for piece in pieces]
+def clauses_of(turns: Sequence[Turn]) -> list[Clause]:
+    """Return the clauses of the turns that say something, in order, each with the times that are said of it alone.
 
-
-def with_times_apart(clauses: Sequence[Clause]) -> list[Clause]:
-    """Return the clauses that say something, each with the times that are said of it alone.
-
-    "That was last week" dates what was said right before; "Last week!" with nothing before it, what follows.
+    "That was last week" dates what was said right before; "Last week!" with nothing before it, what follows. The first
+    clause behind a question answers it, and is one with it.
     """
+    found: list[Clause] = []
+    for turn in turns:
+        own = _of_turn(turn)
+        if own and found and found[-1].text.endswith("?"):
+            found[-1:] = [found[-1] + own.pop(0)]
+        found += own
+    return _with_times_apart(found)
+
+
+def _of_turn(turn: Turn) -> list[Clause]:
+    text, day = turn.text, None if turn.said is None else turn.said.date()
+    spoken = spoken_in(text, turn.said)
+    pieces = [piece for sentence in _sentences(text) for piece in _pieces(text, sentence, spoken)]
+    return [replace(_clause(text, piece, spoken), day=day) for piece in pieces]
+
+
+def _with_times_apart(clauses: Sequence[Clause]) -> list[Clause]:
     kept: list[Clause] = []
-    waiting: tuple[Spoken, ...] = ()
+    waiting = Clause("")
     for clause in clauses:
         if clause.stems:
-            kept.append(Clause(clause.text, waiting + clause.spoken))
-            waiting = ()
+            kept.append(replace(clause, spoken=waiting.spoken + clause.spoken))
+            waiting = Clause("")
         elif kept:
-            kept[-1] = Clause(kept[-1].text, kept[-1].spoken + clause.spoken)
+            kept[-1] = replace(kept[-1], spoken=kept[-1].spoken + clause.spoken)
         else:
-            waiting += clause.spoken
-    return kept or [Clause(" ".join(clause.text for clause in clauses), waiting)]
+            waiting += clause
+    return kept or [waiting]
 
 
 def telling(told: str, clauses: Sequence[Clause]) -> Clause | None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
-from goalmem_cli.backbones.remem.clauses import Clause, Spoken, clauses_of, telling, with_times_apart
-from goalmem_cli.logic.dates import say_period, spoken_in
+from goalmem_cli.backbones.remem.clauses import Spoken, clauses_of, telling
+from goalmem_cli.logic.dates import say_period
 from goalmem_cli.logic.days import Period, single
 from goalmem_cli.logic.relative import Bound, Expression
 from goalmem_cli.records import Turn, Unit
@@ -260,23 +260,15 @@ class _Heard:
 
 def _heard(told: str, turns: Sequence[Turn]) -> _Heard:
     """Return whose times are told: first of those words that stand in what is told, then of its clause."""
-    clauses: list[Clause] = []
-    days: dict[int, date] = {}
-    for turn in turns:
-        found = clauses_of(turn.text, spoken_in(turn.text, turn.said))
-        clauses += found
-        if turn.said is not None:
-            days |= {id(clause): turn.said.date() for clause in found}
-    just = {clause.text: days[id(clause)] for clause in clauses if id(clause) in days and clause.is_just_done}
-    clauses = with_times_apart(clauses)
+    clauses = clauses_of(turns)
     spoken = [each for clause in clauses for each in clause.spoken]
     clause = telling(told, clauses)
     own = tuple(each for each in spoken if each.words.casefold() in told.casefold())
     is_told = bool(own)
     if not own and clause is not None:
         own = clause.spoken
-        if not own and clause.text in just:
-            own = (Spoken("just", Expression(0, 0, (single(just[clause.text]),))),)
+        if not own and clause.is_just_done and clause.day is not None:
+            own = (Spoken("just", Expression(0, 0, (single(clause.day),))),)
     return _Heard(own, tuple(each for each in spoken if each not in own), is_told, is_told or clause is not None)
 
 
