@@ -68,7 +68,8 @@ class Conversation:
     `continues` is True for each that goes on where the conversation before it stopped, `goes_on` for each that another
     follows. `derived`, `edges` and `ledger` are what an exported store gives back with its turns: what backbones made
     of them, and from which parts; `is_exported` says that the name is the one it had there. `file` is the file it was
-    read from, where that is known: two conversations of one file are never one.
+    read from, where that is known: two conversations of one file are never one. `is_named` says that somebody chose the
+    name, so that it is the stored conversation of that name, and goes on with it.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Conversation:
     goes_on: bool = False
     ledger: tuple[Derived, ...] = ()
     file: str | None = None
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

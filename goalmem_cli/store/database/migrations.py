@@ -107,6 +107,11 @@ def m006_times_read_again(run: Run) -> None:
     _annotate(run)
 
 
+def m007_files(run: Run) -> None:
+    """A conversation knows the file that it was last read from; of those stored before it is not known."""
+    run("ALTER TABLE conversations ADD COLUMN file VARCHAR")
+
+
 def _annotate(run: Run) -> None:
     """Bring the attribute of times of the turns' units to what this goalmem reads in their texts."""
     run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
@@ -136,6 +141,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m004_ledger", m004_ledger),
     ("m005_follows", m005_follows),
     ("m006_times_read_again", m006_times_read_again),
+    ("m007_files", m007_files),
 )
 
 
