@@ -129,6 +129,11 @@ def _reannotated(text: str, said: str | None, attributes: str) -> str:
     return json.dumps(others | times, sort_keys=True)
 
 
+def m007_attributes_of_turns(run: Run) -> None:
+    """A turn keeps what its transcript says beside the text, as JSON; NULL stands for nothing."""
+    run("ALTER TABLE turns ADD COLUMN attributes VARCHAR")
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m001_initial", m001_initial),
     ("m002_times_and_lifecycle", m002_times_and_lifecycle),
@@ -136,6 +141,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m004_ledger", m004_ledger),
     ("m005_follows", m005_follows),
     ("m006_times_read_again", m006_times_read_again),
+    ("m007_attributes_of_turns", m007_attributes_of_turns),
 )
 
 
