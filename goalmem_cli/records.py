@@ -71,7 +71,8 @@ class Conversation:
     `continues` is True for each that goes on where the conversation before it stopped, `goes_on` for each that another
     follows. `derived`, `edges` and `ledger` are what an exported store gives back with its turns: what backbones made
     of them, and from which parts; `is_exported` says that the name is the one it had there. `file` is the file it was
-    read from, where that is known: two conversations of one file are never one.
+    read from, where that is known: two conversations of one file are never one. `is_named` says that somebody chose the
+    name, so that it is the stored conversation of that name, and goes on with it.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Conversation:
     goes_on: bool = False
     ledger: tuple[Derived, ...] = ()
     file: str | None = None
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,8 @@ class Question:
     """A question, who asks it, when, and of which conversations (None: all).
 
     `as_of` is set only when the asker gave a time: it then hides everything said later. `asked` is the time that the
-    question's own relative times are read against.
+    question's own relative times are read against. `wants_all` asks to look for more of a list until nothing that is
+    likely to belong to it is left.
     """
 
     text: str
@@ -230,6 +233,7 @@ class Question:
     asker: str | None = None
     conversations: tuple[str, ...] | None = None
     as_of: datetime | None = None
+    wants_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

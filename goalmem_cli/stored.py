@@ -46,7 +46,8 @@ class Added:
 
     `conversation` is the name under which the transcript is stored; `turns` counts the transcript's turns, `new_turns`
     those that were not stored before; `replaced` labels the turns whose stored text gave way; `units` counts the units
-    that were indexed for the first time or again.
+    that were indexed for the first time or again. `beside` is a stored conversation that says the same or begins with
+    it, and was kept as another one.
     """
 
     conversation: str
@@ -54,6 +55,7 @@ class Added:
     new_turns: int = 0
     replaced: tuple[str, ...] = ()
     units: int = 0
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def ask(
     adapter: options.Adapter = None,
     backbone: options.Backbone = None,
     planning: options.Planning = None,
+    wants_all: options.All = False,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
     max_steps: options.MaxSteps = None,
@@ -74,7 +75,7 @@ def ask(
 ) -> int:
     """Answer a question from memory; the answer alone is on stdout. Exits with 1 when memory does not answer it."""
     text = _question_text(question)
-    terms = Terms(conversation, asker, hidden_after(as_of), is_traced=trace, is_remembered=remember)
+    terms = Terms(conversation, asker, hidden_after(as_of), (), trace, remember, wants_all)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
@@ -121,7 +122,8 @@ class Terms:
     """On what terms questions are asked.
 
     `conversations`, `asker` and `as_of` are those typed, None where they were not; `besides` are conversations that
-    count whichever were chosen. `is_remembered` says that questions become turns, so that somebody has to have asked.
+    count whichever were chosen. `is_remembered` says that questions become turns, so that somebody has to have asked;
+    `wants_all` is what a `Question` has.
     """
 
     conversations: Sequence[str] | None = None
@@ -130,6 +132,7 @@ class Terms:
     besides: tuple[str, ...] = ()
     is_traced: bool = False
     is_remembered: bool = False
+    wants_all: bool = False
 
 
 class Asking:
@@ -262,7 +265,7 @@ class Asking:
         asker = chosen_asker(terms.asker, stored, scope)
         if asker is None and terms.is_remembered:
             asker = USER_ROLE
-        return Question(text, terms.as_of or local_now(), asker, scope, terms.as_of)
+        return Question(text, terms.as_of or local_now(), asker, scope, terms.as_of, terms.wants_all)
 
 
 def show(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from goalmem_cli.cli import bench_came, bench_labels, bench_speed, bench_sums, bench_tools, options
+from goalmem_cli.cli import bench_came, bench_entries, bench_labels, bench_speed, bench_sums, bench_tools, options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
@@ -143,6 +143,9 @@ def times(
     return 0
 
 
+group.command("entries", epilog=examples("goalmem bench entries sample_convos/momoco.json --verbose"))(
+    bench_entries.entries
+)
 group.command("speed", epilog=examples("goalmem bench speed --only calls,batch", "goalmem bench speed --units 1000"))(
     bench_speed.speed
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,19 +14,15 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.ingest_report import FileReport, document_of, few, line_of, warn_of_skipped
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, is_terminal, standard_input_file
 from goalmem_cli.errors import InputError, UnclearDates, UnknownFormat, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Conversation
-    from goalmem_cli.render.console import Screen
     from goalmem_cli.store import Store
     from goalmem_cli.stored import Added
     from goalmem_cli.transcripts import Found, Order, Source
-
-SCHEMA_VERSION = 1
-_NAMED = 10
-"""How many turns that were replaced are named."""
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")]
 Format = Annotated[
@@ -35,6 +31,10 @@ Format = Annotated[
 StrictInput = Annotated[
     bool,
     typer.Option("--strict-input", help="Refuse a file for one record that cannot be read, instead of skipping it."),
+]
+Continues = Annotated[
+    str | None,
+    typer.Option("--conversation", metavar="NAME", help="The stored conversation that standard input goes on with."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
 
@@ -69,27 +69,17 @@ DayFirst = Annotated[
 MonthFirst = Annotated[bool, typer.Option("--month-first", help="05/03/23 is May 3, in chats that leave it open.")]
 
 
-@dataclass(slots=True)
-class FileReport:
-    """What one file held, and how much of it was new; it grows while the store takes what the file holds."""
-
-    path: str
-    format: str = ""
-    conversations: int = 0
-    turns: int = 0
-    new_turns: int = 0
-    replaced: list[str] = field(default_factory=list)
-    skipped: list[InputError] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the command line says of files: what they leave open, and whether one bad record refuses them."""
+    """What the command line says of files: what they leave open, and whether one bad record refuses them.
+
+    `conversation` is the one that standard input goes on with.
+    """
 
     order: Order | None
     columns: Mapping[str, str]
     is_strict: bool
+    conversation: str | None = None
 
 
 def register(app: typer.Typer) -> None:
@@ -111,6 +101,7 @@ def ingest(
     formats: Formats = False,  # noqa: ARG001 - its callback answers it
     day_first: DayFirst = False,
     month_first: MonthFirst = False,
+    conversation: Continues = None,
     dry_run: DryRun = False,
     strict_input: StrictInput = False,
     json: options.Json = False,
@@ -120,7 +111,9 @@ def ingest(
     """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new."""
     from goalmem_cli.wiring import open_store
 
-    told = _Told(_order(day_first=day_first, month_first=month_first), _columns(columns), strict_input)
+    told = _Told(_order(day_first=day_first, month_first=month_first), _columns(columns), strict_input, conversation)
+    if conversation is not None and STANDARD_INPUT not in map(str, paths):
+        raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
     files, errors = _found(paths)
     for error in errors:
@@ -139,7 +132,7 @@ def ingest(
         reading.tell(is_dry=dry_run, is_said=not json)
     errors += [*reading.errors, *_barren(run, files, reading)]
     if json:
-        run.screen.document(_document(reading.reports, errors))
+        run.screen.document(document_of(reading.reports, errors))
     return InputError.exit_code if errors else 0
 
 
@@ -198,13 +191,16 @@ class _Reading:
         """Say what each file held, and leave out those of which nothing was taken because of an error."""
         self.reports = [report for report in self.reports if report.turns or report.path not in self._refused]
         for report in self.reports:
-            _warn_of_skipped(self._run.screen, report)
+            warn_of_skipped(self._run.screen, report)
             for note in report.notes:
                 self._run.screen.note(f"{report.path}: {note}")
             if report.replaced:
-                self._run.screen.note(f"{report.path}: changed text replaces what was stored: {_few(report.replaced)}")
+                self._run.screen.note(f"{report.path}: changed text replaces what was stored: {few(report.replaced)}")
+            if report.beside:
+                kept = "kept as new, though what they say is also told by or begins as"
+                self._run.screen.note(f"{report.path}: {kept} {few(report.beside)} of another file")
             if is_said:
-                self._run.screen.report(_line(report, is_dry=is_dry))
+                self._run.screen.report(line_of(report, is_dry=is_dry))
 
     def _conversations(self, files: list[Found], reach: Callable[[str, int, int], None]) -> Iterator[Conversation]:
         """Yield what the files hold, each conversation under the report of its file."""
@@ -220,8 +216,9 @@ class _Reading:
                     for conversation in conversations_in(source, self._form):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
+                        named = self._named(replace(conversation, file=_place_of(report.path)), report)
                         self._under_way.append((report, not conversation.continues))
-                        yield replace(conversation, file=report.path)
+                        yield named
             except UnknownFormat as error:
                 if one.is_named:
                     self._refuse(report, error)
@@ -233,6 +230,20 @@ class _Reading:
                 self._unclear.append((one, report, error))
             except InputError as error:
                 self._refuse(report, error)
+
+    def _named(self, conversation: Conversation, report: FileReport) -> Conversation:
+        """Return the conversation, of standard input as the one that it goes on with, where that was named.
+
+        Raises:
+            InputError: there is a second one.
+        """
+        if self._told.conversation is None or report.path != STANDARD_INPUT:
+            return conversation
+        begun = report.conversations + sum(one is report for one, _ in self._under_way)
+        if begun and not conversation.continues:
+            reason = "it holds several conversations, and --conversation names one"
+            raise InputError(STANDARD_INPUT, "its second conversation", reason, "give one conversation at a time")
+        return replace(conversation, name=self._told.conversation, is_named=True)
 
     @contextmanager
     def _source(
@@ -258,11 +269,17 @@ class _Reading:
         report.turns += added.turns
         report.new_turns += added.new_turns
         report.replaced += added.replaced
+        report.beside += [added.beside] if added.beside else []
 
     def _refuse(self, report: FileReport, error: InputError) -> None:
         self._refused.add(report.path)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
+
+
+def _place_of(path: str) -> str:
+    """Return the file's path as a conversation keeps it, by which the same file is known again."""
+    return path if path == STANDARD_INPUT else str(Path(path).resolve())
 
 
 def _columns(text: str) -> dict[str, str]:
@@ -327,50 +344,3 @@ def _barren(run: Invocation, files: Iterable[Found], reading: _Reading) -> list[
     for error in errors:
         run.screen.error(error.message, error.hint)
     return errors
-
-
-def _warn_of_skipped(screen: Screen, report: FileReport) -> None:
-    """Name the first records of the file that could not be read, and say how many there are."""
-    from goalmem_cli.render.text import counted
-
-    if not report.skipped:
-        return
-    records = counted(len(report.skipped), "record")
-    screen.warn(f"{report.path}: {records} could not be read and left out; --strict-input refuses such a file")
-    for error in report.skipped[:_NAMED]:
-        screen.note(f"  {error.message}")
-    if len(report.skipped) > _NAMED:
-        screen.note(f"  and {len(report.skipped) - _NAMED} more: --json lists them all")
-
-
-def _line(report: FileReport, *, is_dry: bool) -> str:
-    from goalmem_cli.render.text import counted
-
-    would = "would be " if is_dry else ""
-    new = f"{report.new_turns} new {would}stored" if report.new_turns else "nothing new"
-    replaced = f", {len(report.replaced)} {would}replaced" if report.replaced else ""
-    held = f"{counted(report.conversations, 'conversation')}, {counted(report.turns, 'turn')}"
-    return f"{report.path}: {report.format}, {held}, {new}{replaced}"
-
-
-def _few(labels: list[str]) -> str:
-    more = len(labels) - _NAMED
-    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _document(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:
-    keys = ("path", "format", "conversations", "turns", "new_turns")
-    reports = list(reports)
-    lists = {
-        "skipped": [_row(error) for report in reports for error in report.skipped],
-        "failed": [_row(error) for error in errors],
-    }
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "files": [{key: getattr(report, key) for key in keys} for report in reports],
-        **{name: rows for name, rows in lists.items() if rows},
-    }
-
-
-def _row(error: InputError) -> dict[str, str]:
-    return {"path": error.path, "place": error.place, "reason": error.reason}

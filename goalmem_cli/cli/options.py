@@ -104,6 +104,14 @@ Planning = Annotated[
         "it sees any [default: seen, or blind of small models].",
     ),
 ]
+All = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="Look for more of a list until nothing that is likely to belong to it is left; one look more is the "
+        "default.",
+    ),
+]
 MaxBreadth = Annotated[
     int | None,
     typer.Option(

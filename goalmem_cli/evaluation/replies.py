@@ -153,7 +153,7 @@ class GoldReplies:
         wording = keys["wording"]
         verdicts = wording.get("enum") if isinstance(wording, Mapping) else None
         return _nothing(status) | {
-            "groundings": [entry | {"instead": False} for entry in found.values()],
+            "groundings": [entry | {"why": "", "instead": False} for entry in found.values()],
             "open": [self._open(line) for line in open_],
             "wording": "unknown" if verdicts and answer not in verdicts else answer,
         }

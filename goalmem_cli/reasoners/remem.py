@@ -172,6 +172,8 @@ def _counted(found: Found) -> list[str]:
     parts = []
     if found.total is not None:
         parts.append(f"{found.total} match{' only by words of the name' if found.is_loose else ''}")
+    if found.open:
+        parts.append(f"{found.open} more may, but nobody knows just when they were")
     if found.without_time:
         parts.append(f"{found.without_time} more without a time")
     if found.number is not None:

@@ -15,6 +15,7 @@ LABELS: Mapping[str, str] = {
     "mem0_f1": "F1 (Mem0)",
     "bleu1": "BLEU-1",
     "exact": "exact match",
+    "exact_strict": "strict match",
     "set_precision": "set precision",
     "set_recall": "set recall",
     "set_f1": "set F1",
@@ -30,6 +31,10 @@ LABELS: Mapping[str, str] = {
 }
 """What the tables call a metric that does not go by its own name."""
 
+_EXACT_MATCHES = (
+    "exact match is SQuAD's, case, punctuation, articles and blanks aside, which HippoRAG 2 counts and REMem reports "
+    "for Test of Time; strict match sets aside case and the blanks around alone, and is in no paper here"
+)
 _DISTRIBUTIONS = {"breadth": "decompositions tried", "depth": "refinements", "subgoals": "subgoals"}
 
 Member = tuple[Summary, Row]
@@ -183,9 +188,10 @@ def _row_notes(summary: Summary, row: Row) -> Iterator[str]:
 def _answers(members: Sequence[Member]) -> Iterator[Figures]:
     names = [name for name in ANSWERS if any(name in row.metrics for _, row in members)]
     judges = dict.fromkeys(f"{each.judge[0]} ({each.judge[1]})" for each, _ in members if each.judge is not None)
-    note = f"judged by {', '.join(judges)}" if judges else ""
+    said = [_EXACT_MATCHES] if "exact" in names else []
+    said += [f"judged by {', '.join(judges)}"] if judges else []
     columns = {label(name): [row.metrics.get(name) for _, row in members] for name in names}
-    yield _intervals("Answers", members, columns, share, note)
+    yield _intervals("Answers", members, columns, share, "; ".join(said))
 
 
 def _categories(members: Sequence[Member]) -> Iterator[Figures]:

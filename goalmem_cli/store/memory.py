@@ -12,7 +12,7 @@ from goalmem_cli.store.changes import answers, deriving
 from goalmem_cli.store.changes.adding import Adding
 from goalmem_cli.store.changes.exporting import CONTENT_TABLES, documents, write_lines
 from goalmem_cli.store.changes.forgetting import Forgetting
-from goalmem_cli.store.changes.identity import storable
+from goalmem_cli.store.changes.previewing import preview
 from goalmem_cli.store.changes.reembedding import Reembedding
 from goalmem_cli.store.changes.removal import remove_store
 from goalmem_cli.store.looks import Looks
@@ -65,12 +65,14 @@ class Store(Looks):
     def preview_all(
         self, conversations: Iterable[Conversation], *, report: Callable[[Added], None] = unreported
     ) -> list[Added]:
-        """Report what `add_all` would do with each conversation by itself; see `SupportsAdding`."""
+        """Report what `add_all` would do with the conversations; see `SupportsAdding`."""
         done: list[Added] = []
-        adding = Adding(self._parts)
-        for conversation in conversations:
-            done += adding.preview([storable(conversation)])
-            report(done[-1])
+
+        def take(added: Added) -> None:
+            done.append(added)
+            report(added)
+
+        preview(self._parts, conversations, take)
         return done
 
     def add_answer(self, text: str, question: Turn, cited: Sequence[str], attributes: Mapping[str, object]) -> Unit:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem.times import (
+    Course,
     Event,
     Judged,
     Verdict,
@@ -79,8 +80,10 @@ def test_a_written_period_is_read_as_it_was(one: object, other: object) -> None:
         ("I moved at the end of the season.", "2023-04", Verdict.INFERRED, "April 2023"),
         ("I moved.", "", None, ""),
         ("I moved.", "soon", Verdict.CORRECTED, ""),
-        ("I moved yesterday and left on 1 May 2021.", "2020", Verdict.CORRECTED, ""),
-        ("I moved yesterday and left on 1 May 2021.", "", None, ""),
+        ("I moved yesterday and left on 1 May 2021.", "2020", Verdict.CORRECTED, "7 May 2023"),
+        ("I moved yesterday and left on 1 May 2021.", "", Verdict.RESOLVED, "7 May 2023"),
+        ("I moved yesterday or on 1 May 2021.", "2020", Verdict.CORRECTED, ""),
+        ("I moved yesterday or on 1 May 2021.", "", None, ""),
         ("I moved yesterday and left on 1 May 2021.", "2021-05-01", Verdict.AGREED, "1 May 2021"),
     ],
 )
@@ -153,3 +156,48 @@ def test_without_a_time_of_speaking_only_dates_are_checked() -> None:
 
     assert judge_point("2023-05-06", "Priya moved.", timeless).verdict is Verdict.INFERRED
     assert judge_point("", "Priya moved.", timeless) == Judged(Event())
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "verdict", "event"),
+    [
+        ("I had that performance!", "Priya had that performance.", Verdict.INFERRED, "by 8 May 2023, nobody knows when"),
+        ("I had that performance last week!", "Priya had that performance.", Verdict.AGREED, "1-7 May 2023"),
+        ("I perform tomorrow.", "Priya performed.", Verdict.CORRECTED, "9 May 2023"),
+        ("I had that performance. I sing tomorrow.", "Priya had that performance.", Verdict.INFERRED,
+         "by 8 May 2023, nobody knows when"),
+    ],
+)  # fmt: skip
+def test_before_the_message_nobody_knows_when(text: str, told: str, verdict: Verdict, event: str) -> None:
+    """It can be said, shows as such, and gives way to what the clause knows better."""
+    judged = judge_point("before", told, said(text))
+
+    assert (judged.verdict, judged.event.text) == (verdict, event)
+    assert judged.event.bounds[1] is not None
+
+
+def test_what_was_before_is_a_unit_of_its_own_course() -> None:
+    """Its beginning is open, its end the day of the message at the latest, and it says that it was once."""
+    unit = gist(replace(turns()[0], text="I had that performance."), "Priya had that performance.", "before")
+    spoken = gist(replace(turns()[0], text="I have to finish before Friday."), "Priya has to finish.")
+
+    assert unit.text == "Priya had that performance (by 8 May 2023, nobody knows when)."
+    assert (unit.event_from, str(unit.event_to)[:10], unit.attributes["course"]) == (None, "2023-05-08", "before")
+    assert spoken.text == "Priya has to finish (by 11 May 2023, nobody knows when)."
+    assert judge_point("before", "Priya sang.", [replace(turns()[0], said=None)]) == Judged()
+
+
+def test_what_is_after_a_time_is_once_and_open() -> None:
+    """No state since then, but one event, nobody knows when."""
+    judged = judge_point("", "Priya moves", said("I will move after 3 June 2023."))
+
+    assert judged.event.text == "from 4 June 2023 on, nobody knows when"
+    assert (judged.event.bounds[1], judged.event.attributes) == (None, {"course": "after"})
+
+
+def test_a_span_until_before_ends_by_the_message() -> None:
+    """A state that is over by now ends on the day of the message at the latest; no beginning is made of it."""
+    span = judge_span("2018", "before", "Priya coached E95", said("I coached E95, and that is over."))
+
+    assert span.event.text == "from 2018 to 8 May 2023"
+    assert judge_span("before", "", "Priya coached E95", said("I coached E95.")) == Judged(Event(course=Course.DURING))

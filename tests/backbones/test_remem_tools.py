@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem import NAME
+from goalmem_cli.backbones.remem.graph import LINKS, phrase_edges, phrase_units
 from goalmem_cli.backbones.remem.times import period_of
 from goalmem_cli.backbones.remem.tools import (
     Aggregation,
@@ -25,13 +26,15 @@ from goalmem_cli.backbones.remem.tools import (
     semantic_retrieve,
 )
 from goalmem_cli.errors import UsageError
-from goalmem_cli.records import Query
-from goalmem_cli.store.looking.episodes import GIST, Bound, Operator, Ordering, Sought, Times
+from goalmem_cli.records import Conversation, Edge, Part, Query
+from goalmem_cli.store.looking.episodes import GIST, PHRASE, SYNONYMY, Bound, Operator, Ordering, Sought, Times
 from goalmem_cli.store.looking.reader import Reader
 from goalmem_cli.store.memory import Store
-from tests.backbones.remem_samples import SAID, stored
+from goalmem_cli.stored import Derivation
+from tests.backbones.remem_samples import SAID, fact, gist, stored, turns
 from tests.conftest import examples
-from tests.store.histories import DEEDS, NAMES, THINGS, in_order, matching, remembered
+from tests.store.histories import DEEDS, NAMES, THINGS, in_order, matching, possible, remembered
+from tests.store.samples import open_store
 
 EVERYWHERE = Query("")
 
@@ -213,16 +216,17 @@ def test_a_thousand_facts_are_counted_and_ordered_as_a_reference_does(
     sought = Sought(subject, predicate, thing, times)
     if not matching(replace(sought, times=Times())):
         sought = replace(sought, is_loose=True)
-    expected = matching(sought)
+    expected, others = matching(sought), possible(sought)
     found = find_entity_contexts(
         past, EVERYWHERE, subject=names[0], predicate=names[1], object=names[2], times=times,
         limit=limit, ordering=ordering, offset=offset, aggregation=aggregation, top=7,
     )  # fmt: skip
 
-    assert [hit.unit.id for hit in found.facts] == in_order(expected, ordering)[offset:][
-        : 7 if limit is None else limit
-    ]
-    assert (found.total, found.is_loose) == (len(expected), sought.is_loose and len(expected) > 0)
+    ids = in_order(expected, ordering) + in_order(others, ordering)
+
+    assert [hit.unit.id for hit in found.facts] == ids[offset:][: 7 if limit is None else limit]
+    assert (found.total, found.open) == (len(expected), len(others))
+    assert found.is_loose == (sought.is_loose and bool(ids))
     assert (
         found.number
         == {
@@ -255,3 +259,71 @@ def test_the_scope_holds_for_every_tool(reader: Reader, store: Store) -> None:
         assert run(reader, EVERYWHERE, call).hits
         assert {hit.unit.labels for hit in run(reader, early, call).hits} == {("D1:1",)}
         assert not run(reader, Query("", conversations=("elsewhere",)), call).hits
+
+
+SPANS = (("I had that performance.", "before"), ("I performed on 3 May 2023.", "2023-05-03"), ("I perform.", ""))
+
+
+@pytest.fixture(scope="module")
+def open_times(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """A store whose facts and gists are before the message, on a day, and without a time of their own."""
+    memory = open_store(tmp_path_factory.mktemp("open"), dimension=64)
+    said = turns(texts=[text for text, _ in SPANS])
+    memory.add(Conversation("chat", "openai", tuple(said), "chat"))
+    units = [
+        unit
+        for turn, (_, when), name in zip(said, SPANS, ("Priya", "Tom", "Wen"), strict=True)
+        for unit in (fact(turn, name, "performed", "dance", when), gist(turn, f"{name} performed a dance.", when))
+    ]
+    memory.derive(NAME, [Derivation(Part("chat", "0", tuple(said)), tuple(units))])
+    facts, gists = ([unit for unit in units if unit.kind == kind] for kind in ("fact", "gist"))
+    near = [Edge(gists[2].id, other.id, SYNONYMY, 0.9) for other in gists[:2]]
+    memory.shared(NAME, PHRASE, phrase_units(facts), [*phrase_edges(gists, facts), *near], links=LINKS)
+    with memory.reading() as reading:
+        yield reading
+
+
+WHEN_OPEN: list[tuple[Times, list[str], int]] = [
+    (during(end="2023-05"), ["Tom", "Wen", "Priya"], 0),
+    (during(start="2023-05"), ["Tom", "Wen", "Priya"], 1),
+    (during("2023-05-01", end="2023-05-04"), ["Tom", "Priya"], 1),
+    (during("2023-05-09"), [], 0),
+    (during("2020", "le", "2020", "ge"), ["Priya"], 1),
+    (during(end="2023-05-07", end_operator="lt"), ["Tom", "Priya"], 1),
+]
+
+
+@pytest.mark.parametrize(("times", "names", "maybe"), WHEN_OPEN)
+def test_what_is_open_is_treated_as_open_by_every_tool(
+    open_times: Reader, times: Times, names: list[str], maybe: int
+) -> None:
+    """What was before the message may have been at any time before: it stands behind what surely fits, and apart."""
+    found = find_entity_contexts(open_times, EVERYWHERE, predicate="performed", times=times)
+
+    assert sorted(who(hit.unit.text) for hit in found.facts) == sorted(names)
+    assert (found.total, found.open) == (len(names) - maybe, maybe)
+    assert not maybe or who(found.facts[-1].unit.text) == "Priya"
+    for retrieve in (semantic_retrieve, lexical_retrieve):
+        hits = retrieve(open_times, EVERYWHERE, "performed a dance", times).gists
+        assert sorted(who(hit.unit.text) for hit in hits) == sorted(names)
+        assert not maybe or who(hits[-1].unit.text) == "Priya"
+    seen = semantic_retrieve(open_times, EVERYWHERE, "dance").gists
+    (start,) = (hit.unit.id for hit in seen if who(hit.unit.text) == "Wen")
+    context = find_gist_contexts(open_times, EVERYWHERE, start, times)
+    assert sorted(who(hit.unit.text) for hit in context.facts) == sorted(names)
+    assert sorted(who(hit.unit.text) for hit in context.gists) == sorted(set(names) - {"Wen"})
+    assert not maybe or [who(hits[-1].unit.text) for hits in (context.facts, context.gists)] == ["Priya", "Priya"]
+
+
+@pytest.mark.parametrize(("ordering", "last"), [(Ordering.ASC, "Priya"), (Ordering.DESC, "Priya")])
+def test_what_is_open_is_neither_first_nor_last(open_times: Reader, ordering: Ordering, last: str) -> None:
+    """Nobody knows when it was, so that it comes behind what has a day."""
+    found = find_entity_contexts(open_times, EVERYWHERE, object="dance", ordering=ordering)
+
+    assert who(found.facts[-1].unit.text) == last
+    assert {who(hit.unit.text) for hit in found.facts[:2]} == {"Tom", "Wen"}
+
+
+def who(text: str) -> str:
+    """Return whom a gist or a fact is about."""
+    return text.strip("(").replace(",", " ").split()[0]

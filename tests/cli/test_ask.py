@@ -155,6 +155,32 @@ def test_settings_reach_the_engine(momoco: Goalmem) -> None:
     assert [line.number for line in lines_shown(seen[0].growing)] == ["F1", "F2"]
 
 
+def test_all_looks_on_and_says_where_there_may_be_more(goalmem: Goalmem) -> None:
+    """`--all` looks for a list again after each look that found something; what the model calls open is said."""
+    played = ("cello", "harp", "oboe", "flute", "drum")
+    for name in played:
+        turn = {"role": "user", "content": f"I play the {name}, my instrument in the {name} club."}
+        goalmem("ingest", "-", "--quiet", stdin=json.dumps([turn]).encode())
+    plays = plan("(user) plays (x:instrument*)", "(user) plays (x:instrument*)")
+
+    def found(*words: str, is_open: bool = False) -> tuple[int, str]:
+        def names(request: Request) -> str:
+            told = [name for name in played if f"the {name}," in request.growing]
+            written = plays if "Plan: to be written" in request.tail else ""
+            more = [wants(1, "user instrument")] if is_open else []
+            grounded = [claims(1, f"the {name},", x=name) for name in told]
+            return proved(*grounded, plan=written, open=more, wording=", ".join(told))(request)
+
+        factories = seeing(lambda _: LoadedModel(ScriptedModel(names), "scripted", "full", 8192))
+        outcome = goalmem("ask", "Which instruments do I play?", "--budget", "5", *words, factories=factories)
+        assert outcome.code == 0
+        return len(outcome.out.split(", ")), outcome.err
+
+    assert found() == (3, "")
+    assert found("--all") == (4, "")
+    assert found(is_open=True) == (4, "there may be more\n")
+
+
 def test_the_model_is_chosen_by_flag_then_variable(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
     """--model beats GOALMEM_MODEL; seed, threads and context reach whoever loads it."""
     asked: list[Settings] = []

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.evaluation.metrics.overlap import assignment, bleu1, is_exact_match, set_scores, word_set_f1
+from goalmem_cli.evaluation.metrics.overlap import (
+    assignment,
+    bleu1,
+    is_exact_match,
+    is_strict_match,
+    set_scores,
+    word_set_f1,
+)
 
 
 def test_words_count_once_and_stay_unstemmed() -> None:
@@ -29,10 +36,27 @@ def test_bleu_of_words_by_hand() -> None:
     assert bleu1("coffee", "tea") == bleu1("", "tea") == bleu1("tea", "") == bleu1("", "") == 0.0
 
 
-def test_exact_match_sees_through_case_and_blanks_only() -> None:
-    """Blanks around and case do not matter; everything else does."""
-    assert is_exact_match(" Green Tea\n", "green tea")
-    assert not is_exact_match("green tea.", "green tea")
+@pytest.mark.parametrize(
+    ("prediction", "answer", "is_exact", "is_strict"),
+    [
+        (" Green Tea\n", "green tea", True, True),
+        ("green tea.", "green tea", True, False),
+        ("29 January 2023", "29 January, 2023", True, False),
+        ("The cat and a dog", "cat and dog", True, False),
+        ("1,000", "1000", True, False),
+        ("green  tea", "green tea", True, False),
+        ("green-tea", "green tea", False, False),
+        ("theory", "ory", False, False),
+        ("29 January 2023", "28 January 2023", False, False),
+        ("green teas", "green tea", False, False),
+        ("", "the", True, False),
+    ],
+)
+def test_exact_match_is_squad_s_and_the_strict_one_is_its_own(
+    prediction: str, answer: str, is_exact: bool, is_strict: bool
+) -> None:
+    """Case, punctuation, articles and blanks do not matter; strictly, all but case and the blanks around do."""
+    assert (is_exact_match(prediction, answer), is_strict_match(prediction, answer)) == (is_exact, is_strict)
 
 
 def test_sets_of_answers_by_hand() -> None:

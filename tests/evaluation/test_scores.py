@@ -17,7 +17,7 @@ from tests.render.traces import ANSWERED, ASKED, FAILED, GOAL, QUESTION, SUBGOAL
 CASE = Case("q1", "momoco-01", QUESTION, "Matcha Powder", ("D2:1", "D3:2"), "4")
 USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds"}
 RECALL = {"recall@10", "recall@20", "recall@40", "recall@60"}
-WORDS = {"f1", "mem0_f1", "bleu1", "exact"}
+WORDS = {"f1", "mem0_f1", "bleu1", "exact", "exact_strict"}
 SEARCH = {"breadth", "depth", "subgoals"}
 FORWARD = Trace(
     Status.ANSWERED,
@@ -48,7 +48,7 @@ def test_a_forward_answer_by_hand() -> None:
     """An answered question has its words' scores, its evidence, its refusal and its cost, and nothing of a plan."""
     scores = score(CASE, "locomo", FORWARD)
     assert scores == {
-        "refused": 0.0, "f1": 1.0, "mem0_f1": 1.0, "bleu1": 1.0, "exact": 1.0,
+        "refused": 0.0, "f1": 1.0, "mem0_f1": 1.0, "bleu1": 1.0, "exact": 1.0, "exact_strict": 1.0,
         "recall@10": 1.0, "recall@20": 1.0, "recall@40": 1.0, "recall@60": 1.0,
         "calls": 1.0, "prompt_tokens": 900.0, "cached_tokens": 300.0, "completion_tokens": 12.0, "seconds": 2.5,
     }  # fmt: skip
@@ -61,7 +61,14 @@ def test_a_partial_answer_by_hand() -> None:
     assert scores["f1"] == pytest.approx(2 * (2 / 3) * 1 / (2 / 3 + 1))
     assert scores["mem0_f1"] == pytest.approx(2 * 1 / (3 + 2))
     assert scores["bleu1"] == pytest.approx(1 / 5)
-    assert scores["exact"] == 0.0
+    assert scores["exact"] == scores["exact_strict"] == 0.0
+
+
+def test_a_right_answer_in_other_signs_is_exact_but_not_strictly() -> None:
+    """Both are reported, each under its own name."""
+    scores = score(CASE, "locomo", replace(FORWARD, answer="The Matcha, powder."))
+
+    assert (scores["exact"], scores["exact_strict"]) == (1.0, 0.0)
 
 
 def test_goal_mem_says_how_far_it_searched() -> None:
@@ -95,7 +102,7 @@ def test_refused_questions_are_scored_as_not_mentioned(trace: Trace) -> None:
     """A refusal of an answerable question is a wrong answer, not a missing one."""
     scores = score(CASE, "locomo", trace)
     assert scores["refused"] == 1.0
-    assert [scores[name] for name in sorted(WORDS)] == [0.0] * 4
+    assert [scores[name] for name in sorted(WORDS)] == [0.0] * len(WORDS)
     assert score(replace(CASE, answer="not mentioned by Ben"), "locomo", trace)["f1"] > 0.5
 
 

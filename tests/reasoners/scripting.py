@@ -155,6 +155,7 @@ def proved(
                     for name, values in bindings.items()
                     for value in ([values] if isinstance(values, str) else values)
                 ],
+                "why": "the facts lean that way" if verdict == "suggested" else "",
                 "instead": instead,
             }
             for subgoal, texts, bindings, verdict, instead in groundings

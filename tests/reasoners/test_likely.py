@@ -37,7 +37,7 @@ def test_what_is_suggested_is_likely() -> None:
 
     assert (trace.status, trace.answer) == (Status.ANSWERED, "likely an allergy")
     assert grounded.support == {"x": Support.SUGGESTED}
-    assert grounded.notes == ("likely: the facts suggest it and do not say it",)
+    assert grounded.notes == ("likely: the facts suggest it and do not say it", "the facts lean that way")
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ class SeenAdversary:
             "facts": facts,
             "verdict": pick([*["entailed"] * 7, "contradicted", "of_another", "suggested"]),
             "bindings": [{"variable": name, "value": pick(WORDS)} for name in names],
+            "why": "",
             "instead": self._random.random() < 0.3,
         }
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from goalmem_cli.backbones.remem import NAME
-from goalmem_cli.backbones.remem.times import Judged
+from goalmem_cli.backbones.remem.times import Course, Judged
 from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.normal import normalise
@@ -125,7 +125,9 @@ def _ends(fact: Unit) -> list[str]:
 def _dated(text: str, judged: Judged) -> str:
     """Return the gist's text with the days it means, unless they stand there already."""
     event = judged.event
-    if not event.text or (event.start and event.is_point and any(w.covers(event.start) for w in dates_in(text))):
+    if not event.text or (
+        event.start and event.course is Course.AT and any(w.covers(event.start) for w in dates_in(text))
+    ):
         return text
     said = f" ({event.text})"
     words = re.search(re.escape(judged.words), text, re.IGNORECASE) if judged.words else None

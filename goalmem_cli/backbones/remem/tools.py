@@ -44,14 +44,16 @@ class Aggregation(StrEnum):
 class Found:
     """What a tool gives: gists and facts, best first, and the number where one was asked for.
 
-    `total` counts the facts that match, shown or not; `without_time` those that only fail because nobody knows when
-    they were; `is_loose` says that no name matched as a whole, and that those were taken which hold its words.
+    `total` counts the facts that match, shown or not; `open` those that may, as nobody knows just when they were, which
+    come behind; `without_time` those that have no time at all; `is_loose` says that no name matched as a whole, and
+    that those were taken which hold its words.
     """
 
     gists: tuple[Hit, ...] = ()
     facts: tuple[Hit, ...] = ()
     number: int | None = None
     total: int | None = None
+    open: int = 0
     without_time: int = 0
     is_loose: bool = False
 
@@ -159,7 +161,7 @@ def find_entity_contexts(
     keys = (None if not name else key_of(name) for name in (subject, predicate, object))
     sought = Sought(next(keys), next(keys), next(keys), times)
     counts = episodes.count(scope, sought)
-    if not counts.facts and not episodes.count(scope, replace(sought, times=ANY_TIME)).facts:
+    if not counts.shown and not episodes.count(scope, replace(sought, times=ANY_TIME)).shown:
         sought = replace(sought, is_loose=True)
         counts = episodes.count(scope, sought)
     most = top if limit is None else limit
@@ -167,8 +169,9 @@ def find_entity_contexts(
         facts=_hits(reader, episodes.facts(scope, sought, ordering, most, offset)),
         number=None if aggregation is None else _number(counts, aggregation),
         total=counts.facts,
+        open=counts.open,
         without_time=counts.without_time,
-        is_loose=sought.is_loose and counts.facts > 0,
+        is_loose=sought.is_loose and counts.shown > 0,
     )
 
 
@@ -192,7 +195,8 @@ def _ranked(reader: OpenEpisodes, query: Query, ranking: Ranking, kind: str, tim
     ranked = reader.rank(query, [ranking], depth, backbone=NAME, kinds=(kind,))[ranking]
     if not times.is_open:
         passing = episodes.within(query, kind, times)
-        ranked = [scored for scored in ranked if scored.unit in passing][:top]
+        ranked = [scored for scored in ranked if scored.unit in passing]
+        ranked = sorted(ranked, key=lambda scored: not passing[scored.unit])[:top]
     scores = {scored.unit: scored.score for scored in ranked}
     ranks = {scored.unit: {ranking.value: rank} for rank, scored in enumerate(ranked, 1)}
     hits = _hits(reader, list(scores))

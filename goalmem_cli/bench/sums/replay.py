@@ -92,7 +92,7 @@ class _GoldModel:
             bindings = [{"variable": name, "value": value} for name, value in gold.bindings.items()]
             groundings.append(
                 {"subgoal": f"S{gold.subgoal + 1}", "facts": [_number(turn, shown)], "verdict": "entailed",
-                 "bindings": bindings, "instead": False}
+                 "bindings": bindings, "why": "", "instead": False}
             )  # fmt: skip
         reply: dict[str, object] = {} if "Plan: to be written" not in request.tail else self._plan()
         reply |= {"groundings": groundings, "several": [], "same": [], "open": [], "next": []}

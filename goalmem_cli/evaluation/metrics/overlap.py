@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.normal import normalise
 
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _BLANKED = str.maketrans(".,!?", "    ")
 _TOKENIZER = NLTKWordTokenizer()
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
@@ -49,8 +52,20 @@ def bleu1(prediction: str, answer: str) -> float:
 
 
 def is_exact_match(prediction: str, answer: str) -> bool:
+    """Say whether the two are the same but for case, punctuation, articles and blanks, as SQuAD's scorer has it.
+
+    So "29 January, 2023" is "29 January 2023". Punctuation is that of ASCII, and goes without leaving a blank.
+    """
+    return _bare(prediction) == _bare(answer)
+
+
+def is_strict_match(prediction: str, answer: str) -> bool:
     """Say whether the two are the same but for case and blanks around them."""
     return prediction.strip().lower() == answer.strip().lower()
+
+
+def _bare(text: str) -> str:
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def set_scores(prediction: str, answers: Sequence[str]) -> SetScores:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.evaluation.metrics.locomo_f1 import f1_score, locomo_score
-from goalmem_cli.evaluation.metrics.overlap import bleu1, is_exact_match, set_scores, word_set_f1
+from goalmem_cli.evaluation.metrics.overlap import bleu1, is_exact_match, is_strict_match, set_scores, word_set_f1
 from goalmem_cli.evaluation.metrics.plan_quality import final_plan, plan_quality
 from goalmem_cli.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.evaluation.runs.run import Verdict
@@ -24,8 +24,8 @@ def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = (
 
     `verdicts` are those of one judge with one prompt on this answer. Shares are from 0 to 1, `seconds` seconds.
 
-    - `f1`, `mem0_f1`, `bleu1`, `exact`: answerable questions whose answer the file gives. `f1` goes by the rule for
-      the category in LoCoMo's formats, and is the plain token F1 elsewhere.
+    - `f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions whose answer the file gives. `f1` goes
+      by the rule for the category in LoCoMo's formats, and is the plain token F1 elsewhere.
     - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
     - `judge`: the mean of the verdicts that could be read.
     - `refused`: 0 or 1, every question.
@@ -55,6 +55,7 @@ def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
         scores["mem0_f1"] = word_set_f1(text, case.answer)
         scores["bleu1"] = bleu1(text, case.answer)
         scores["exact"] = float(is_exact_match(text, case.answer))
+        scores["exact_strict"] = float(is_strict_match(text, case.answer))
     if case.answers:
         found = set_scores(text, case.answers)
         scores |= {"set_precision": found.precision, "set_recall": found.recall, "set_f1": found.f1}

@@ -18,7 +18,18 @@ from goalmem_cli.evaluation.runs.run import NO_REASONER, Answered, Manifest, Ret
 from goalmem_cli.evaluation.summaries.scores import score
 from goalmem_cli.trace import Status
 
-ANSWERS = ("f1", "mem0_f1", "bleu1", "exact", "set_precision", "set_recall", "set_f1", "judge", "refused")
+ANSWERS = (
+    "f1",
+    "mem0_f1",
+    "bleu1",
+    "exact",
+    "exact_strict",
+    "set_precision",
+    "set_recall",
+    "set_f1",
+    "judge",
+    "refused",
+)
 USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds")
 SEARCH = ("breadth", "depth", "subgoals")
 REASONING = ("plan_parsed", "subgoal_match", "grounding_precision", "grounding_recall", "bindings_right")

@@ -94,7 +94,8 @@ class AttemptRun:
         for depth in range(self._limits.max_depth + 1):
             step, has_new = self._round(depth, queries, is_exploring)
             ending = self._ending(step, depth, has_new)
-            wanted = self._unexplored() if ending in (None, Ending.GROUNDED) and depth < self._limits.max_depth else []
+            is_last = depth == self._limits.max_depth or ending not in (None, Ending.GROUNDED)
+            wanted = [] if is_last else self._unexplored(is_again=self._question.wants_all and has_new)
             queries, is_exploring = self._explore(wanted), bool(wanted)
             if wanted and not step.unresolved:
                 ending = None
@@ -296,12 +297,12 @@ class AttemptRun:
     def _starred_in(self, number: int) -> list[Variable]:
         return [variable for variable in self._atoms[number].variables if variable.is_starred]
 
-    def _unexplored(self) -> list[int]:
-        """Return the grounded subgoals of starred variables for which no further retrieval has run yet."""
+    def _unexplored(self, *, is_again: bool) -> list[int]:
+        """Return the grounded subgoals of starred variables without a further retrieval so far, or all `is_again`."""
         return [
             number
             for number in sorted({item.subgoal for item in self._groundings})
-            if any(variable.name not in self._explored for variable in self._starred_in(number))
+            if any(is_again or variable.name not in self._explored for variable in self._starred_in(number))
         ][: self._limits.max_subgoals]
 
     def _explore(self, numbers: list[int]) -> list[str]:

@@ -31,6 +31,10 @@ BRIDGED = "bridged: "
 """What a note on a grounding opens with where no cited fact names a constant of its subgoal."""
 
 
+LEFT_OUT = "left out: it is part of another value, or not quite what is asked for"
+"""Why a value is not in the answer that the model itself calls minor."""
+
+
 def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
     """Return which of the model's proposals hold, and the substitution that they make with the earlier ones.
 
@@ -68,6 +72,8 @@ def _misfit(proposal: Proposal, bench: Bench) -> str:
         return "it cites no fact"
     if missing := [number for number in proposal.facts if number not in bench.facts]:
         return f"{missing[0]} is not among the facts"
+    if proposal.is_minor:
+        return LEFT_OUT
     if proposal.is_contradiction:
         return _foreign_anchor(proposal, bench) if bench.is_closed else f"{', '.join(proposal.facts)} says otherwise"
     return _unbound(proposal, bench) or _wrong_type(proposal, bench) or _foreign_anchor(proposal, bench)

@@ -63,6 +63,8 @@ class Decomposition:
 class Proposal:
     """What the model says of one subgoal: facts that entail it under the bindings, or that contradict it.
 
+    `is_minor` says that a value is only part of another, or nearly but not quite what is asked for.
+
     Several with a `certainty` (0 to 1) are alternatives, of which the surest that passes the checks is taken; where
     they are put in order, a `preference` counts as so much more in the logarithm of the odds.
     """
@@ -71,6 +73,7 @@ class Proposal:
     facts: tuple[str, ...]
     bindings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_contradiction: bool = False
+    is_minor: bool = False
     certainty: float | None = None
     preference: float = 0.0
 

@@ -20,7 +20,7 @@ from goalmem_cli.reasoners.goal_mem.plans import (
 )
 from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Fact
+from goalmem_cli.trace import Fact, Verdict
 
 
 class JsonSteps:
@@ -136,9 +136,9 @@ def _read_unification(reply: Any, labels: Mapping[str, int]) -> Unification:
         bindings: dict[str, tuple[str, ...]] = {}
         for binding in entry["bindings"]:
             bindings[binding["variable"]] = (*bindings.get(binding["variable"], ()), binding["value"])
-        contradicts = entry["verdict"] == "contradicted"
-        facts = tuple(dict.fromkeys(entry["facts"]))
-        proposals.append(Proposal(labels[entry["subgoal"]], facts, bindings, contradicts))
+        verdict, facts = Verdict(entry["verdict"]), tuple(dict.fromkeys(entry["facts"]))
+        number, is_minor = labels[entry["subgoal"]], verdict is Verdict.MINOR
+        proposals.append(Proposal(number, facts, bindings, verdict is Verdict.CONTRADICTED, is_minor))
     same = frozenset(as_pair(entry["left"], entry["right"]) for entry in reply["same"])
     unresolved = {labels[entry["subgoal"]]: entry["why"] for entry in reply["unresolved"]}
     return Unification(tuple(proposals), unresolved, same)

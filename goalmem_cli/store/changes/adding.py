@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.errors import InputError, StoreLocked
 from goalmem_cli.records import Conversation
 from goalmem_cli.store.changes.forgetting import catch_up
-from goalmem_cli.store.changes.identity import Change, Known, plan_changes, resolve_name, storable
+from goalmem_cli.store.changes.identity import Change, Known, Named, plan_changes, resolve_name, storable
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.changes.writing import write_changes
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.tables import Meta
+from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.looking.reader import check_embedder
 from goalmem_cli.store.units import Entry, entries_from_units
@@ -31,12 +32,18 @@ Report = Callable[[Added], None]
 class Adding:
     """Adds conversations batch by batch; what was reported is safe, whatever happens to the next batch.
 
-    With `by_name` a conversation is the one of its name, else the one that its own id or what it says tells.
+    With `by_name` a conversation is the one of its name, else the one that its own id or what it says tells. `is_dry`
+    keeps the rows alone, for a scratch store that only has to tell what adding would do; `reserved` are names that it
+    gives no conversation.
     """
 
-    def __init__(self, parts: Parts, *, by_name: bool = False) -> None:
+    def __init__(
+        self, parts: Parts, *, by_name: bool = False, is_dry: bool = False, reserved: Set[str] = frozenset()
+    ) -> None:
         self._parts = parts
         self._by_name = by_name
+        self._is_dry = is_dry
+        self._reserved = reserved
         self._stretched = ""
         self._given = _Given()
         self._renaming = Renaming()
@@ -51,8 +58,8 @@ class Adding:
             InputError, EmbedderMismatch, StoreError: as `Store.add_all`.
         """
         try:
-            for batch in _batches(map(storable, conversations), by_name=self._by_name):
-                for added in [_nothing(batch[0])] if _is_empty(batch[0]) else self._add(batch):
+            for batch in batches(map(storable, conversations), by_name=self._by_name):
+                for added in self.add_batch(batch):
                     report(added)
                 if self._waiting >= _CATCH_UP_UNITS:
                     self._catch_up()
@@ -65,12 +72,13 @@ class Adding:
         if self._is_behind():  # an interrupted command left the indexes so
             catch_up(self._parts)
 
-    def preview(self, batch: Sequence[Conversation]) -> list[Added]:
-        """Return what `add` would report of a batch, without doing it."""
-        if _is_empty(batch[0]):
-            return [_nothing(batch[0])]
-        changes, _ = self._planned(batch)
-        return self._done(batch, changes)
+    def add_batch(self, batch: Sequence[Conversation]) -> list[Added]:
+        """Store what is new of a batch (see `batches`), and return what is to be reported; the indexes stay behind.
+
+        Raises:
+            EmbedderMismatch, StoreError: as `Store.add_all`.
+        """
+        return [_nothing(batch[0])] if _is_empty(batch[0]) else self._add(batch)
 
     def _catch_up(self) -> None:
         if self._waiting:
@@ -97,19 +105,27 @@ class Adding:
             if not changing:
                 return self._done(batch, changes)
             entries = [entry for _, change in changing for entry in _entries(change)]
-            if entries:
-                parts.fingerprint.check(meta)
-            vectors = parts.embed(entries)
-            if meta.embedder is None or meta.fingerprint is None:
-                parts.fingerprint.text()  # once computed it is kept: no model works under the lock
+            vectors = {} if self._is_dry else self._embedded(entries, meta)
             with parts.database.writing() as connection:
                 if tables.load_meta(connection).generation == meta.generation:
                     with connection.transaction():
-                        parts.record_embedder(connection)
-                        write_changes(connection, changing, vectors, (parts.text, parts.vectors))
+                        if not self._is_dry:
+                            parts.record_embedder(connection)
+                        write_changes(
+                            connection, changing, vectors, () if self._is_dry else (parts.text, parts.vectors)
+                        )
                     self._waiting += len(changing) + len(entries)
                     return self._done(batch, changes)
         raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+
+    def _embedded(self, entries: Sequence[Entry], meta: Meta) -> dict[str, VectorPair]:
+        parts = self._parts
+        if entries:
+            parts.fingerprint.check(meta)
+        vectors = parts.embed(entries)
+        if meta.embedder is None or meta.fingerprint is None:
+            parts.fingerprint.text()  # once computed it is kept: no model works under the lock
+        return vectors
 
     def _done(self, batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
         self._stretched = changes[-1].name
@@ -129,11 +145,12 @@ class Adding:
             named = self._named(Known.from_store(connection, batch), batch)
             return plan_changes(connection, named, batch, self._renaming), meta
 
-    def _named(self, known: Known, batch: Sequence[Conversation]) -> list[tuple[str, bool]]:
-        named: list[tuple[str, bool]] = []
+    def _named(self, known: Known, batch: Sequence[Conversation]) -> list[Named]:
+        named: list[Named] = []
+        known.names.update(self._reserved)
         given = replace(self._given, names=set(self._given.names))  # the plan may have to be made again
         for place, conversation in enumerate(batch):
-            by_name = self._by_name or conversation.continues or not conversation.turns
+            by_name = self._by_name or conversation.is_named or conversation.continues or not conversation.turns
             if conversation.continues:
                 conversation = replace(conversation, name=self._stretched)
             elif not conversation.turns:  # what an export holds beside the turns of a conversation
@@ -142,8 +159,8 @@ class Adding:
                 )
             beside = given.beside(conversation)
             named.append(resolve_name(known, place, conversation, by_name=by_name, given=beside))
-            known.names.add(named[-1][0])
-            beside.add(named[-1][0])
+            known.names.add(named[-1].name)
+            beside.add(named[-1].name)
         return named
 
 
@@ -167,7 +184,14 @@ def _entries(change: Change) -> list[Entry]:
 
 def _reports(batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
     return [
-        Added(change.name, len(conversation.turns), change.new_turns, change.replaced, len(_entries(change)))
+        Added(
+            change.name,
+            len(conversation.turns),
+            change.new_turns,
+            change.replaced,
+            len(_entries(change)),
+            change.beside,
+        )
         for conversation, change in zip(batch, changes, strict=True)
     ]
 
@@ -180,7 +204,7 @@ def _is_empty(conversation: Conversation) -> bool:
     return not (conversation.turns or conversation.derived or conversation.edges or conversation.ledger)
 
 
-def _batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator[list[Conversation]]:
+def batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator[list[Conversation]]:
     """Yield conversations that can be planned together: no two can be one, and none goes on with another.
 
     A conversation that holds nothing comes alone. Where reading fails, what was read before it comes first.
@@ -251,7 +275,7 @@ class _Likeness:
 
     def _names_of(self, conversation: Conversation) -> set[tuple[str, ...]]:
         names: set[tuple[str, ...]] = set()
-        if self._by_name or conversation.is_exported:
+        if self._by_name or conversation.is_named or conversation.is_exported:
             names.add(("name", conversation.name))
         if conversation.own_id is not None:
             names.add(("id", conversation.format, conversation.own_id))

@@ -17,6 +17,10 @@ from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units, units
 
 DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
 """What the conversation with goalmem itself is called, and the format of turns that came in no transcript."""
+LEAST_TURNS, LEAST_WORDS = 8, 200
+"""So many turns with so many words, shared by no third conversation, make transcripts of two files one conversation."""
+STANDARD_INPUT = "-"
+"""The file that is another one each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class Change:
 
     `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
     `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
-    or differ; `derived`, `edges` and `ledger` came with the turns from an exported store.
+    or differ; `derived`, `edges` and `ledger` came with the turns from an exported store. `beside` is the conversation
+    that says the same, or begins with it, where nothing but that tells that the two are one.
     """
 
     name: str
@@ -42,6 +47,7 @@ class Change:
     derived: tuple[Unit, ...] = ()
     edges: tuple[Edge, ...] = ()
     ledger: tuple[Derived, ...] = ()
+    beside: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -98,11 +104,21 @@ def _under(name: str, turn: Turn) -> Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """What a transcript is called in the store, whether it is new there, and which other one it is much like if so."""
+
+    name: str
+    is_new: bool
+    beside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """What the store holds that the transcripts of a batch could be.
 
     `names` are those taken; `by_own_id` maps format and own id to the name; `overlaps` are the conversations without
-    own id that share turns with a transcript, which is named by its place in the batch; `begins` maps format and name
+    own id that share turns with a transcript, which is named by its place in the batch; `proved` are the places and
+    names of those that share so much with it, and with nothing else, that they are one; `begins` maps format and name
     of those called alike, of which the beginning was forgotten, to their first ordinal.
     """
 
@@ -110,6 +126,7 @@ class Known:
     by_own_id: Mapping[tuple[str, str], str]
     overlaps: Sequence[Overlap] = ()
     begins: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    proved: Set[tuple[int, str]] = frozenset()
 
     @classmethod
     def from_store(cls, connection: Connection, conversations: Sequence[Conversation]) -> Known:
@@ -120,17 +137,40 @@ class Known:
             if conversation.own_id is None and conversation.turns and not conversation.continues
         }
         keys = {place: [(turn.content_key, turn.ordinal) for turn in said.turns] for place, said in nameless.items()}
+        overlaps = tables.load_overlaps(connection, keys) if keys else []
         return cls(
             set(tables.conversation_names(connection)),
             tables.names_of_own_ids(connection),
-            tables.load_overlaps(connection, keys) if keys else (),
+            overlaps,
             tables.late_beginnings(connection, [conversation.name for conversation in nameless.values()]),
+            {(one.place, one.name) for one in overlaps if _is_proved(connection, one, nameless[one.place])},
         )
+
+
+def _is_proved(connection: Connection, overlap: Overlap, conversation: Conversation) -> bool:
+    """Say whether what a transcript of another file shares with a stored conversation is enough to be that one."""
+    if not _may_be_another_file(overlap, conversation) or overlap.shared < LEAST_TURNS:
+        return False
+    texts = {turn.content_key: turn.text for turn in conversation.turns}
+    shared = tables.shared_by_none_but(connection, overlap.name, list(texts))
+    return len(shared) >= LEAST_TURNS and sum(len(texts[key].split()) for key in shared) >= LEAST_WORDS
+
+
+def _may_be_another_file(overlap: Overlap, conversation: Conversation) -> bool:
+    """Say whether the transcript is known to be of a file, and not known to be of the stored conversation's.
+
+    Of conversations stored before their files were noted, the name stands for it.
+    """
+    if conversation.file is None or conversation.is_exported:
+        return False
+    if overlap.file is None:
+        return overlap.name != conversation.name
+    return overlap.file != conversation.file or conversation.file == STANDARD_INPUT
 
 
 def resolve_name(
     known: Known, place: int, conversation: Conversation, *, by_name: bool, given: Set[str] = frozenset()
-) -> tuple[str, bool]:
+) -> Named:
     """Return the name the conversation has in the store, or will have, and whether it is new there.
 
     `place` is the conversation's in the batch. With `by_name` the name alone decides; else its own id does, or what it
@@ -138,30 +178,47 @@ def resolve_name(
     conversations of its file, none of which it can be by what it says.
     """
     if by_name:
-        return conversation.name, conversation.name not in known.names
+        return Named(conversation.name, conversation.name not in known.names)
+    beside = ""
     if conversation.own_id is not None:
         name = known.by_own_id.get((conversation.format, conversation.own_id))
     elif conversation.is_exported and conversation.name not in known.names:
         name = None
     else:
         name = _best_match(known, place, conversation, given)
+        beside = "" if name is not None else _alike(known, place, conversation)
     if name is not None:
-        return name, False
+        return Named(name, False)
     wanted = conversation.name if conversation.own_id is None or conversation.is_exported else conversation.own_id
     taken = known.names if conversation.format == DIALOGUE_FORMAT else known.names | {DIALOGUE}
     names = (wanted if count == 1 else f"{wanted}-{count}" for count in range(1, len(taken) + 2))
-    return next(name for name in names if name not in taken), True
+    return Named(next(name for name in names if name not in taken), True, beside)
+
+
+def _alike(known: Known, place: int, conversation: Conversation) -> str:
+    """Return a stored conversation of another file that is the transcript's beginning, or begins with it."""
+    whole = len(conversation.turns)
+    mine = [one for one in known.overlaps if (one.place, one.format) == (place, conversation.format)]
+    return min((one.name for one in mine if one.shared in (one.begun, whole)), default="")
 
 
 def _best_match(known: Known, place: int, conversation: Conversation, given: Set[str]) -> str | None:
     """Return the conversation that the transcript holds all of, the longest of them, else one that holds all of it.
+
+    It is of the same file, or shares so much with the transcript that it cannot be another one.
 
     Of a stored conversation only the turns up to the transcript's last ordinal count: the transcript may be the first
     stretch of a longer one. What was forgotten of either is no difference; one that only begins behind a
     stretch is its continuation if it has its name. Of equals the one of its name is taken, else the one named first.
     """
     looked_for = (place, conversation.format)
-    mine = [one for one in known.overlaps if (one.place, one.format) == looked_for and one.name not in given]
+    mine = [
+        one
+        for one in known.overlaps
+        if (one.place, one.format) == looked_for
+        and one.name not in given
+        and (not _may_be_another_file(one, conversation) or (place, one.name) in known.proved)
+    ]
     within = {overlap.name: overlap.begun for overlap in mine if overlap.shared == overlap.begun}
     around = [overlap.name for overlap in mine if overlap.shared == len(conversation.turns)]
     begin = known.begins.get((conversation.format, conversation.name), 0)
@@ -175,26 +232,40 @@ def _best_match(known: Known, place: int, conversation: Conversation, given: Set
 
 def plan_changes(
     connection: Connection | None,
-    named: Sequence[tuple[str, bool]],
+    named: Sequence[Named],
     conversations: Sequence[Conversation],
     renaming: Renaming,
 ) -> list[Change]:
     """Return what each conversation changes under its name, which is new or not; without a store all are new."""
     turns = [
-        tuple(_under(name, turn) for turn in conversation.turns)
-        for (name, _), conversation in zip(named, conversations, strict=True)
+        tuple(_under(one.name, turn) for turn in conversation.turns)
+        for one, conversation in zip(named, conversations, strict=True)
     ]
-    old = [turn.id for (_, is_new), group in zip(named, turns, strict=True) if not is_new for turn in group]
+    old = [turn.id for one, group in zip(named, turns, strict=True) if not one.is_new for turn in group]
     stored = tables.places_of_turns(connection, old) if connection is not None and old else {}
     changes = []
-    for (name, is_new), group, conversation in zip(named, turns, conversations, strict=True):
-        if is_new or connection is None:
-            change = plan_change(name, is_new, {}, group)
+    for one, group, conversation in zip(named, turns, conversations, strict=True):
+        if one.is_new or connection is None:
+            change = plan_change(one.name, one.is_new, {}, group)
         else:
-            change = _plan_more(connection, name, group, stored, has_gaps=conversation.is_exported)
-        derived, edges, ledger = renaming.restored(connection, name, conversation)
-        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger))
+            if conversation.is_named and not conversation.continues:
+                group = _behind(connection, one.name, group)
+            change = _plan_more(connection, one.name, group, stored, has_gaps=conversation.is_exported)
+        derived, edges, ledger = renaming.restored(connection, one.name, conversation)
+        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside))
     return changes
+
+
+def _behind(connection: Connection, name: str, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Return the turns as they go on with the stored conversation, if they do not begin as it does or have ids."""
+    stored = {turn.content_key for turn in tables.load_turns(connection, [name], last=turns[-1].ordinal).values()}
+    incoming = {turn.content_key for turn in turns}
+    if stored <= incoming or incoming <= stored or any(turn.own_id is not None for turn in turns):
+        return turns
+    session, ordinal = tables.end_of_conversation(connection, name)
+    return tuple(
+        replace(turn, session=turn.session + session + 1, ordinal=turn.ordinal + ordinal + 1) for turn in turns
+    )
 
 
 def _plan_more(

@@ -29,8 +29,11 @@ def write_changes(
     gone_turns = [id_ for change in each for id_ in change.gone_turns]
     consistency.prune_outbox(connection, indexes)
     tables.insert_conversations(
-        connection, [(change.name, said.format, said.own_id) for said, change in changes if change.is_new]
+        connection, [(change.name, said.format, said.own_id, said.file) for said, change in changes if change.is_new]
     )
+    files = {change.name: said.file for said, change in changes if said.file is not None and not change.is_new}
+    if files:
+        tables.update_files(connection, files)
     gone_units = {id_ for change in each for id_ in change.gone_units}
     derived_units, parts = ledger.leaving_with(connection, gone_turns)
     lines = [line for change in each for line in change.ledger]

@@ -107,6 +107,16 @@ def m006_times_read_again(run: Run) -> None:
     _annotate(run)
 
 
+def m007_files(run: Run) -> None:
+    """A conversation knows the file that it was last read from; of those stored before it is not known."""
+    run("ALTER TABLE conversations ADD COLUMN file VARCHAR")
+
+
+def m008_attributes_of_turns(run: Run) -> None:
+    """A turn keeps what its transcript says beside the text, as JSON; NULL stands for nothing."""
+    run("ALTER TABLE turns ADD COLUMN attributes VARCHAR")
+
+
 def _annotate(run: Run) -> None:
     """Bring the attribute of times of the turns' units to what this goalmem reads in their texts."""
     run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
@@ -129,11 +139,6 @@ def _reannotated(text: str, said: str | None, attributes: str) -> str:
     return json.dumps(others | times, sort_keys=True)
 
 
-def m007_attributes_of_turns(run: Run) -> None:
-    """A turn keeps what its transcript says beside the text, as JSON; NULL stands for nothing."""
-    run("ALTER TABLE turns ADD COLUMN attributes VARCHAR")
-
-
 MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m001_initial", m001_initial),
     ("m002_times_and_lifecycle", m002_times_and_lifecycle),
@@ -141,7 +146,8 @@ MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m004_ledger", m004_ledger),
     ("m005_follows", m005_follows),
     ("m006_times_read_again", m006_times_read_again),
-    ("m007_attributes_of_turns", m007_attributes_of_turns),
+    ("m007_files", m007_files),
+    ("m008_attributes_of_turns", m008_attributes_of_turns),
 )
 
 

@@ -83,12 +83,14 @@ def names_of_own_ids(connection: Connection) -> dict[tuple[str, str], str]:
 class Overlap:
     """A stored conversation without own id that shares turns with the transcript at a place of a batch.
 
-    `begun` counts its turns up to the transcript's last ordinal, `shared` those of them that the transcript has.
+    `file` is where it was read from, None where that is not known. `begun` counts its turns up to the transcript's last
+    ordinal, `shared` those of them that the transcript has.
     """
 
     place: int
     format: str
     name: str
+    file: str | None
     begun: int
     shared: int
 
@@ -105,12 +107,12 @@ def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[tup
         """WITH incoming AS (SELECT unnest($places::INTEGER[]) AS place, unnest($keys::VARCHAR[]) AS key),
         tails AS (SELECT unnest($tail_places::INTEGER[]) AS place, unnest($tail_keys::VARCHAR[]) AS key),
         lasts AS (SELECT unnest($lasts_of::INTEGER[]) AS place, unnest($lasts::INTEGER[]) AS last),
-        nameless AS (SELECT format, name FROM conversations WHERE own_id IS NULL),
+        nameless AS (SELECT format, name, file FROM conversations WHERE own_id IS NULL),
         ends AS (SELECT conversation, arg_max(content_key, ordinal) AS key FROM turns
             WHERE conversation IN (SELECT name FROM nameless) GROUP BY conversation),
         candidates AS (SELECT place, conversation FROM incoming JOIN ends USING (key)
             UNION SELECT place, conversation FROM tails JOIN turns ON content_key = key)
-        SELECT candidates.place, format, name, count(*), count(incoming.key)
+        SELECT candidates.place, format, name, file, count(*), count(incoming.key)
         FROM candidates JOIN nameless ON name = candidates.conversation JOIN lasts ON lasts.place = candidates.place
         JOIN turns ON turns.conversation = name AND ordinal <= last
         LEFT JOIN incoming ON incoming.place = candidates.place AND incoming.key = content_key
@@ -129,6 +131,16 @@ def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[tup
 
 def _tail_of(length: int) -> int:
     return min(_TAIL, (length + 1) // 2)
+
+
+def shared_by_none_but(connection: Connection, name: str, keys: Sequence[str]) -> set[str]:
+    """Return those of the content keys that turns of this stored conversation have, and no other stored turn."""
+    rows = connection.rows(
+        """SELECT content_key FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[]))
+        GROUP BY content_key HAVING min(conversation) = ? AND max(conversation) = ?""",
+        [list(keys), name, name],
+    )
+    return {str(key) for (key,) in rows}
 
 
 def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
@@ -222,13 +234,36 @@ def _turn(row: Row) -> Turn:
     )
 
 
-def insert_conversations(connection: Connection, rows: Sequence[tuple[str, str, str | None]]) -> None:
-    """Add conversations by name, format and own id."""
+def insert_conversations(connection: Connection, rows: Sequence[tuple[str, str, str | None, str | None]]) -> None:
+    """Add conversations by name, format, own id and file."""
     connection.insert("conversations", {
-        "name": ("VARCHAR", [name for name, _, _ in rows]),
-        "format": ("VARCHAR", [form for _, form, _ in rows]),
-        "own_id": ("VARCHAR", [own_id for _, _, own_id in rows]),
+        "name": ("VARCHAR", [name for name, _, _, _ in rows]),
+        "format": ("VARCHAR", [form for _, form, _, _ in rows]),
+        "own_id": ("VARCHAR", [own_id for _, _, own_id, _ in rows]),
+        "file": ("VARCHAR", [file for _, _, _, file in rows]),
     })  # fmt: skip
+
+
+def load_conversation_rows(
+    connection: Connection, names: Sequence[str]
+) -> list[tuple[str, str, str | None, str | None]]:
+    """Return name, format, own id and file of these conversations, as `insert_conversations` takes them."""
+    rows = connection.rows(
+        """SELECT name, format, own_id, file FROM conversations
+        WHERE name IN (SELECT unnest(?::VARCHAR[])) ORDER BY name""",
+        [list(names)],
+    )
+    return [(str(name), str(form), own_id, file) for name, form, own_id, file in rows]
+
+
+def update_files(connection: Connection, files: Mapping[str, str]) -> None:
+    """Note the files, by name of the conversation, that conversations were read from now."""
+    connection.rows(
+        """UPDATE conversations SET file = told.file
+        FROM (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::VARCHAR[]) AS file) AS told
+        WHERE conversations.name = told.name""",
+        [list(files), list(files.values())],
+    )
 
 
 def insert_turns(connection: Connection, turns: Sequence[Turn]) -> None:

@@ -2,7 +2,10 @@
 
 A fact is a unit with the attributes `subject`, `predicate`, `object` and, to be found by, `keys`: the three in their
 normal form. The units' columns `event_from` and `event_to` say when it held. Where both are blank, that is taken to
-be when it was told; where one is, it is open on that side: still so, or so since nobody knows when.
+be when it was told. A blank `event_to` goes on for ever: it is still so. A blank `event_from` is open: it was so at
+`event_to`, nobody knows since when. So are both ends of what the attribute `course` says was once, by its `event_to`
+or from its `event_from` on. What is open passes a filter that it may fulfil, but is counted apart and comes behind
+what surely does.
 """
 
 from __future__ import annotations
@@ -22,9 +25,12 @@ if TYPE_CHECKING:
 
 GIST, FACT, PHRASE = "gist", "fact", "phrase"
 CONTEXT, RELATION, SYNONYMY, SUBJECT, OBJECT = "context", "relation", "synonymy", "subject", "object"
+COURSE = "course"
+"""The attribute of what was once, nobody knows when: `before` its `event_to`, or `after` its `event_from`."""
+BEFORE, AFTER = "before", "after"
 _OPEN = 2**62
 _TELLING = "recorded NULLS LAST, conversation, session, ordinal, id"
-_ORDER = "begun NULLS LAST, ended NULLS LAST, conversation, session, ordinal, id"
+_ORDER = "begun_first NULLS LAST, ended_last NULLS LAST, conversation, session, ordinal, id"
 
 
 class Operator(StrEnum):
@@ -38,7 +44,11 @@ class Operator(StrEnum):
 
 
 class Ordering(StrEnum):
-    """The earliest beginning first, or the latest end first; what has no time comes last in both."""
+    """The earliest beginning first, or the latest end first; what has no time comes last in both.
+
+    So does what begins, or ends, nobody knows when; of such, what must have begun, or can have ended, earliest, or
+    latest.
+    """
 
     ASC = "asc"
     DESC = "desc"
@@ -84,12 +94,21 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many facts there are, of how many subjects and objects, and how many more only lack a time."""
+    """How many facts surely match, of how many subjects and objects, and how many more may.
+
+    `open` are those whose times may be such, `without_time` those that have no time at all, nor were told at one.
+    """
 
     facts: int = 0
     subjects: int = 0
     objects: int = 0
     without_time: int = 0
+    open: int = 0
+
+    @property
+    def shown(self) -> int:
+        """How many are given: those that surely match, and then those that may."""
+        return self.facts + self.open
 
 
 class Episodes:
@@ -105,73 +124,82 @@ class Episodes:
     def facts(
         self, scope: Query, sought: Sought, ordering: Ordering | None = None, limit: int | None = None, offset: int = 0
     ) -> list[str]:
-        """Return the ids of the facts, in the order wished for, else as they were told."""
+        """Return the ids of the facts that match, in the order wished for, else as they were told.
+
+        Those that surely match come before those that only may.
+        """
         told, parameters = self._told(scope, sought)
         by = {
             None: _TELLING.split(", ", 1)[1],
-            Ordering.ASC: f"begun NULLS LAST, ended, {_TELLING}",
-            Ordering.DESC: f"ended DESC NULLS LAST, begun DESC, {_TELLING}",
+            Ordering.ASC: f"begun_last IS NULL, begun_first < begun_last, begun_last, ended_last, {_TELLING}",
+            Ordering.DESC: f"ended_last IS NULL, ended_first < ended_last, ended_last DESC, begun_first DESC, "
+            f"{_TELLING}",
         }[ordering]
         rows = self._connection.rows(
-            f"{told} SELECT id FROM told ORDER BY {by} LIMIT ? OFFSET ?", [*parameters, limit, offset]
+            f"{told} SELECT id FROM told ORDER BY is_sure DESC, {by} LIMIT ? OFFSET ?", [*parameters, limit, offset]
         )
         return [str(id_) for (id_,) in rows]
 
     def count(self, scope: Query, sought: Sought) -> Counts:
         """Return how many facts there are, and of how many names."""
         told, parameters = self._told(scope, sought)
-        ((facts, subjects, objects),) = self._connection.rows(
-            f"{told} SELECT count(*), count(DISTINCT subject), count(DISTINCT object) FROM told", parameters
+        ((facts, subjects, objects, unsure),) = self._connection.rows(
+            f"""{told} SELECT count(*) FILTER (is_sure), count(DISTINCT subject) FILTER (is_sure),
+            count(DISTINCT object) FILTER (is_sure), count(*) FILTER (NOT is_sure) FROM told""",
+            parameters,
         )
-        return Counts(facts, subjects, objects, self._count_without_time(scope, sought))
+        return Counts(facts, subjects, objects, self._count_without_time(scope, sought), unsure)
 
-    def within(self, scope: Query, kind: str, times: Times) -> set[str]:
-        """Return the ids of the units of the kind whose times pass."""
-        passes, bounds = _passes(times)
+    def within(self, scope: Query, kind: str, times: Times) -> dict[str, bool]:
+        """Return the ids of the units of the kind whose times may pass, with whether they surely do."""
+        sure, may, bounds = _passes(times)
         events, parameters = self._events(scope, kind)
-        rows = self._connection.rows(f"WITH {events} SELECT id FROM events WHERE {passes}", [*parameters, *bounds])
-        return {str(id_) for (id_,) in rows}
+        rows = self._connection.rows(
+            f"WITH {events} SELECT id, {sure} FROM events WHERE {may}", [*parameters, *bounds, *bounds]
+        )
+        return {str(id_): bool(is_sure) for id_, is_sure in rows}
 
     def count_of(self, kind: str) -> int:
         """Return how many units of the kind there are."""
         sql = "SELECT count(*) FROM units WHERE backbone = ? AND kind = ?"
         return int(self._connection.value(sql, [self._backbone, kind]))
 
-    def gists_near(self, scope: Query, gist: str, times: Times, limit: int) -> list[str]:
+    def gists_near(self, scope: Query, gist: str, times: Times, limit: int, offset: int = 0) -> list[str]:
         """Return the ids of the gists that say nearly the same as this one, the nearest first."""
-        passes, bounds = _passes(times)
+        sure, may, bounds = _passes(times)
         events, parameters = self._events(scope, GIST)
         rows = self._connection.rows(
             f"""WITH {events}, near AS (
             SELECT target AS id, weight FROM edges WHERE source = ? AND kind = '{SYNONYMY}'
             UNION ALL SELECT source, weight FROM edges WHERE target = ? AND kind = '{SYNONYMY}')
-            SELECT id FROM events JOIN (SELECT id, max(weight) AS weight FROM near GROUP BY id) USING (id)
-            WHERE {passes} ORDER BY weight DESC, {_ORDER} LIMIT ?""",
-            [*parameters, gist, gist, *bounds, limit],
+            SELECT id FROM (SELECT *, {sure} AS is_sure FROM events)
+            JOIN (SELECT id, max(weight) AS weight FROM near GROUP BY id) USING (id)
+            WHERE {may} ORDER BY is_sure DESC, weight DESC, {_ORDER} LIMIT ? OFFSET ?""",
+            [*parameters, gist, gist, *bounds, *bounds, limit, offset],
         )
         return [str(id_) for (id_,) in rows]
 
-    def facts_beside(self, scope: Query, gist: str, times: Times, limit: int) -> list[str]:
+    def facts_beside(self, scope: Query, gist: str, times: Times, limit: int, offset: int = 0) -> list[str]:
         """Return the ids of the facts about the phrases of the gist's context, the most closely linked first."""
-        passes, bounds = _passes(times)
+        sure, may, bounds = _passes(times)
         events, parameters = self._events(scope, FACT)
         rows = self._connection.rows(
             f"""WITH {events}, linked AS (
             SELECT named.source AS id, sum(context.weight) AS weight FROM edges context
             JOIN edges named ON named.target = context.target AND named.kind IN ('{SUBJECT}', '{OBJECT}')
             WHERE context.source = ? AND context.kind = '{CONTEXT}' GROUP BY named.source)
-            SELECT id FROM events JOIN linked USING (id)
-            WHERE {passes} ORDER BY weight DESC, {_ORDER} LIMIT ?""",
-            [*parameters, gist, *bounds, limit],
+            SELECT id FROM (SELECT *, {sure} AS is_sure FROM events) JOIN linked USING (id)
+            WHERE {may} ORDER BY is_sure DESC, weight DESC, {_ORDER} LIMIT ? OFFSET ?""",
+            [*parameters, gist, *bounds, *bounds, limit, offset],
         )
         return [str(id_) for (id_,) in rows]
 
     def _told(self, scope: Query, sought: Sought, timeless: bool = False) -> tuple[str, list[object]]:
         """Return the start of a statement whose table `told` has each fact once, and its parameters."""
         events, parameters = self._events(scope, FACT)
-        passes, bounds = ("begun IS NULL", []) if timeless else _passes(sought.times)
-        conditions = [passes]
-        values: list[object] = list(bounds)
+        sure, may, bounds = ("FALSE", "begun_first IS NULL", []) if timeless else _passes(sought.times)
+        conditions = [may]
+        values: list[object] = [*bounds, *bounds]
         for column in ("subject", "predicate", "object"):
             name = getattr(sought, column)
             if name is not None:
@@ -181,9 +209,9 @@ class Episodes:
                     else f"{column} = ?"
                 )
                 values.append(name)
-        told = f"""WITH {events}, told AS (SELECT * FROM events WHERE {" AND ".join(conditions)}
-            QUALIFY row_number() OVER (PARTITION BY conversation, subject, predicate, object, event_from, event_to
-            ORDER BY {_TELLING}) = 1)"""
+        told = f"""WITH {events}, told AS (SELECT *, {sure} AS is_sure FROM events WHERE {" AND ".join(conditions)}
+            QUALIFY row_number() OVER (PARTITION BY conversation, subject, predicate, object, event_from, event_to,
+            course ORDER BY {_TELLING}) = 1)"""
         return told, [*parameters, *values]
 
     def _count_without_time(self, scope: Query, sought: Sought) -> int:
@@ -201,34 +229,42 @@ class Episodes:
         ]
         columns = ", ".join(names if kind == FACT else [])
         sql = f"""timed AS (SELECT id, conversation, session, ordinal, clock AS recorded, event_from, event_to,
-            epoch_us(try_cast(event_from AS TIMESTAMP)) AS since, epoch_us(try_cast(event_to AS TIMESTAMP)) AS until
+            epoch_us(try_cast(event_from AS TIMESTAMP)) AS since, epoch_us(try_cast(event_to AS TIMESTAMP)) AS until,
+            coalesce(json_extract_string(attributes, '$.{COURSE}'), '') AS course
             {f", {columns}" if columns else ""}
             FROM units WHERE {" AND ".join(["backbone = ?", "kind = ?", *conditions])}),
         events AS (SELECT *,
-            CASE WHEN since IS NOT NULL THEN since WHEN until IS NULL THEN recorded ELSE -{_OPEN} END AS begun,
-            CASE WHEN until IS NOT NULL THEN until WHEN since IS NULL THEN recorded ELSE {_OPEN} END AS ended
+            CASE WHEN since IS NOT NULL THEN since WHEN until IS NULL THEN recorded ELSE -{_OPEN} END AS begun_first,
+            CASE WHEN course = '{AFTER}' THEN {_OPEN} WHEN since IS NOT NULL THEN since
+            WHEN until IS NULL THEN recorded ELSE until END AS begun_last,
+            CASE WHEN course = '{BEFORE}' THEN -{_OPEN} WHEN until IS NOT NULL THEN until
+            WHEN course = '{AFTER}' THEN since WHEN since IS NULL THEN recorded ELSE {_OPEN} END AS ended_first,
+            CASE WHEN until IS NOT NULL THEN until WHEN since IS NULL THEN recorded ELSE {_OPEN} END AS ended_last
             FROM timed)"""
         return sql, [self._backbone, kind, *parameters]
 
 
-def _passes(times: Times) -> tuple[str, list[object]]:
-    """Return what a row of `events` has to fulfil, and the parameters of that."""
-    conditions: list[str] = []
+def _passes(times: Times) -> tuple[str, str, list[object]]:
+    """Return what a row of `events` surely fulfils, what it may fulfil, and the parameters of either."""
+    sure: list[str] = []
+    may: list[str] = []
     parameters: list[object] = []
     for column, bound in (("begun", times.start), ("ended", times.end)):
         if bound is None:
             continue
         first, last = moments_of(bound.period)
-        sql, values = {
-            Operator.LT: ("< ?", [first]),
-            Operator.LE: ("<= ?", [last]),
-            Operator.GE: (">= ?", [first]),
-            Operator.GT: ("> ?", [last]),
-            Operator.EQ: ("BETWEEN ? AND ?", [first, last]),
+        earliest, latest = f"{column}_first", f"{column}_last"
+        of_sure, of_may, values = {
+            Operator.LT: (f"{latest} < ?", f"{earliest} < ?", [first]),
+            Operator.LE: (f"{latest} <= ?", f"{earliest} <= ?", [last]),
+            Operator.GE: (f"{earliest} >= ?", f"{latest} >= ?", [first]),
+            Operator.GT: (f"{earliest} > ?", f"{latest} > ?", [last]),
+            Operator.EQ: (f"{earliest} >= ? AND {latest} <= ?", f"{latest} >= ? AND {earliest} <= ?", [first, last]),
         }[bound.operator]
-        conditions.append(f"{column} {sql}")
+        sure.append(of_sure)
+        may.append(of_may)
         parameters += values
-    return " AND ".join(conditions) or "TRUE", parameters
+    return f"({' AND '.join(sure) or 'TRUE'})", f"({' AND '.join(may) or 'TRUE'})", parameters
 
 
 def moments_of(period: Period) -> tuple[int, int]:

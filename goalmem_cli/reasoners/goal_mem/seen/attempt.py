@@ -134,10 +134,12 @@ class AttemptRun:
         named = [wish for wish in self._open if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
         queries += [query for number in numbers for query in further_queries(board, number)]
+        question, is_second = self._terms.question, not self._searched_again & set(numbers)
+        is_all = question.wants_all or asks_for_all(question.text) or bool(named)
+        least = 0.0 if is_all and is_second else LIKELY
         self._searched_again |= set(numbers)
-        is_all = asks_for_all(self._terms.question.text) or bool(named)
         lists = [item for item in board.groundings if item.subgoal in numbers] if is_all else []
-        return self._look(queries, settled_by(lists, ())[1], is_for_more=True, least=0.0 if is_all else LIKELY)
+        return self._look(queries, settled_by(lists, ())[1], is_for_more=True, least=least)
 
     def _confirmed(self, looked: Looked) -> tuple[Denied, ...]:
         """Take what speaks against a subgoal for settled where a look for it has just brought nothing new."""
@@ -155,10 +157,14 @@ class AttemptRun:
         return looked
 
     def _wanted_again(self, board: Board) -> list[int]:
-        """Return the settled subgoals to look for once more: called open in the same reply, or with lists in them."""
+        """Return the settled subgoals to look for once more: called open in the same reply, or with lists in them.
+
+        Lists are looked for again and again where all is wanted, which ends with the first look that brings nothing.
+        """
         called = [wish.subgoal for wish in self._open if board.has_settled(wish.subgoal)]
         lists = [number for name in sorted(board.starred) for number in board.grounded_with(name)]
-        return sorted({*called, *lists} - self._searched_again)
+        again = {*called, *lists} - self._searched_again
+        return sorted(again | set(lists) if self._terms.question.wants_all else again)
 
     # Asking
 

@@ -59,7 +59,7 @@ class Board:
         self._stones: list[Grounded] = []
         self._contradicted: dict[int, Contradicted] = {}
         self._several: set[str] = set()
-        self._suggested: set[Cited] = set()
+        self._suggested: dict[Cited, str] = {}
         self._given_up: set[tuple[str, str]] = set()
         self._same: set[Pair] = set()
         self._asked: set[Pair] = set()
@@ -230,7 +230,7 @@ class Board:
             elif not self._says_again(claim):
                 kept.append(claim)
                 if claim.verdict is Verdict.SUGGESTED:
-                    self._suggested.add((proposal.subgoal, proposal.facts))
+                    self._suggested[proposal.subgoal, proposal.facts] = claim.why
         return kept, refused, denied
 
     def _ruled(self, proposals: Sequence[Proposal], bench: Bench) -> Ruling:

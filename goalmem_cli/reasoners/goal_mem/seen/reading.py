@@ -86,9 +86,8 @@ def _claim(entry: Any, places: Mapping[str, int], atoms: Sequence[Atom]) -> Clai
             bindings[name] = (*bindings.get(name, ()), value)
     verdict = Verdict(entry["verdict"])
     facts = tuple(dict.fromkeys(entry["facts"]))
-    return Claim(
-        Proposal(number, facts, bindings, verdict is Verdict.CONTRADICTED), verdict, is_instead=entry["instead"]
-    )
+    proposal = Proposal(number, facts, bindings, verdict is Verdict.CONTRADICTED, verdict is Verdict.MINOR)
+    return Claim(proposal, verdict, " ".join(entry["why"].split()), is_instead=entry["instead"])
 
 
 def _number(label: str) -> int:

@@ -34,11 +34,14 @@ class Wish(StrEnum):
 class Claim:
     """One grounding as the model wrote it; `is_instead` where it is to replace a value that was settled before.
 
+    `why` says in a clause why facts suggest it that do not say it.
+
     Its subgoal is one that there is not where nothing declared the label.
     """
 
     proposal: Proposal
     verdict: Verdict = Verdict.ENTAILED
+    why: str = ""
     is_instead: bool = False
 
 

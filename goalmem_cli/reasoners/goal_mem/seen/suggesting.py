@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from goalmem_cli.logic.support import Support
@@ -18,15 +18,20 @@ Cited = tuple[int, tuple[str, ...]]
 """A subgoal and the facts that a claim cites for it."""
 
 
-def marked(ruling: Ruling, suggested: Collection[Cited]) -> Ruling:
-    """Return the ruling with what only rests on suggestions marked so."""
+def marked(ruling: Ruling, suggested: Mapping[Cited, str]) -> Ruling:
+    """Return the ruling with what only rests on suggestions marked so, each with why it is likely."""
     return replace(ruling, grounded=tuple(_marked(item, suggested) for item in ruling.grounded))
 
 
-def _marked(item: Grounded, suggested: Collection[Cited]) -> Grounded:
-    if (item.subgoal, item.facts) not in suggested:
+def _marked(item: Grounded, suggested: Mapping[Cited, str]) -> Grounded:
+    why = suggested.get((item.subgoal, item.facts))
+    if why is None:
         return item
-    return replace(item, support=dict.fromkeys(item.bindings, Support.SUGGESTED), notes=(*item.notes, SUGGESTED))
+    return replace(
+        item,
+        support=dict.fromkeys(item.bindings, Support.SUGGESTED),
+        notes=(*item.notes, SUGGESTED, *([why] if why else [])),
+    )
 
 
 def as_likely(answer: str, groundings: Iterable[Grounded]) -> str:

@@ -1,0 +1,78 @@
+"""What `goalmem ingest` says of each file that it read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from goalmem_cli.errors import InputError
+
+if TYPE_CHECKING:
+    from goalmem_cli.render.console import Screen
+
+SCHEMA_VERSION = 1
+_NAMED = 10
+"""How many turns that were replaced are named."""
+
+
+@dataclass(slots=True)
+class FileReport:
+    """What one file held, and how much of it was new; it grows while the store takes what the file holds."""
+
+    path: str
+    format: str = ""
+    conversations: int = 0
+    turns: int = 0
+    new_turns: int = 0
+    replaced: list[str] = field(default_factory=list)
+    skipped: list[InputError] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+
+
+def warn_of_skipped(screen: Screen, report: FileReport) -> None:
+    """Name the first records of the file that could not be read, and say how many there are."""
+    from goalmem_cli.render.text import counted
+
+    if not report.skipped:
+        return
+    records = counted(len(report.skipped), "record")
+    screen.warn(f"{report.path}: {records} could not be read and left out; --strict-input refuses such a file")
+    for error in report.skipped[:_NAMED]:
+        screen.note(f"  {error.message}")
+    if len(report.skipped) > _NAMED:
+        screen.note(f"  and {len(report.skipped) - _NAMED} more: --json lists them all")
+
+
+def line_of(report: FileReport, *, is_dry: bool) -> str:
+    from goalmem_cli.render.text import counted
+
+    would = "would be " if is_dry else ""
+    new = f"{report.new_turns} new {would}stored" if report.new_turns else "nothing new"
+    replaced = f", {len(report.replaced)} {would}replaced" if report.replaced else ""
+    held = f"{counted(report.conversations, 'conversation')}, {counted(report.turns, 'turn')}"
+    return f"{report.path}: {report.format}, {held}, {new}{replaced}"
+
+
+def few(labels: list[str]) -> str:
+    more = len(labels) - _NAMED
+    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:
+    keys = ("path", "format", "conversations", "turns", "new_turns")
+    reports = list(reports)
+    lists = {
+        "skipped": [_row(error) for report in reports for error in report.skipped],
+        "failed": [_row(error) for error in errors],
+    }
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "files": [{key: getattr(report, key) for key in keys} for report in reports],
+        **{name: rows for name, rows in lists.items() if rows},
+    }
+
+
+def _row(error: InputError) -> dict[str, str]:
+    return {"path": error.path, "place": error.place, "reason": error.reason}

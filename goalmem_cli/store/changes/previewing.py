@@ -1,0 +1,68 @@
+"""What adding conversations would report: they are added to a scratch store that holds what they may continue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.store.changes.adding import Adding, batches
+from goalmem_cli.store.changes.identity import Known, storable
+from goalmem_cli.store.changes.parts import DATABASE, Parts
+from goalmem_cli.store.database import tables
+from goalmem_cli.store.database.access import Connection, Database
+from goalmem_cli.store.looking.reader import check_embedder
+from goalmem_cli.stored import Added
+
+
+def preview(parts: Parts, conversations: Iterable[Conversation], report: Callable[[Added], None]) -> None:
+    """Report what `Adding.add` would, batch by batch, and change nothing.
+
+    Raises:
+        InputError, EmbedderMismatch, StoreError: as `Store.add_all`.
+    """
+    with TemporaryDirectory(prefix="goalmem-dry-run-") as folder:
+        scratch = replace(
+            parts, path=Path(folder), database=Database(Path(folder) / DATABASE, parts.announce, patience=0)
+        )
+        previewing = _Previewing(parts, scratch)
+        for batch in batches(map(storable, conversations), by_name=False):
+            for added in previewing.batch(batch):
+                report(added)
+
+
+class _Previewing:
+    """One preview: the scratch store fills with what was previewed, so that later conversations may continue it."""
+
+    def __init__(self, parts: Parts, scratch: Parts) -> None:
+        self._parts = parts
+        self._scratch = scratch
+        self._brought: set[str] = set()
+        self._reserved: set[str] = set()
+        self._adding = Adding(scratch, is_dry=True, reserved=self._reserved)
+
+    def batch(self, batch: Sequence[Conversation]) -> list[Added]:
+        """Return what would be reported of a batch."""
+        if self._parts.database.exists:
+            with self._parts.database.reading() as connection:
+                check_embedder(tables.load_meta(connection), self._parts.embedder)
+                self._bring(connection, batch)
+        return self._adding.add_batch(batch)
+
+    def _bring(self, connection: Connection, batch: Sequence[Conversation]) -> None:
+        """Copy the stored conversations that one of the batch may be into the scratch store."""
+        known = Known.from_store(connection, batch)
+        self._reserved |= known.names
+        own = {known.by_own_id.get((said.format, said.own_id)) for said in batch if said.own_id is not None}
+        named = {said.name for said in batch} & known.names
+        wanted = sorted((named | {one.name for one in known.overlaps} | {name for name in own if name}) - self._brought)
+        if not wanted:
+            return
+        rows, turns = tables.load_conversation_rows(connection, wanted), tables.load_turns(connection, wanted)
+        with self._scratch.database.writing() as scratch, scratch.transaction():
+            tables.insert_conversations(scratch, rows)
+            tables.insert_turns(scratch, list(turns.values()))
+            tables.rewrite_sessions(scratch, wanted)
+        self._brought |= set(wanted)
