@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -66,11 +66,10 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
         return
     forwarded = node.child("forwardedMessage")
     is_forwarded = isinstance(forwarded.value, dict)
-    texts = [_said_in(draft, node)]
-    if is_forwarded:
-        texts.append(f"[forwarded] {said}" if (said := _said_in(draft, forwarded)) else "")
-    text = "\n".join(part for part in texts if part)
-    if not text and any(_listed(one, key) for one in (node, forwarded) for key in _BESIDE):
+    told = [node, forwarded] if is_forwarded else [node]
+    said = [_said_in(draft, one) for one in told]
+    text = "\n".join([said[0]] * bool(said[0]) + [f"[forwarded] {part}" for part in said[1:] if part])
+    if not text and any(objects_in(one.child(key)) for one in told for key in _BESIDE):
         return
     reference = node.child("reference")
     is_reply = kind in ("", _REPLY) and isinstance(reference.value, dict) and not is_forwarded
@@ -81,18 +80,18 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
         node.child("id").optional_name(),
         attributes=attributes(
             reply_to=reference.child("messageId").optional_name() if is_reply else None,
-            edited=node.child("timestampEdited").stamp(),
-            reactions=map(_reaction, _listed(node, "reactions")),
+            edited=edited_at(node.child("timestampEdited")),
+            reactions=map(_reaction, objects_in(node.child("reactions"))),
         ),
     )
 
 
 def _said_in(draft: Draft, node: Node) -> str:
     """Return a message's text, and what programs wrote in it in embeds; media are counted."""
-    draft.count("media left out", sum(len(_listed(node, key)) for key in ("attachments", "stickers")))
+    draft.count("media left out", sum(len(objects_in(node.child(key))) for key in ("attachments", "stickers")))
     content = node.child("content").optional_text()
     texts = [content]
-    for embed in _listed(node, "embeds"):
+    for embed in objects_in(node.child("embeds")):
         if content and embed.child("url").optional_text():
             draft.count("previews of links left out")
         else:
@@ -104,7 +103,7 @@ def _embedded(embed: Node) -> str:
     author = embed.child("author")
     lines = [author.child("name").optional_text()] if isinstance(author.value, dict) else []
     lines += [embed.child(key).optional_text() for key in ("title", "description")]
-    for field in _listed(embed, "fields"):
+    for field in objects_in(embed.child("fields")):
         lines.append(
             ": ".join(part for part in (field.child(key).optional_text() for key in ("name", "value")) if part)
         )
@@ -114,14 +113,8 @@ def _embedded(embed: Node) -> str:
 def _reaction(node: Node) -> Reaction:
     emoji, count = node.child("emoji"), node.child("count").value
     what = emoji.child("name").optional_text() if isinstance(emoji.value, dict) else emoji.optional_text()
-    return Reaction(what, tuple(map(_name, _listed(node, "users"))), count if isinstance(count, int) else 1)
+    return Reaction(what, tuple(map(_name, objects_in(node.child("users")))), count if isinstance(count, int) else 1)
 
 
 def _name(user: Node) -> str:
     return user.child("nickname").optional_text() or user.child("name").optional_text() or "unknown"
-
-
-def _listed(node: Node, key: str) -> list[Node]:
-    """Return the objects of a list that older versions do not write."""
-    listed = node.child(key) if isinstance(node.value, dict) else node
-    return [] if listed.value is None else [one for one in listed.elements() if isinstance(one.value, dict)]

@@ -1,9 +1,9 @@
 """What a message has beside its text: what it answers, when it was edited, who reacted to it with what.
 
 One form for all formats, in JSON: ``reply_to`` is the own id of the message that it answers, in the same conversation;
-``quoted`` is the text that it answers, where a format shows that and no id; ``edited`` is the time of the last edit, or
-true where the format does not say when; ``reactions`` lists each reaction once, with its ``count`` and, as far as the
-format names them, ``by`` whom. What a format does not say is not there.
+``quoted`` is what a format shows of the message that it answers, where that is no id; ``edited`` is the time of the
+last edit, or true where the format does not say when; ``reactions`` lists each reaction once, with its ``count`` and,
+as far as the format names them, ``by`` whom. What a format does not say is not there.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from goalmem_cli.errors import InputError
+from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.times import Stamp
 
@@ -46,6 +48,23 @@ def attributes(
     if listed := _listed(reactions):
         known[REACTIONS] = listed
     return known
+
+
+def edited_at(node: Node) -> Stamp | bool:
+    """Return when something was edited, by the value that says so; only that it was, where this is no time."""
+    try:
+        return node.stamp() or False
+    except InputError:
+        return bool(node.value)
+
+
+def objects_in(node: Node) -> list[Node]:
+    """Return the objects in a list that may not be there; what is no object in it is passed over.
+
+    Raises:
+        InputError: there is something, but it is no list.
+    """
+    return [] if node.value is None else [one for one in node.elements() if isinstance(one.value, dict)]
 
 
 def cleaned(value: object) -> object:
