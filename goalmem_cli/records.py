@@ -30,7 +30,9 @@ class Turn:
     `conversation` is the conversation's name in the store; `session` and `ordinal` count from 0, the ordinal through
     the whole conversation; `own_id` is the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the
     conversation; `said` is None when the transcript gives no time, and carries an offset only when the transcript
-    does; `role` is ``user``, ``assistant`` ... where the format has roles.
+    does; `role` is ``user``, ``assistant`` ... where the format has roles. `attributes` are what the transcript says
+    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``; they are no part of the
+    identity, since people react to what was said long ago.
     """
 
     conversation: str
@@ -41,6 +43,7 @@ class Turn:
     said: datetime | None = None
     own_id: str | None = None
     role: str | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     @cached_property
     def id(self) -> str:

@@ -35,6 +35,7 @@ def hits_document(hits: Sequence[Hit]) -> list[dict[str, object]]:
             "speaker": hit.unit.speaker,
             "said": hit.unit.said.isoformat() if hit.unit.said is not None else None,
             "text": hit.unit.text,
+            "attributes": dict(hit.unit.attributes),
             "score": hit.score,
             "ranks": dict(hit.ranks),
         }

@@ -34,19 +34,19 @@ def units_from_turns(turns: Iterable[Turn]) -> list[Unit]:
         whole = Unit(
             id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
             said=turn.said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
-            ordinal=turn.ordinal, attributes=time_attributes(turn.text, turn.said),
+            ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, turn.said)},
         )  # fmt: skip
         units.append(whole)
         passages = split_into_passages(turn.text)
         if len(passages) > 1:
-            units.extend(_passage(whole, part, text, len(passages)) for part, text in enumerate(passages, 1))
+            units.extend(_passage(turn, whole, part, text, len(passages)) for part, text in enumerate(passages, 1))
     return units
 
 
-def _passage(whole: Unit, part: int, text: str, parts: int) -> Unit:
+def _passage(turn: Turn, whole: Unit, part: int, text: str, parts: int) -> Unit:
     return replace(
         whole, id=passage_id(whole.id, part), kind="passage", text=text,
-        attributes={"part": part, "parts": parts, **time_attributes(text, whole.said)},
+        attributes={**turn.attributes, "part": part, "parts": parts, **time_attributes(text, whole.said)},
     )  # fmt: skip
 
 

@@ -13,6 +13,10 @@ from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
+from goalmem_cli.transcripts.readers.discord import DiscordReader
+from goalmem_cli.transcripts.readers.facebook import FacebookReader
+from goalmem_cli.transcripts.readers.gemini import GeminiReader
+from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
@@ -33,6 +37,7 @@ from goalmem_cli.transcripts.readers.slack import SlackReader
 from goalmem_cli.transcripts.readers.table import TableReader
 from goalmem_cli.transcripts.readers.teams import TeamsReader
 from goalmem_cli.transcripts.readers.telegram import TelegramReader
+from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -52,10 +57,15 @@ READERS: tuple[Reader, ...] = (
     ClaudeReader(),
     SharegptReader(),
     TelegramReader(),
+    TelegramHtmlReader(),
+    FacebookReader(),
+    DiscordReader(),
+    GeminiReader(),
     SlackReader(),
     GoogleChatReader(),
     TeamsReader(),
     OpencodeReader(),
+    GeminiCliReader(),
     AgentLogReader(),
     CursorReader(),
     OpenaiReader(),

@@ -27,6 +27,16 @@ SLACK = {
     ),
 }
 
+FACEBOOK = {
+    f"inbox/ben_12/message_{number}.json": json.dumps(
+        {
+            "participants": [{"name": "Ana"}, {"name": "Ben"}], "title": "Ben", "thread_path": "inbox/ben_12",
+            "messages": [{"sender_name": "Ana", "timestamp_ms": 1709666100000 - number, "content": f"Boat {number}."}],
+        }
+    )
+    for number in (1, 2)
+}  # fmt: skip
+
 
 def zipped(file: Path, entries: Mapping[str, str | bytes]) -> Path:
     """Write a zip with the entries."""
@@ -53,6 +63,7 @@ def texts(goalmem: Goalmem) -> list[str]:
             2,
         ),
         ("slack.zip", SLACK, "slack", 1),
+        ("facebook.zip", {**FACEBOOK, "inbox/ben_12/photos/1.jpg": b"\xff"}, "facebook", 2),
         ("slack.zip", {f"Work export/{name}": text for name, text in SLACK.items()}, "slack", 1),
     ],
 )
@@ -65,7 +76,7 @@ def test_what_a_zip_holds_is_read(
     (read,) = [row for row in json.loads(outcome.out)["files"] if row["turns"]]
     assert (outcome.code, read["format"], read["new_turns"]) == (0, format_, said)
     assert read["path"].startswith(str(file))
-    if len(entries) > 1 and format_ != "slack":
+    if format_ in ("whatsapp", "sharegpt"):
         assert "passed over" in outcome.err
     again = goalmem("ingest", str(tmp_path), "--json")
     assert [row["new_turns"] for row in json.loads(again.out)["files"] if row["turns"]] == [0]

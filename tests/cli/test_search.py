@@ -23,7 +23,7 @@ def hits(goalmem: Goalmem, *words: str) -> list[dict[str, object]]:
 def test_hits_name_turn_conversation_speaker_and_time(momoco: Goalmem) -> None:
     """The hit that a person would pick is first, under the transcript's own names."""
     best = hits(momoco, "What is the Kyoto Latte made with?", "-k", "3")[0]
-    assert best.keys() == {"unit", "turns", "conversation", "speaker", "said", "text", "score", "ranks"}
+    assert best.keys() == {"unit", "turns", "conversation", "speaker", "said", "text", "attributes", "score", "ranks"}
     named = (best["turns"], best["conversation"], best["speaker"], best["said"])
     assert named == (["D2:1"], "momoco-01", "Ben", "2023-05-21T18:20:00")
 

@@ -181,3 +181,23 @@ def test_an_ingest_that_finds_nothing_new_finishes_an_interrupted_one(tmp_path: 
 
     assert [added.new_turns for added in store.add_all([chat()])] == [0]
     assert store.verify() == []
+
+
+def test_what_is_said_beside_a_text_is_kept_up_to_date(store: Store) -> None:
+    """A reaction that came later is taken over, alone or with what the conversation grew by; nothing else changes."""
+    said = chat(with_ids=True)
+    store.add(said)
+    before = [turn.id for turn in store.turns()]
+    liked = replace(said.turns[2], attributes={"reactions": [{"reaction": "x", "count": 1}]})
+    turns = (*said.turns[:2], liked, *said.turns[3:])
+    added = store.add(replace(said, turns=turns))
+    assert (added.new_turns, added.replaced) == (0, ())
+    assert [turn.attributes for turn in store.turns()][2] == liked.attributes
+
+    more = chat([*CAFE, "See you."], with_ids=True)
+    edited = replace(more.turns[1], attributes={"edited": True})
+    added = store.add(replace(more, turns=(more.turns[0], edited, liked, *more.turns[3:])))
+    assert (added.new_turns, added.replaced) == (1, ())
+    assert [bool(turn.attributes) for turn in store.turns()] == [False, True, True, False, False, False, False]
+    assert [turn.id for turn in store.turns()][: len(before)] == before
+    assert store.verify() == []

@@ -290,3 +290,20 @@ def test_any_store_comes_back_from_its_export(said: list[Conversation], forgotte
         generation = other.stats().generation
         other.add_all(lines(Path(folder) / "export.jsonl"))
         assert other.stats().generation == generation
+
+
+def test_what_is_said_beside_a_text_comes_back(tmp_path: Path) -> None:
+    """Replies, edits and reactions are exported with their turn, a hit has them, and a turn without has no key."""
+    beside = {"reply_to": "1", "edited": True, "reactions": [{"reaction": "\u2764", "count": 2, "by": ["Ana", "Bo"]}]}
+    said = chat(["Where?", "In Baixa."], name="trip")
+    turns = (said.turns[0], replace(said.turns[1], attributes=beside))
+    store = open_store(tmp_path / "store")
+    store.add(replace(said, turns=turns))
+
+    other = copied(store, tmp_path)
+
+    assert [turn.attributes for turn in other.turns()] == [{}, beside]
+    exported_turns = [json.dumps(document) for document in store.export() if "turn" in document]
+    assert ["attributes" in turn for turn in exported_turns] == [False, True]
+    assert [hit.unit.attributes for hit in other.hits([turns[1].id]).values()] == [beside]
+    assert other.verify() == []

@@ -19,9 +19,15 @@ GOOGLE: dict[str, object] = {
     "messages": [
         {"creator": {"name": "Ana", "email": "ana@x.org", "user_type": "Human"}, "text": "Where do we stay?",
          "created_date": "Sunday, March 5, 2023 at 9:15:07\u202fPM UTC", "topic_id": "t1", "message_id": "a/t1/1",
-         "annotations": [{"start_index": 0, "length": 5}], "reactions": [{"emoji": {"unicode": "x"}, "reactor_emails": ["b"]}]},
+         "annotations": [{"start_index": 0, "length": 5}], "reactions": [{"emoji": {"unicode": "x"}, "reactor_emails": ["b"]},
+                       {"emoji": {"custom_emoji": {"shortcode": ":wave:"}}, "reactor_emails": []}],
+         "updated_date": "Sunday, March 5, 2023 at 9:16:00\u202fPM UTC", "previous_message_versions": [{"text": "Were?"}]},
+        {"creator": {"name": "Ana"}, "created_date": "Sunday, March 5, 2023 at 9:15:08\u202fPM UTC", "topic_id": "t1",
+         "message_state": "DELETED", "deletion_metadata": {"deletion_type": "CREATOR"}, "message_id": "a/t1/9"},
         {"creator": {"email": "ben@x.org"}, "text": "Baixa", "created_date": "dimanche 5 mars 2023 à 21:15:07 UTC",
          "topic_id": "t1", "message_id": "a/t1/2", "quoted_message_metadata": {"creator": {"name": "Ana"}, "text": "Where"}},
+        {"creator": {"name": "Ana"}, "text": "OK", "created_date": "soon", "topic_id": "t1", "message_id": "a/t1/3",
+         "quoted_message_metadata": {"message_id": "a/t1/2"}},
         {"creator": {"name": "Ana"}, "created_date": "soon", "topic_id": "t2", "message_id": "a/t2/1",
          "attached_files": [{"original_name": "a.png", "export_name": "File-a.png"}]},
         {"creator": {"name": "Ana"}, "text": "x", "created_date": "soon", "topic_id": "t2"},
@@ -37,9 +43,9 @@ TEAMS: dict[str, object] = {
              {"id": "4", "displayName": "Ben", "originalarrivaltime": "2023-03-05T21:18:00Z", "messagetype": "Event/Call",
               "content": "<partlist/>", "from": "8:live:ben"},
              {"id": "3", "displayName": None, "originalarrivaltime": "2023-03-05T21:17:00Z", "messagetype": "RichText/Html",
-              "content": '<quote author="live:ben"><legacyquote>[1] Ben: </legacyquote>Where?</quote><p>In <b>Baixa</b> &amp; '
+              "content": '<quote author="live:ben" messageid="2"><legacyquote>[1] Ben: </legacyquote>Where?</quote><p>In <b>Baixa</b> &amp; '
               '<a href="https://x.org">here</a></p><p><ss type="smile">:)</ss></p><e_m ts="1"></e_m>', "from": "8:live:ana",
-              "properties": {"emotions": [{"key": "like"}], "edittime": "1"}},
+              "properties": {"emotions": [{"key": "like", "users": [{"mri": "8:live:ben", "time": 1}]}], "edittime": "1"}},
              {"id": "2", "displayName": "Ben", "originalarrivaltime": "2023-03-05T21:15:07Z", "messagetype": "Text",
               "content": "Where <b>?", "version": 2, "conversationid": "8:live:ben", "from": "8:live:ben", "amsreferences": None},
          ]},
@@ -107,13 +113,16 @@ def test_reads_google_chat_as_golden() -> None:
     """Names or addresses, times of two languages in UTC, ids; what is quoted, shown or attached is counted."""
     name = "DM Ab12Cd"
     turns = (
-        Turn(name, 0, 0, "Ana", "Where do we stay?", NOON, "a/t1/1"),
-        Turn(name, 0, 1, "ben@x.org", "Baixa", NOON, "a/t1/2"),
-        Turn(name, 0, 2, "Ana", "x"),
-    )
+        Turn(name, 0, 0, "Ana", "Where do we stay?", NOON, "a/t1/1", attributes={
+            "edited": "2023-03-05T21:16:00+00:00",
+            "reactions": [{"reaction": "x", "count": 1, "by": ["b"]}, {"reaction": ":wave:", "count": 1}]}),
+        Turn(name, 0, 1, "ben@x.org", "Baixa", NOON, "a/t1/2", attributes={"quoted": "Where"}),
+        Turn(name, 0, 2, "Ana", "OK", None, "a/t1/3", attributes={"reply_to": "a/t1/2"}),
+        Turn(name, 0, 3, "Ana", "x"),
+    )  # fmt: skip
     notes = (
-        "media left out: 1", "reactions left out: 1", "quoted messages left out: 1",
-        "times in a form that is not read, left unknown: 2", "blank messages left out: 1",
+        "media left out: 1", "deleted messages left out: 1", "times in a form that is not read, left unknown: 3",
+        "blank messages left out: 1",
     )  # fmt: skip
     assert read(GOOGLE, f"Groups/{name}/messages.json") == [Conversation(name, "google-chat", turns, name, notes)]
 
@@ -123,10 +132,11 @@ def test_reads_teams_as_golden() -> None:
     name = "8:live:ben"
     turns = (
         Turn(name, 0, 0, "Ben", "Where <b>?", NOON, "2"),
-        Turn(name, 0, 1, "live:ana", "In Baixa & here\n:)", datetime(2023, 3, 5, 21, 17, tzinfo=UTC), "3"),
-    )
+        Turn(name, 0, 1, "live:ana", "In Baixa & here\n:)", datetime(2023, 3, 5, 21, 17, tzinfo=UTC), "3", attributes={
+            "reply_to": "2", "edited": True, "reactions": [{"reaction": "like", "count": 1, "by": ["live:ben"]}]}),
+    )  # fmt: skip
     notes = (
-        "reactions left out: 1", "media, calls and notices left out: 1", "deleted messages left out: 1",
+        "media, calls and notices left out: 1", "deleted messages left out: 1",
         "conversations without messages left out: 1",
     )  # fmt: skip
     assert read(TEAMS, "messages.json") == [Conversation(name, "teams", turns, name, notes)]

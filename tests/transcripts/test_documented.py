@@ -10,11 +10,11 @@ from goalmem_cli.transcripts import FORMATS, detect, read_bytes
 from tests.conftest import CHECKOUT
 
 SECTION = re.compile(r"^### `(?P<name>[a-z-]+)`\n(?P<body>.*?)(?=^### )", re.MULTILINE | re.DOTALL)
-EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown|html)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = {
     "openai-jsonl": ".jsonl", "agent-log": ".jsonl", "goalmem": ".jsonl", "markdown": ".md", "whatsapp": ".txt",
     "signal": ".txt", "came": ".jsonl", "imessage": ".txt", "line": ".txt", "kakaotalk": ".txt",
-    "table": ".csv", "mail": ".eml", "names": ".txt", "cursor": ".md",
+    "table": ".csv", "mail": ".eml", "names": ".txt", "cursor": ".md", "telegram-html": ".html",
 }  # fmt: skip
 
 

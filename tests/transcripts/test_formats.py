@@ -15,6 +15,9 @@ from tests.transcripts.test_agent_log import lines as agent_log
 from tests.transcripts.test_came import TRIP
 from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
+from tests.transcripts.test_discord import DISCORD
+from tests.transcripts.test_facebook import FACEBOOK
+from tests.transcripts.test_gemini import SAMPLES as GEMINI
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
 from tests.transcripts.test_line import JAPANESE as LINE
@@ -24,6 +27,7 @@ from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
 from tests.transcripts.test_slack import MONDAY as SLACK
 from tests.transcripts.test_table import FULL as TABLE
 from tests.transcripts.test_telegram import CHAT as TELEGRAM
+from tests.transcripts.test_telegram_html import TELEGRAM_HTML
 from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
 
 LOCOMO = b'{"session_1": [{"speaker": "A", "text": "x"}]}'
@@ -47,6 +51,10 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "names": ("a.txt", NAMES.encode()),
     "table": ("a.csv", TABLE.encode()),
     "mail": ("a.mbox", MAILBOX.encode()),
+    "telegram-html": ("a.html", TELEGRAM_HTML.encode()),
+    "facebook": ("a.json", json.dumps(FACEBOOK).encode()),
+    "discord": ("a.json", json.dumps(DISCORD).encode()),
+    **GEMINI,
     **{name: ("a.jsonl" if name == "cursor" else "a.json", data) for name, data in CHAT_EXPORTS.items()},
     **{name: ("a.json", json.dumps(document).encode()) for name, document in EXPORTS.items()},
 }
@@ -65,7 +73,8 @@ def test_the_table_of_formats() -> None:
         ("slack", "openai"),
         ("agent-log", "openai-jsonl"),
         ("came", "openai-jsonl"),
-        *((name, "openai") for name in ("google-chat", "teams", "opencode")),
+        *((name, "openai") for name in ("google-chat", "teams", "opencode", "facebook", "discord", "gemini-cli")),
+        ("gemini-cli", "agent-log"),
         ("cursor", "openai-jsonl"),
         ("cursor", "markdown"),
         *((name, "whatsapp") for name in ("imessage", "line", "kakaotalk")),

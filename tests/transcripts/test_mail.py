@@ -86,7 +86,7 @@ def test_reads_a_mailbox_as_golden() -> None:
         Turn("1@example.org", 0, 0, "Ana Reís", "Wo schlafen wir, José?\nFrom here it is far.", first, "1@example.org"),
         Turn(
             "1@example.org", 1, 1, "ben@example.org", "In Baixa.\n\nIt is flat.", datetime(2023, 3, 6, 9, tzinfo=UTC),
-            "2@example.org",
+            "2@example.org", attributes={"reply_to": "1@example.org"},
         ),
     )  # fmt: skip
     tax = Turn(

@@ -50,9 +50,12 @@ def test_reads_the_current_layout_as_golden() -> None:
     assert sorted(conversation.notes) == [
         "attachments left out: 5",
         "calls left out: 2",
-        "quoted messages left out: 2",
-        "reactions left out: 1",
     ]
+    assert conversation.turns[1].attributes == {
+        "quoted": "Where do we stay?\nIn Lisbon, I mean.",
+        "reactions": [{"reaction": "👍", "count": 1, "by": ["Ana"]}, {"reaction": "❤️", "count": 1, "by": ["Ben"]}],
+    }
+    assert not any(turn.attributes for turn in conversation.turns if turn is not conversation.turns[1])
 
 
 @pytest.mark.parametrize(

@@ -97,10 +97,11 @@ def test_reads_markdown_as_golden() -> None:
     first, second = datetime(2023, 12, 31, 21, 15), datetime(2024, 1, 1, 9, 0, 30)
     ids = [turn.own_id for turn in conversation.turns]
     turns = (
-        Turn("Ana", 0, 0, "Ana", "Where do we stay?\nin Lisbon", first, ids[0]),
+        Turn("Ana", 0, 0, "Ana", "Where do we stay?\nin Lisbon", first, ids[0],
+             attributes={"reactions": [{"reaction": "👍", "count": 1, "by": ["Ben"]}]}),
         Turn("Ana", 1, 1, "Me", "Baixa: flat", second, ids[1]),
-    )
-    notes = ("attachments left out: 2", "reactions left out: 1", "deleted messages left out: 1")
+    )  # fmt: skip
+    notes = ("attachments left out: 2", "deleted messages left out: 1")
     assert conversation == Conversation("Ana", "signal", turns, None, notes)
     assert [str(own_id)[:15] for own_id in ids] == ["20231231-211500", "20240101-090030"]
 
@@ -114,6 +115,7 @@ def test_reads_short_lines() -> None:
         ("You", "Baixa"),
         ("Ana", "[no] really"),
     ]
+    assert [turn.attributes for turn in conversation.turns] == [{}, {"quoted": "Ana on 2023-12-31 21:15"}, {}]
     assert conversation.notes == ("attachments left out: 1", "notices left out: 1")
 
 
@@ -130,10 +132,13 @@ def test_reads_letters_as_golden() -> None:
     ]
     assert str(conversation.turns[0].own_id).startswith("20231231-201507-")
     assert str(conversation.turns[2].own_id).startswith("undated-")
+    assert [turn.attributes for turn in conversation.turns] == [
+        {"reactions": [{"reaction": "👍", "count": 1, "by": ["You"]}]},
+        {"quoted": "Where do we stay?", "edited": True},
+        {"quoted": "said before"},
+    ]
     assert conversation.notes == (
-        "reactions left out: 1",
         "attachments left out: 1",
-        "quoted messages left out: 2",
         "earlier versions of edited messages left out: 1",
         "notices left out: 1",
     )

@@ -22,7 +22,10 @@ MONDAY: list[dict[str, object]] = [
     {"type": "message", "subtype": "channel_join", "user": "U1", "text": "<@U1> has joined", "ts": "1704057300.000100"},
     {"type": "message", "user": "U2", "text": "late &lt;b&gt;", "ts": "1704057400.000100", "thread_ts": "1704057307.000200"},
     {"type": "message", "user": "U1", "text": "Hi <@U2>, see <https://x.org|the site> in <#C1|general> <!here>",
-     "ts": "1704057307.000200", "thread_ts": "1704057307.000200"},
+     "ts": "1704057307.000200", "thread_ts": "1704057307.000200", "edited": {"user": "U1", "ts": "1704057310.000000"},
+     "reactions": [{"name": "+1", "users": ["U2", "U7"], "count": 3}]},
+    {"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "text": "This message was deleted.",
+     "ts": "1704057450.000100"},
     {"type": "message", "user": "U3", "text": "", "files": [{"id": "F1"}], "ts": "1704057500.000100"},
 ]  # fmt: skip
 TUESDAY: list[dict[str, object]] = [
@@ -66,13 +69,26 @@ def test_reads_an_export_as_golden(export: Path) -> None:
             "Hi @Ben Ott, see the site (https://x.org) in #general @here",
             said[0],
             "1704057307.000200",
+            attributes={
+                "edited": "2023-12-31T21:15:10+00:00",
+                "reactions": [{"reaction": "+1", "count": 3, "by": ["Ben Ott", "U7"]}],
+            },
         ),
-        Turn("C1", 0, 1, "Ben Ott", "late <b>", said[1], "1704057400.000100"),
+        Turn(
+            "C1",
+            0,
+            1,
+            "Ben Ott",
+            "late <b>",
+            said[1],
+            "1704057400.000100",
+            attributes={"reply_to": "1704057307.000200"},
+        ),
         Turn("C1", 1, 2, "Build", "https://x.org", said[2], "1704100000.000001"),
         Turn("C1", 1, 3, "Dee", "a@b.c", said[3], "1704100001.000001"),
     )
     direct = (Turn("D1", 0, 0, "cy", "psst", said[0], "1704057307.000300"),)
-    notes = ("notices of Slack left out: 1", "messages without text left out: 1")
+    notes = ("notices of Slack left out: 1", "deleted messages left out: 1", "messages without text left out: 1")
     assert read_file(export) == [
         Conversation("D1", "slack", direct, "D1"),
         Conversation("C1", "slack", general, "C1", notes),

@@ -30,7 +30,13 @@ CHAT: dict[str, Any] = {
         {"id": 5, "type": "message", "date": "2024-01-01T09:00:00", "date_unixtime": "1704096000", "from": None,
          "from_id": "user77", "forwarded_from": "News", "photo": "p.jpg", "text": "Snow", "edited": "2024-01-01T09:01:00"},
         {"id": 6, "type": "message", "date": "2024-01-01T09:00:30", "from": "Me", "from_id": "user9",
-         "reply_to_message_id": 5, "text": "Naive"},
+         "reply_to_message_id": 5, "text": "Naive", "edited": "2024-01-01T09:01:00", "edited_unixtime": "1704096060",
+         "reactions": [
+             {"type": "emoji", "count": 3, "emoji": "+", "recent": [
+                 {"from": "Ana", "from_id": "user123", "date": "2024-01-01T09:02:00"}, {"from": None, "from_id": "user7"}]},
+             {"type": "custom_emoji", "count": 1, "document_id": "stickers/1.webp"}]},
+        {"id": 7, "type": "message", "date": "2024-01-01T09:00:40", "from": "Me", "from_id": "user9",
+         "reply_to_message_id": 5, "reply_to_peer_id": "channel8", "text": "Elsewhere"},
     ],
 }  # fmt: skip
 ACCOUNT: dict[str, Any] = {
@@ -61,9 +67,13 @@ def test_reads_a_chat_as_golden() -> None:
     """Pieces of text, exact and naive times, sessions by gaps, forwarded messages, and what is only counted."""
     turns = (
         Turn("user123", 0, 0, "Ana", "See https://x.org now", datetime(2023, 12, 31, 20, 15, 7, tzinfo=UTC), "2"),
-        Turn("user123", 1, 1, "user77", "[forwarded from News] Snow", datetime(2024, 1, 1, 8, tzinfo=UTC), "5"),
-        Turn("user123", 1, 2, "Me", "Naive", datetime(2024, 1, 1, 9, 0, 30), "6"),
-    )
+        Turn("user123", 1, 1, "user77", "[forwarded from News] Snow", datetime(2024, 1, 1, 8, tzinfo=UTC), "5",
+             attributes={"edited": "2024-01-01T09:01:00"}),
+        Turn("user123", 1, 2, "Me", "Naive", datetime(2024, 1, 1, 9, 0, 30), "6", attributes={
+            "reply_to": "5", "edited": "2024-01-01T08:01:00+00:00",
+            "reactions": [{"reaction": "+", "count": 3, "by": ["Ana"]}, {"reaction": "custom_emoji", "count": 1}]}),
+        Turn("user123", 1, 3, "Me", "Elsewhere", datetime(2024, 1, 1, 9, 0, 40), "7"),
+    )  # fmt: skip
     notes = ("service messages left out: 1", "messages of media alone left out: 2")
     assert read(CHAT) == [Conversation("user123", "telegram", turns, "user123", notes)]
 
@@ -72,7 +82,7 @@ def test_reads_an_account() -> None:
     """Every chat is a conversation; people, groups and channels may have one number; empty chats are counted."""
     conversations = read(ACCOUNT)
 
-    assert [(one.name, len(one.turns)) for one in conversations] == [("user123", 3), ("channel123", 1), ("chat5", 3)]
+    assert [(one.name, len(one.turns)) for one in conversations] == [("user123", 4), ("channel123", 1), ("chat5", 4)]
     assert conversations[-1].notes[-1] == "conversations without messages left out: 1"
 
 

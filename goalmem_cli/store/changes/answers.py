@@ -60,7 +60,7 @@ def _sourced(connection: Connection, unit: Unit, question: Turn, cited: Sequence
     known = {each.id: each for each in unit_rows.load_units(connection, ids=list(cited))}
     if not places or not known.keys() >= set(cited):
         raise StoreError("what the answer came from was forgotten or replaced meanwhile, so it was not kept", _HINT)
-    session, ordinal = places[question.id]
+    session, ordinal, _ = places[question.id]
     sources = {
         turn: label for id_ in cited for turn, label in zip(known[id_].turns, known[id_].labels, strict=True)
     } | {question.id: question.label}

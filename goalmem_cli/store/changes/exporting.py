@@ -84,7 +84,8 @@ def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
 
 def _turn(turn: Turn) -> dict[str, object]:
     said = None if turn.said is None else turn.said.isoformat()
-    return {key: value for key, value in (asdict(turn) | {"said": said}).items() if key != "conversation"}
+    shown = {key: value for key, value in (asdict(turn) | {"said": said}).items() if key != "conversation"}
+    return shown if turn.attributes else {key: value for key, value in shown.items() if key != "attributes"}
 
 
 def _part(line: Derived) -> dict[str, object]:

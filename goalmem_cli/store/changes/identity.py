@@ -272,7 +272,7 @@ def _plan_more(
     connection: Connection,
     name: str,
     turns: Sequence[Turn],
-    stored: Mapping[str, tuple[int, int]],
+    stored: Mapping[str, tuple[int, int, str | None]],
     *,
     has_gaps: bool,
 ) -> Change:
@@ -281,7 +281,7 @@ def _plan_more(
     Most transcripts are what is stored, or go on where it ends; for any other the whole conversation is compared. In
     what comes from an exported store, turns may be missing that were forgotten there.
     """
-    fresh = [turn for turn in turns if stored.get(turn.id) != (turn.session, turn.ordinal)]
+    fresh = [turn for turn in turns if stored.get(turn.id) != tables.place_and_attributes(turn)]
     if not fresh:
         return Change(name, False, 0, (), (), (), (), (), ())
     session, ordinal = tables.end_of_conversation(connection, name)

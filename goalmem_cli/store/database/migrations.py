@@ -112,6 +112,11 @@ def m007_files(run: Run) -> None:
     run("ALTER TABLE conversations ADD COLUMN file VARCHAR")
 
 
+def m008_attributes_of_turns(run: Run) -> None:
+    """A turn keeps what its transcript says beside the text, as JSON; NULL stands for nothing."""
+    run("ALTER TABLE turns ADD COLUMN attributes VARCHAR")
+
+
 def _annotate(run: Run) -> None:
     """Bring the attribute of times of the turns' units to what this goalmem reads in their texts."""
     run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
@@ -142,6 +147,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m005_follows", m005_follows),
     ("m006_times_read_again", m006_times_read_again),
     ("m007_files", m007_files),
+    ("m008_attributes_of_turns", m008_attributes_of_turns),
 )
 
 

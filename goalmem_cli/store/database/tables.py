@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.records import Query, Turn, content_hash
+from goalmem_cli.records import Query, Turn, content_hash, encodable
 from goalmem_cli.store.database.access import Connection, Row
 from goalmem_cli.store.database.columns import (
     WITHIN_SPANS,
@@ -19,7 +20,7 @@ from goalmem_cli.store.traces import place_key
 
 _LAST = 2**31 - 1
 _TAIL = 8
-_TURN_COLUMNS = "id, conversation, session, ordinal, speaker, text, said, own_id, role"
+_TURN_COLUMNS = "id, conversation, session, ordinal, speaker, text, said, own_id, role, attributes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +164,23 @@ def passages_of_turns(connection: Connection, conversation: str) -> dict[str, in
     return {str(key): int(count) for key, count in rows}
 
 
-def places_of_turns(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return id -> session and ordinal, of these turns that are stored."""
+def places_of_turns(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[int, int, str | None]]:
+    """Return id -> what `place_and_attributes` says of it, of these turns that are stored."""
     rows = connection.rows(
-        "SELECT id, session, ordinal FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
+        "SELECT id, session, ordinal, attributes FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
     )
-    return {str(id_): (int(session), int(ordinal)) for id_, session, ordinal in rows}
+    return {str(id_): (int(session), int(ordinal), attributes) for id_, session, ordinal, attributes in rows}
+
+
+def place_and_attributes(turn: Turn) -> tuple[int, int, str | None]:
+    """Return what may change of a turn that keeps its id: its session, its ordinal, and its attributes in JSON."""
+    return turn.session, turn.ordinal, _attributes_text(turn)
+
+
+def _attributes_text(turn: Turn) -> str | None:
+    if not turn.attributes:
+        return None
+    return encodable(json.dumps(dict(turn.attributes), ensure_ascii=False, sort_keys=True))
 
 
 def end_of_conversation(connection: Connection, name: str) -> tuple[int, int]:
@@ -216,8 +228,10 @@ def load_pairs(connection: Connection, conversations: Sequence[str]) -> dict[str
 
 
 def _turn(row: Row) -> Turn:
-    _, conversation, session, ordinal, speaker, text, said, own_id, role = row
-    return Turn(conversation, session, ordinal, speaker, text, time_of(said), own_id, role)
+    _, conversation, session, ordinal, speaker, text, said, own_id, role, attributes = row
+    return Turn(
+        conversation, session, ordinal, speaker, text, time_of(said), own_id, role, json.loads(attributes or "{}")
+    )
 
 
 def insert_conversations(connection: Connection, rows: Sequence[tuple[str, str, str | None, str | None]]) -> None:
@@ -268,6 +282,7 @@ def insert_turns(connection: Connection, turns: Sequence[Turn]) -> None:
         "instant": ("BIGINT", [instant for _, instant in moments]),
         "text": ("VARCHAR", [turn.text for turn in turns]),
         "content_key": ("VARCHAR", [turn.content_key for turn in turns]),
+        "attributes": ("VARCHAR", [_attributes_text(turn) for turn in turns]),
     })  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -123,6 +123,7 @@ def _turn(node: Node, conversation: str) -> Turn:
         _time(node.child("said")),
         _optional(node.child("own_id")),
         _optional(node.child("role")),
+        _attributes(node),
     )
 
 
@@ -131,7 +132,6 @@ def _unit(node: Node, conversation: str) -> Unit:
     labels = [_string(each) for each in node.required("labels").elements()]
     if len(turns) != len(labels) or not turns:
         raise node.child("labels").error("expected one label for each of at least one turn")
-    attributes = node.child("attributes")
     return Unit(
         _id(node.required("id")),
         _string(node.required("kind")),
@@ -146,8 +146,13 @@ def _unit(node: Node, conversation: str) -> Unit:
         _count(node.required("ordinal")),
         _time(node.child("event_from")),
         _time(node.child("event_to")),
-        attributes.value if isinstance(attributes.value, dict) else {},
+        _attributes(node),
     )
+
+
+def _attributes(node: Node) -> Mapping[str, object]:
+    attributes = node.child("attributes").value
+    return attributes if isinstance(attributes, dict) else {}
 
 
 def _part(node: Node, conversation: str) -> Derived:

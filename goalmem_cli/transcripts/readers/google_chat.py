@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -52,18 +54,41 @@ def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft(folder if _FOLDER.fullmatch(folder) else None)
     text = JsonText(source, source.chunks())
     listing = Listing(text, source.file, "", "messages")
-    yield from draft.fill(source.readable(listing.items(), lambda node: (_message(draft, node),)))
+    yield from draft.fill(source.readable(listing.items(), partial(_messages, draft)))
     text.finish()
 
 
-def _message(draft: Draft, node: Node) -> Message:
+def _messages(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield what the message says, unless it was deleted."""
+    if node.child("message_state").value == "DELETED" or node.child("deletion_metadata").value is not None:
+        draft.count("deleted messages left out")
+        return
     creator = node.required("creator")
     speaker = creator.child("name").optional_text() or creator.child("email").optional_text() or "unknown"
     draft.count("media left out", _length(node.child("attached_files")))
-    draft.count("reactions left out", _length(node.child("reactions")))
-    draft.count("quoted messages left out", node.child("quoted_message_metadata").value is not None)
-    text = node.child("text").optional_text()
-    return Message(speaker, text, _said(draft, node.child("created_date")), node.child("message_id").optional_name())
+    quoted, edited = node.child("quoted_message_metadata"), node.child("updated_date")
+    is_quoting = isinstance(quoted.value, dict)
+    answered = quoted.child("message_id").optional_name() if is_quoting else None
+    beside = attributes(
+        reply_to=answered,
+        quoted=quoted.child("text").optional_text() if is_quoting and answered is None else "",
+        edited=_said(draft, edited) or bool(edited.value),
+        reactions=map(_reaction, objects_in(node.child("reactions"))),
+    )
+    said, own_id = _said(draft, node.child("created_date")), node.child("message_id").optional_name()
+    yield Message(speaker, node.child("text").optional_text(), said, own_id, attributes=beside)
+
+
+def _reaction(node: Node) -> Reaction:
+    emoji, givers = node.child("emoji"), node.child("reactor_emails").value
+    what = ""
+    if isinstance(emoji.value, dict):
+        custom = emoji.child("custom_emoji")
+        named = custom.child("shortcode").optional_text() if isinstance(custom.value, dict) else ""
+        what = emoji.child("unicode").optional_text() or named
+    return Reaction(
+        what, tuple(giver for giver in givers if isinstance(giver, str)) if isinstance(givers, list) else ()
+    )
 
 
 def _length(node: Node) -> int:

@@ -11,37 +11,15 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.readers.imessage_texts import ANNOUNCEMENT, TIME, said_in
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.messenger import Opening, messages_from_openings
+from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.reading.times import stamp_from_text
 
 _FIRST_LINES = 10
-_TIME = r"(?P<time>[A-Z][a-z]{2} \d\d, \d{4} [ \d]\d:\d\d:\d\d [AP]M)"
-_HEADER = re.compile(rf"{_TIME}(?: \(Read by [^()]*\))?", re.ASCII)
-_ANNOUNCEMENT = re.compile(rf"{_TIME} (?P<what>.*\S)")
-_ANSWER = re.compile(rf" {{4}}{_TIME}(?: \(Read by [^()]*\))?", re.ASCII)
-_EDIT = re.compile(r"Edited [^:]{1,60} later: ?(?P<text>.*)")
-_TAPBACKS = frozenset({"Tapbacks:", "Reactions:"})
-_ANSWERS = "This message responded to an earlier message."
-_DELETED = re.compile(
-    r"This message was deleted from the conversation!"
-    r"|.{1,60} (?:deleted a message\.|unsent (?:a|this) message(?: part)?.*)"
-)
-_FILE = re.compile(
-    r"(?:attachments/|~/|/|[A-Z]:\\)(?:[^\n]*[/\\])?(?:[^/\n]*\.\w{2,5}|[^/\n]*)|Attachment missing!"
-    r"|(?:\w+ )?Sticker from .{1,60}(?:: .+| not found!)"
-)
-_IN_ATTACHMENTS = re.compile(r"attachments/|[/\\]Attachments[/\\]|Attachment missing!|Sticker from ")
-_EFFECTS = frozenset(
-    f"Sent with {effect}"
-    for effect in (
-        "Confetti", "Echo", "Fireworks", "Balloons", "Heart", "Lasers", "Shooting Star", "Sparkles", "Spotlight",
-        "Slam", "Loud", "Gentle", "Invisible Ink",
-    )
-)  # fmt: skip
-_NOTICES = frozenset({"SharePlay Message", "Handwritten messages are not yet supported!"})
+_HEADER = re.compile(rf"{TIME}(?: \(Read by [^()]*\))?", re.ASCII)
 
 
 class ImessageReader:
@@ -67,19 +45,26 @@ class ImessageReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft()
-    return draft.fill(messages_from_openings(draft, _openings(source, draft)))
+    return draft.fill(_messages(source, draft))
 
 
-def _openings(source: Source, draft: Draft) -> Iterator[Opening]:
+def _messages(source: Source, draft: Draft) -> Iterator[Message]:
+    """Yield what was said; an answer is known to what by its time and sender, which stand below that as well."""
+    ids = TurnIds()
+    answered: dict[tuple[str, str], str] = {}
     for number, time, lines in _blocks(source, draft):
         try:
-            said = stamp_from_text(time)
+            stamp = stamp_from_text(time)
         except ValueError as error:
             raise source.error(f"line {number}", f"{time!r} is not a time ({error})") from error
-        body = _Body(draft, lines[1:])
-        text = body.text()
-        if text or not body.is_cut:
-            yield Opening(lines[0].strip(), said, text)
+        speaker, said = lines[0].strip(), said_in(draft, lines[1:])
+        if not said.text:
+            draft.count("blank messages left out", not said.is_cut)
+            continue
+        own_id = ids.of(Opening(speaker, stamp, said.text))
+        answered |= dict.fromkeys(said.answers, own_id)
+        reply_to = answered.get((time, speaker)) if said.is_answer else None
+        yield Message(speaker, said.text, stamp, own_id, attributes=said.beside(reply_to))
 
 
 def _blocks(source: Source, draft: Draft) -> Iterator[tuple[int, str, list[str]]]:
@@ -93,7 +78,7 @@ def _blocks(source: Source, draft: Draft) -> Iterator[tuple[int, str, list[str]]
             if begun is not None:
                 yield *begun, lines
             begun, lines, length = (number, found["time"]), [], 0
-        elif is_after_blank and not following.strip() and _ANNOUNCEMENT.fullmatch(line):
+        elif is_after_blank and not following.strip() and ANNOUNCEMENT.fullmatch(line):
             draft.count("notices left out")
         elif begun is None:
             draft.count("lines outside any message left out", bool(line.strip()))
@@ -106,47 +91,3 @@ def _blocks(source: Source, draft: Draft) -> Iterator[tuple[int, str, list[str]]
         is_after_blank = not line.strip()
     if begun is not None:
         yield *begun, lines
-
-
-class _Body:
-    """The lines below a message's sender, of which some are the exporter's. `is_cut` says that any were."""
-
-    def __init__(self, draft: Draft, lines: list[str]) -> None:
-        self._draft = draft
-        self._lines = lines
-        self.is_cut = False
-
-    def text(self) -> str:
-        """Return what the sender said, in its last version."""
-        kept: list[str] = []
-        is_tapback = False
-        for line in self._lines:
-            is_tapback = line.strip() in _TAPBACKS or (is_tapback and bool(line.strip()))
-            if _ANSWER.fullmatch(line):
-                self._cut("answers shown below what they answer left out")
-                break
-            if is_tapback:
-                self._cut("reactions left out", line.strip() not in _TAPBACKS)
-            elif line == _ANSWERS or line in _EFFECTS or line in _NOTICES:
-                self.is_cut = True
-            elif _DELETED.fullmatch(line):
-                self._cut("deleted messages left out")
-            elif _FILE.fullmatch(line) and _IN_ATTACHMENTS.search(line):
-                self._cut("attachments left out")
-            else:
-                kept.append(line)
-        return "\n".join(self._last_version(kept)).strip()
-
-    def _last_version(self, lines: list[str]) -> list[str]:
-        """Return the lines from the last edit on; the first stands behind its time, others behind `Edited`."""
-        edits = [(number, match["text"]) for number, line in enumerate(lines) if (match := _EDIT.fullmatch(line))]
-        first = _ANNOUNCEMENT.fullmatch(lines[0]) if lines else None
-        if not edits or first is None:
-            return lines
-        self._draft.count("earlier versions of edited messages left out")
-        number, text = edits[-1]
-        return [text, *lines[number + 1 :]]
-
-    def _cut(self, what: str, times: int = 1) -> None:
-        self.is_cut = True
-        self._draft.count(what, times)

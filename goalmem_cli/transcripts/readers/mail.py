@@ -14,6 +14,7 @@ from email.utils import parseaddr, parsedate_to_datetime
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.mail_texts import said_in_mail
+from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
@@ -94,7 +95,11 @@ def _drafts(source: Source) -> Iterator[Draft]:
         draft.count("copies of messages left out", copies)
         draft.count("lines quoted from earlier messages left out", sum(letter.quoted_lines for letter in thread))
         copies = 0
-        yield from draft.fill(Message(letter.speaker, letter.text, letter.said, letter.own_id) for letter in thread)
+        yield from draft.fill(
+            Message(letter.speaker, letter.text, letter.said, letter.own_id, attributes=attributes(reply_to=answered))
+            for letter in thread
+            for answered in [letter.ancestors[-1] if letter.ancestors else None]
+        )
 
 
 def _mails(source: Source) -> Iterator[tuple[int, bytes]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.listed import Read, drafts_from_listing
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.roles import role_of
 from goalmem_cli.transcripts.reading.source import Source
@@ -39,40 +41,23 @@ class OpenaiReader:
 def _drafts(source: Source) -> Iterator[Draft]:
     text = JsonText(source, source.chunks())
     if text.peek() != "[":
-        yield from drafts_of_listings(source, [Listing(text, source.file, "", "messages")], messages_of)
+        yield from drafts_of_listings(source, [Listing(text, source.file, "", "messages")], _read)
     elif Glimpse.from_source(source).has_record(lists_messages):
         listings = (Listing(text, source.file, f"[{index}]", "messages") for index in text.elements())
-        yield from drafts_of_listings(source, listings, messages_of)
+        yield from drafts_of_listings(source, listings, _read)
     else:
         nodes = (Node(text.value(), source.file, f"[{index}]") for index in text.elements())
         yield from drafts_from_messages(source, nodes)
     text.finish()
 
 
-def drafts_of_listings(
-    source: Source,
-    listings: Iterable[Listing],
-    messages_in: Callable[[Source, Draft, Iterable[Node]], Iterable[Message]],
-) -> Iterator[Draft]:
+def drafts_of_listings(source: Source, listings: Iterable[Listing], read: Read) -> Iterator[Draft]:
     """Yield the conversation of each listing; one that lacks its messages is skipped.
 
     Raises:
         InputError: the text is not JSON, or a listing does not have the layout and may not be skipped.
     """
-    return source.readable(listings, lambda listing: _drafts_from_listing(source, listing, messages_in))
-
-
-def _drafts_from_listing(
-    source: Source, listing: Listing, messages_in: Callable[[Source, Draft, Iterable[Node]], Iterable[Message]]
-) -> Iterator[Draft]:
-    draft = Draft(place=listing.about.place)
-    for filled in draft.fill(messages_in(source, draft, listing.items())):
-        try:
-            identify(filled, listing.about)
-        except InputError:
-            listing.pass_over()
-            raise
-        yield filled
+    return source.readable(listings, lambda listing: drafts_from_listing(source, listing, read, identify))
 
 
 def is_message(node: Node) -> bool:
@@ -127,7 +112,11 @@ def messages_of(source: Source, draft: Draft, messages: Iterable[Node]) -> Itera
     Raises:
         InputError: a message does not have the layout, and may not be skipped.
     """
-    return source.readable(messages, lambda message: (message_of(draft, message),))
+    return source.readable(messages, partial(_read, draft))
+
+
+def _read(draft: Draft, message: Node) -> tuple[Message]:
+    return (message_of(draft, message),)
 
 
 def message_of(draft: Draft, message: Node) -> Message:

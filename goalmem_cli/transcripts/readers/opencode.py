@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.listed import drafts_from_listing
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
 
 _TOOL = "tool"
 _LEFT_OUT = {"reasoning": "thinking", "file": "files"}
@@ -44,16 +45,17 @@ def _is_message(node: Node) -> bool:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
-    draft = Draft()
     text = JsonText(source, source.chunks())
-    listing = Listing(text, source.file, "", "messages")
-    for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft))):
-        info = listing.about.child("info")
-        if isinstance(info.value, dict):
-            filled.own_id = info.child("id").optional_name()
-            filled.title = info.child("title").optional_name()
-        yield filled
+    yield from drafts_from_listing(source, Listing(text, source.file, "", "messages"), _messages, _identify)
     text.finish()
+
+
+def _identify(draft: Draft, about: Node) -> None:
+    info = about.child("info")
+    if isinstance(info.value, dict):
+        own_id, title = (info.child(key).optional_name() for key in ("id", "title"))
+        draft.own_id = None if own_id is None else clean(own_id)
+        draft.title = None if title is None else clean(title)
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:

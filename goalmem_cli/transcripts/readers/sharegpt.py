@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.openai import drafts_of_listings, identify
@@ -61,19 +62,15 @@ def _drafts(source: Source) -> Iterator[Draft]:
 def _drafts_of_line(source: Source, node: Node, key: str) -> Iterator[Draft]:
     draft = Draft(place=node.place)
     identify(draft, node)
-    yield from draft.fill(_messages(source, draft, node.required(key).elements()))
+    yield from draft.fill(source.readable(node.required(key).elements(), partial(_message, draft)))
 
 
 def _drafts_of_document(source: Source, key: str) -> Iterator[Draft]:
     text = JsonText(source, source.chunks())
     paths = (f"[{index}]" for index in text.elements()) if text.peek() == "[" else ("",)
     listings = (Listing(text, source.file, path, key) for path in paths)
-    yield from drafts_of_listings(source, listings, _messages)
+    yield from drafts_of_listings(source, listings, _message)
     text.finish()
-
-
-def _messages(source: Source, draft: Draft, nodes: Iterable[Node]) -> Iterator[Message]:
-    return source.readable(nodes, lambda node: _message(draft, node))
 
 
 def _message(draft: Draft, node: Node) -> Iterator[Message]:

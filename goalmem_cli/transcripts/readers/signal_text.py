@@ -10,6 +10,7 @@ from itertools import chain, dropwhile, pairwise
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import (
@@ -43,6 +44,10 @@ _CALL = re.compile(
 _KIND = re.compile(r"\[[\w-]+ message\]")
 _DETAIL = r"(?:reply to [^\n]{1,100}? on \d{4}-\d\d-\d\d \d\d:\d\d|edited|\d+ attachments?)"
 _DETAILS = re.compile(rf"\[{_DETAIL}(?:, {_DETAIL})*\] ?")
+
+_ANSWERED = re.compile(r"reply to ([^\n]{1,100}? on \d{4}-\d\d-\d\d \d\d:\d\d)", re.ASCII)
+_EDITED = re.compile(r"[\[ ]edited[,\]]")
+_QUOTE_FIELD = re.compile(r"^> (?:From|Sent|Attachment): .*")
 
 _FIELD = re.compile(r"(From|Type|Sent|Received|Attachment|Reaction|Edited|Version): (.*)")
 _CONVERSATION = re.compile(r"Conversation: (.*\S)")
@@ -121,29 +126,51 @@ class _Lines:
                 self._draft.count("calls left out")
             elif self._form is _BARE and _KIND.fullmatch(said):
                 self._draft.count("notices left out")
-            elif text := self._kept(opening.text):
-                yield replace(opening, text=text)
-            elif not said:
-                yield opening
+            else:
+                kept = self._kept_of_short(opening) if self._form is _BARE else self._kept(opening)
+                if kept.text or not said:
+                    yield kept
 
-    def _kept(self, text: str) -> str:
-        if self._form is _BARE:
-            text = text.strip()
-            details = _DETAILS.match(text)
-            self._draft.count("attachments left out", bool(details and "attachment" in details[0]))
-            return _DETAILS.sub("", text, count=1).strip() if details else text
-        if quote := _QUOTE.match(text):
-            self._draft.count("quoted messages left out")
+    def _kept_of_short(self, opening: Opening) -> Opening:
+        text = opening.text.strip()
+        details = _DETAILS.match(text)
+        if details is None:
+            return replace(opening, text=text)
+        self._draft.count("attachments left out", "attachment" in details[0])
+        answered = _ANSWERED.search(details[0])
+        beside = attributes(quoted=answered[1] if answered else "", edited=_EDITED.search(details[0]) is not None)
+        return replace(opening, text=text[details.end() :].strip(), attributes=beside)
+
+    def _kept(self, opening: Opening) -> Opening:
+        text, quote = opening.text, _QUOTE.match(opening.text)
+        if quote:
             text = text[quote.end() :]
         for form in (_FILE, _NOT_EXPORTED):
             text, files = form.subn("", text)
             self._draft.count("attachments left out", files)
         lines = "\n".join(line.rstrip() for line in text.split("\n")).strip().split("\n")
-        for ends, what in ((_STICKER, "attachments left out"), (_REACTIONS, "reactions left out")):
-            if lines and lines[-1].startswith(ends[0]) and lines[-1].endswith(ends[1]):
-                lines.pop()
-                self._draft.count(what)
-        return "\n".join(lines).strip()
+        if _stands_in(lines[-1], _STICKER):
+            lines.pop()
+            self._draft.count("attachments left out")
+        given = lines.pop() if lines and _stands_in(lines[-1], _REACTIONS) else ""
+        beside = attributes(quoted=_unquoted(quote[0].split("\n")) if quote else "", reactions=_reactions(given))
+        return replace(opening, text="\n".join(lines).strip(), attributes=beside)
+
+
+def _stands_in(line: str, ends: tuple[str, str]) -> bool:
+    return line.startswith(ends[0]) and line.endswith(ends[1])
+
+
+def _unquoted(lines: Iterable[str]) -> str:
+    """Return what stands quoted on the lines."""
+    return "\n".join(line.removeprefix(">").strip() for line in lines if line.startswith(">")).strip()
+
+
+def _reactions(given: str) -> Iterator[Reaction]:
+    """Yield the reactions of a line such as ``(- Ana: x, Ben: y -)``."""
+    for part in given.removeprefix(_REACTIONS[0]).removesuffix(_REACTIONS[1]).split(", ") if given else ():
+        name, _, reaction = part.rpartition(": ")
+        yield Reaction(reaction, (name,))
 
 
 class _Letters:
@@ -202,15 +229,20 @@ class _Letters:
             edit_fields, body = _split(_newest_version(body))
             fields += edit_fields
         names = [name for _, name, _ in fields]
-        self._draft.count("reactions left out", names.count("Reaction"))
         self._draft.count("attachments left out", names.count("Attachment"))
-        has_quote, said = _split_quote(body)
-        self._draft.count("quoted messages left out", has_quote)
+        quote, said = _split_quote(body)
         text = "\n".join(said).strip()
+        given = (value.rpartition(" from ") for _, name, value in fields if name == "Reaction")
+        beside = attributes(
+            quoted=_unquoted(_QUOTE_FIELD.sub("", line) for line in quote),
+            edited="Edited" in values,
+            reactions=(Reaction(what, (who,)) for what, _, who in given),
+        )
         if not text and "Attachment" in names:
             return None
         sent = next(((first + index, value) for index, name, value in fields if name == "Sent"), None)
-        return Opening(_NUMBER.sub("", values["From"]).strip(), None if sent is None else self._stamp(*sent), text)
+        speaker = _NUMBER.sub("", values["From"]).strip()
+        return Opening(speaker, None if sent is None else self._stamp(*sent), text, beside)
 
     def _stamp(self, line: int, text: str) -> Stamp | None:
         match = _WITH_OFFSET.fullmatch(text)
@@ -251,9 +283,10 @@ def _newest_version(body: Sequence[str]) -> list[str]:
     return lines[: starts[1]] if len(starts) > 1 else lines
 
 
-def _split_quote(body: Sequence[str]) -> tuple[bool, list[str]]:
-    """Return whether the body begins with the message it answers, said elsewhere, and the lines without it."""
+def _split_quote(body: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the lines of the message that the body answers, if it begins with one, and those behind them."""
     lines = list(dropwhile(lambda line: not line.strip(), body))
-    if lines and lines[0].startswith("> From: "):
-        return True, list(dropwhile(lambda line: line.startswith(">"), lines))
-    return False, lines
+    if not lines or not lines[0].startswith("> From: "):
+        return [], lines
+    said = list(dropwhile(lambda line: line.startswith(">"), lines))
+    return lines[: len(lines) - len(said)], said

@@ -12,6 +12,7 @@ from pathlib import Path
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.slack_texts import is_preview, text_of_attachment, text_of_blocks
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
@@ -26,6 +27,7 @@ _TIME = re.compile(r"(\d{9,11})\.(\d{1,9})", re.ASCII)
 _SPOKEN = frozenset(
     {"bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share", "file_comment", "file_mention"}
 )
+_DELETED = "tombstone"
 _ANGLED = re.compile(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
 
 
@@ -119,7 +121,11 @@ def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int
     if node.required("type").text() != "message":
         draft.count("entries that are no messages left out")
         return None
-    if (node.child("subtype").optional_text() or "bot_message") not in _SPOKEN:
+    kind = node.child("subtype").optional_text()
+    if kind == _DELETED:
+        draft.count("deleted messages left out")
+        return None
+    if (kind or "bot_message") not in _SPOKEN:
         draft.count("notices of Slack left out")
         return None
     time = node.required("ts")
@@ -131,7 +137,25 @@ def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int
         draft.count("messages without text left out")
         return None
     said = stamp_from_epoch(int(match[1]))
-    return (int(match[1]), match[2]), Message(_speaker(directory, node), text, said, time.text())
+    message = Message(_speaker(directory, node), text, said, time.text(), attributes=_beside(directory, node))
+    return (int(match[1]), match[2]), message
+
+
+def _beside(directory: _Directory, node: Node) -> Mapping[str, object]:
+    """Return the thread's first message as what is answered, the time of the last edit, and the reactions."""
+    thread, edited = node.child("thread_ts").optional_name(), node.child("edited")
+    return attributes(
+        reply_to=thread if thread != node.child("ts").optional_name() else None,
+        edited=isinstance(edited.value, dict) and (edited_at(edited.child("ts")) or True),
+        reactions=(_reaction(directory, reaction) for reaction in objects_in(node.child("reactions"))),
+    )
+
+
+def _reaction(directory: _Directory, node: Node) -> Reaction:
+    givers, count = node.child("users").value, node.child("count").value
+    ids = [giver for giver in givers if isinstance(giver, str)] if isinstance(givers, list) else []
+    by = tuple(directory.users.get(id_, id_) for id_ in ids)
+    return Reaction(node.child("name").optional_text(), by, count if isinstance(count, int) else 1)
 
 
 def _written(draft: Draft, node: Node) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import text_from_html
@@ -14,6 +16,8 @@ from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
 
 _PLAIN = "Text"
+# What a message answers: Skype's quotes and Teams' replies name its id.
+_REPLY = re.compile(r'<(?:quote|blockquote)\b[^<>]{0,1000}?\b(?:messageid|itemid)="(\d{1,20})"', re.ASCII)
 _SPOKEN = frozenset({_PLAIN, "RichText", "RichText/Html"})
 
 
@@ -58,20 +62,27 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     """Yield what the message says, unless it says nothing."""
     kind = node.child("messagetype").optional_text()
     properties = node.child("properties")
-    if isinstance(properties.value, dict):
-        emotions = properties.child("emotions").value
-        draft.count("reactions left out", len(emotions) if isinstance(emotions, list) else 0)
-        if properties.child("deletetime").value:
-            draft.count("deleted messages left out")
-            return
+    has_properties = isinstance(properties.value, dict)
+    if has_properties and properties.child("deletetime").value:
+        draft.count("deleted messages left out")
+        return
     if kind not in _SPOKEN:
         draft.count("media, calls and notices left out")
         return
     content = node.child("content").optional_text()
     speaker = node.child("displayName").optional_text() or node.child("from").optional_text().partition(":")[2]
-    yield Message(
-        speaker or "unknown",
-        content if kind == _PLAIN else text_from_html(content),
-        node.child("originalarrivaltime").stamp(),
-        node.child("id").optional_name(),
+    answered = None if kind == _PLAIN else _REPLY.search(content)
+    beside = attributes(
+        reply_to=answered[1] if answered else None,
+        edited=edited_at(properties.child("edittime")) if has_properties else False,
+        reactions=map(_reaction, objects_in(properties.child("emotions"))) if has_properties else (),
     )
+    said, own_id = node.child("originalarrivaltime").stamp(), node.child("id").optional_name()
+    text = content if kind == _PLAIN else text_from_html(content)
+    yield Message(speaker or "unknown", text, said, own_id, attributes=beside)
+
+
+def _reaction(node: Node) -> Reaction:
+    """Return a reaction; who gave it is known by an id alone."""
+    by = (giver.child("mri").optional_text().partition(":")[2] for giver in objects_in(node.child("users")))
+    return Reaction(node.child("key").optional_text(), tuple(name for name in by if name))

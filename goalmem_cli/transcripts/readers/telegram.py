@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.listed import drafts_from_listing
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
@@ -77,7 +78,8 @@ def _drafts(source: Source) -> Iterator[Draft]:
     text = JsonText(source, source.chunks())
     document = Glimpse.from_source(source).document
     if text.peek() != "{" or document is None or not _is_account(document):
-        yield from _drafts_from_chat(source, Listing(text, source.file, "", "messages"))
+        listing = Listing(text, source.file, "", "messages")
+        yield from drafts_from_listing(source, listing, _messages, _identify)
     else:
         for key in text.members():
             if key in _CHAT_LISTS:
@@ -98,18 +100,7 @@ def _drafts_from_chats(source: Source, text: JsonText, chats: Node) -> Iterator[
             continue
         paths = (f"{chats.path}.list[{index}]" for index in text.elements())
         listings = (Listing(text, chats.file, path, "messages") for path in paths)
-        yield from source.readable(listings, lambda listing: _drafts_from_chat(source, listing))
-
-
-def _drafts_from_chat(source: Source, listing: Listing) -> Iterator[Draft]:
-    draft = Draft(place=listing.about.place)
-    for filled in draft.fill(source.readable(listing.items(), lambda node: _messages(draft, node))):
-        try:
-            _identify(filled, listing.about)
-        except InputError:
-            listing.pass_over()
-            raise
-        yield filled
+        yield from source.readable(listings, lambda listing: drafts_from_listing(source, listing, _messages, _identify))
 
 
 def _identify(draft: Draft, about: Node) -> None:
@@ -132,7 +123,21 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
         return
     if text and node.has("forwarded_from"):
         text = f"[forwarded from {node.child('forwarded_from').optional_text() or 'an unknown account'}] {text}"
-    yield Message(_speaker(node), text, _said(node), node.child("id").optional_name())
+    is_here = node.child("reply_to_peer_id").value is None  # else it answers a message of another chat
+    beside = attributes(
+        reply_to=node.child("reply_to_message_id").optional_name() if is_here else None,
+        edited=edited_at(node.child("edited_unixtime" if node.has("edited_unixtime") else "edited")),
+        reactions=map(_reaction, objects_in(node.child("reactions"))),
+    )
+    yield Message(_speaker(node), text, _said(node), node.child("id").optional_name(), attributes=beside)
+
+
+def _reaction(node: Node) -> Reaction:
+    """Return a reaction with those who gave it last; a custom one is a file, and called by its kind."""
+    what = node.child("emoji").optional_text() or node.child("type").optional_text()
+    count = node.child("count").value
+    by = (giver.child("from").optional_text() for giver in objects_in(node.child("recent")))
+    return Reaction(what, tuple(name for name in by if name), count if isinstance(count, int) else 1)
 
 
 def _speaker(node: Node) -> str:

@@ -11,6 +11,7 @@ from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
 from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
 from goalmem_cli.transcripts.readers.whatsapp_texts import is_about_encryption, kept_from_text
+from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -124,10 +125,8 @@ class _Chat:
             kept = kept_from_text(opening.text, is_ios=self._form is not Form.DASH)
             if kept.is_cut:
                 self._draft.count("media, deleted messages and notices left out")
-            if kept.is_edited:
-                self._draft.count("marks of edited messages left out")
             if kept.text or not kept.is_cut:
-                yield Opening(opening.speaker, opening.said, kept.text)
+                yield Opening(opening.speaker, opening.said, kept.text, attributes(edited=kept.is_edited))
 
 
 def _is_another_s(header: Header, head: str) -> bool:

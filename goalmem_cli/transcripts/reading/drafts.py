@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.transcripts.reading.attributes import cleaned
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean, quoted
 from goalmem_cli.transcripts.reading.times import Stamp
@@ -21,7 +22,9 @@ STRETCH_CHARACTERS = 2**22
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message as the transcript gives it. `session` is any number that changes when the format starts a session."""
+    """One message as the transcript gives it. `session` is any number that changes when the format starts a session;
+    `attributes` are what `attributes.attributes` makes of what is said beside the text.
+    """
 
     speaker: str
     text: str
@@ -29,6 +32,7 @@ class Message:
     own_id: str | None = None
     role: str | None = None
     session: int | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict)
 
 
 class Draft:
@@ -68,6 +72,7 @@ class Draft:
             said=said,
             own_id=self._unique(message.own_id),
             role=None if message.role is None else self._cleaned(message.role),
+            attributes={name: cleaned(value) for name, value in message.attributes.items()},
         )
         self._turns.append(turn)
         self._count += 1
@@ -114,9 +119,12 @@ class Draft:
         """Return what was added since the last stretch, under the name; the draft goes on behind it."""
         notes = tuple(_note(repair, times) for repair, times in self._repairs.items() if times)
         turns = tuple(
-            Turn(name, turn.session, turn.ordinal, turn.speaker, turn.text, turn.said, turn.own_id, turn.role)
+            Turn(
+                name, turn.session, turn.ordinal, turn.speaker, turn.text, turn.said, turn.own_id, turn.role,
+                turn.attributes,
+            )
             for turn in self._turns
-        )
+        )  # fmt: skip
         continues = self._count > len(turns)
         self._repairs.clear()
         self._turns.clear()

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 _BLOCKS = frozenset(
     {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section"}
 )
+_CELLS = frozenset({"td", "th"})
 _UNSEEN = frozenset({"script", "style", "head", "title"})
 _QUOTES = frozenset({"blockquote", "quote"})
 _BLANKS = re.compile(r"[ \t\r\f\v\xa0]+")
@@ -23,9 +24,20 @@ def text_from_html(html: str, without: Collection[str] = _QUOTES) -> str:
     return _LINES.sub("\n", _BLANKS.sub(" ", "".join(parser.parts))).strip()
 
 
-class _Text(HTMLParser):
-    def __init__(self, hidden: frozenset[str]) -> None:
+class AnyHtml(HTMLParser):
+    """A parser that takes any text: Python's own raises an AssertionError at marked sections that it does not know."""
+
+    def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
+
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """Take a marked section as the comment that browsers take it for."""
+        return self.parse_bogus_comment(i, bool(report))
+
+
+class _Text(AnyHtml):
+    def __init__(self, hidden: frozenset[str]) -> None:
+        super().__init__()
         self.parts: list[str] = []
         self._hidden = hidden
         self._inside: list[str] = []
@@ -43,6 +55,8 @@ class _Text(HTMLParser):
             del self._inside[len(self._inside) - 1 - self._inside[::-1].index(tag) :]
         elif tag in _BLOCKS:
             self.parts.append("\n")
+        elif tag in _CELLS:
+            self.parts.append(" ")
 
     def handle_data(self, data: str) -> None:
         if not self._inside:

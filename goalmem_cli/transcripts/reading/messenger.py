@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 
 from goalmem_cli.records import content_hash
@@ -21,11 +21,15 @@ _WORD_END = re.compile(r"[\s.\[\]]+")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The beginning of a message, from its first line; `speaker` is empty for what the program itself says."""
+    """The beginning of a message, from its first line; `speaker` is empty for what the program itself says.
+
+    `attributes` are what is said beside the text, where a reader finds it there.
+    """
 
     speaker: str
     said: Stamp | None
     text: str
+    attributes: Mapping[str, object] = field(default_factory=dict)
 
 
 def openings_with_text(
@@ -107,7 +111,8 @@ def messages_from_openings(draft: Draft, openings: Iterable[Opening]) -> Iterato
         if not opening.speaker:
             draft.count("notices left out")
         elif text := opening.text.strip():
-            yield Message(opening.speaker, text, opening.said, ids.of(replace(opening, text=text)))
+            own_id = ids.of(replace(opening, text=text))
+            yield Message(opening.speaker, text, opening.said, own_id, attributes=opening.attributes)
         else:
             draft.count("blank messages left out")
 

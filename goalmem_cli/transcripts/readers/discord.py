@@ -1,0 +1,120 @@
+"""Reads channels of Discord as DiscordChatExporter writes them (Tyrrrz/DiscordChatExporter, 2.30 to 2.47, JSON)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.listed import drafts_from_listing
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+
+_NOTICES = frozenset(
+    {
+        "RecipientAdd", "RecipientRemove", "Call", "ChannelNameChange", "ChannelIconChange", "ChannelPinnedMessage",
+        "GuildMemberJoin", "ThreadCreated",
+    }
+) | {str(number) for number in range(1, 19)}  # fmt: skip
+_REPLY = "Reply"
+_BESIDE = ("attachments", "stickers", "embeds")
+
+
+class DiscordReader:
+    """A file is a channel, or a part of one, under the channel's id; people have their names in that server."""
+
+    name = "discord"
+    suffixes = (".json",)
+    sign = "`guild`, `channel`, and messages with `author` and `timestampEdited`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document tells of a server and a channel, and lists messages."""
+        return glimpse.has_record(lambda record: all(record.has(key) for key in ("guild", "channel", "messages")))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    text = JsonText(source, source.chunks())
+    yield from drafts_from_listing(source, Listing(text, source.file, "", "messages"), _messages, _identify)
+    text.finish()
+
+
+def _identify(draft: Draft, about: Node) -> None:
+    guild, channel = about.child("guild"), about.child("channel")
+    own_id = channel.child("id").optional_name() if isinstance(channel.value, dict) else None
+    draft.own_id = None if own_id is None else clean(own_id)
+    names = [node.child("name").optional_text() for node in (guild, channel) if isinstance(node.value, dict)]
+    draft.title = clean(" - ".join(name for name in names if name)) or None
+
+
+def _messages(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield what the message says, unless it says nothing."""
+    kind = node.child("type").optional_text()
+    if kind in _NOTICES:
+        draft.count("notices of Discord left out")
+        return
+    forwarded = node.child("forwardedMessage")
+    is_forwarded = isinstance(forwarded.value, dict)
+    told = [node, forwarded] if is_forwarded else [node]
+    said = [_said_in(draft, one) for one in told]
+    text = "\n".join([said[0]] * bool(said[0]) + [f"[forwarded] {part}" for part in said[1:] if part])
+    if not text and any(objects_in(one.child(key)) for one in told for key in _BESIDE):
+        return
+    reference = node.child("reference")
+    is_reply = kind in ("", _REPLY) and isinstance(reference.value, dict) and not is_forwarded
+    yield Message(
+        _name(node.required("author")),
+        text,
+        node.child("timestamp").stamp(),
+        node.child("id").optional_name(),
+        attributes=attributes(
+            reply_to=reference.child("messageId").optional_name() if is_reply else None,
+            edited=edited_at(node.child("timestampEdited")),
+            reactions=map(_reaction, objects_in(node.child("reactions"))),
+        ),
+    )
+
+
+def _said_in(draft: Draft, node: Node) -> str:
+    """Return a message's text, and what programs wrote in it in embeds; media are counted."""
+    draft.count("media left out", sum(len(objects_in(node.child(key))) for key in ("attachments", "stickers")))
+    content = node.child("content").optional_text()
+    texts = [content]
+    for embed in objects_in(node.child("embeds")):
+        if content and embed.child("url").optional_text():
+            draft.count("previews of links left out")
+        else:
+            texts.append(_embedded(embed))
+    return "\n".join(text for text in texts if text)
+
+
+def _embedded(embed: Node) -> str:
+    author = embed.child("author")
+    lines = [author.child("name").optional_text()] if isinstance(author.value, dict) else []
+    lines += [embed.child(key).optional_text() for key in ("title", "description")]
+    for field in objects_in(embed.child("fields")):
+        lines.append(
+            ": ".join(part for part in (field.child(key).optional_text() for key in ("name", "value")) if part)
+        )
+    return "\n".join(line for line in lines if line)
+
+
+def _reaction(node: Node) -> Reaction:
+    emoji, count = node.child("emoji"), node.child("count").value
+    what = emoji.child("name").optional_text() if isinstance(emoji.value, dict) else emoji.optional_text()
+    return Reaction(what, tuple(map(_name, objects_in(node.child("users")))), count if isinstance(count, int) else 1)
+
+
+def _name(user: Node) -> str:
+    return user.child("nickname").optional_text() or user.child("name").optional_text() or "unknown"

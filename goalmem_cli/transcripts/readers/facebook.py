@@ -1,0 +1,148 @@
+"""Reads chats of Facebook Messenger and Instagram as Meta's "Download your information" writes them (JSON, 2018-2025).
+
+A chat is a folder of `message_1.json`, the newest, `message_2.json` and so on, each with its newest message first and
+texts whose UTF-8 was read as Latin-1. The download of Messenger's encrypted chats (2024 on; `threadName`, `senderName`)
+has one file a chat, in the order of time and in right UTF-8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first, parts_in
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+
+_FIRST = "message_1.json"
+_FILE = re.compile(r"message_(\d{1,6})\.json", re.ASCII)
+_MEDIA = ("photos", "videos", "audio_files", "gifs", "files", "sticker", "media")
+_NOTICES = ("Call", "Subscribe", "Unsubscribe", "placeholder")
+# What the programs write as the text beside a share or a file, and for a reaction; known in English only.
+_SENT = re.compile(r".{1,100} sent (?:an attachment|a photo|a video|a link|a voice message|a live location)\.")
+_REACTED = re.compile(r"(?:Liked a message|Reacted \S{1,16} to your message)\s*")
+
+
+class FacebookReader:
+    """A folder of numbered files, or one such file, is a chat, under the id in its path. Times are exact."""
+
+    name = "facebook"
+    suffixes = (".json",)
+    sign = "`participants`, and messages with `sender_name` and `timestamp_ms`; a folder with `message_1.json`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document, or the folder's first file, lists messages with a sender as Meta names it."""
+        if glimpse.folder is not None:
+            first = glimpse_of_first(glimpse.folder, _FIRST)
+            return first is not None and self.recognises(first)
+        return glimpse.has_record(lambda record: any(map(_is_message, record.child("messages").elements())))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the chat; each of its files is wholly in memory, since its newest message comes first.
+
+        Raises:
+            InputError: a document does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _is_message(node: Node) -> bool:
+    return (node.has("sender_name") and node.has("timestamp_ms")) or (node.has("senderName") and node.has("isUnsent"))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    files = [] if source.folder is None else parts_in(source.folder, _FILE)
+    draft, ids = Draft(), TurnIds()
+    parts = map(source.part, reversed(files)) if files else iter([source])
+    return draft.fill(message for part in parts for message in _messages_of_file(draft, ids, part))
+
+
+def _messages_of_file(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message]:
+    text = JsonText(source, source.chunks())
+    listing = Listing(text, source.file, "", "messages")
+    yield from source.readable(_in_order(draft, listing), partial(_messages, draft, ids))
+    text.finish()
+
+
+def _in_order(draft: Draft, listing: Listing) -> Iterator[Node]:
+    """Yield the messages in the order of time, and name the draft when all of the document is known."""
+    for node in oldest_first(listing.items(), lambda first: not _is_encrypted(first)):
+        if draft.own_id is None and draft.title is None:
+            about = listing.about
+            path = about.child("thread_path").optional_text() or about.child("threadName").optional_text()
+            draft.own_id = clean(path) or None
+            draft.title = clean(_repaired(about.child("title").optional_text())) or None
+        yield node
+
+
+def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
+    """Yield what the message says, unless it says nothing."""
+    if node.child("is_unsent").value is True or node.child("isUnsent").value is True:
+        draft.count("deleted messages left out")
+        return
+    speaker, text = _speaker_and_text(node)
+    if node.has("call_duration") or node.child("type").value in _NOTICES or _REACTED.fullmatch(text):
+        draft.count("calls and notices left out")
+        return
+    media = sum(_number(node.child(key)) for key in _MEDIA)
+    draft.count("media left out", media)
+    text = _with_share(node, text, has_media=bool(media))
+    if text or not media:
+        said = node.child("timestamp" if _is_encrypted(node) else "timestamp_ms").stamp()
+        own_id = ids.of(Opening(speaker, said, text))
+        yield Message(speaker, text, said, own_id, attributes=attributes(reactions=_reactions(node)))
+
+
+def _is_encrypted(node: Node) -> bool:
+    """Say whether the message is of the download of encrypted chats, in which texts are right."""
+    return node.has("senderName")
+
+
+def _speaker_and_text(node: Node) -> tuple[str, str]:
+    if _is_encrypted(node):
+        speaker, text = node.child("senderName").text(), node.child("text").optional_text()
+    else:
+        speaker, text = (
+            _repaired(given.optional_text()) for given in (node.required("sender_name"), node.child("content"))
+        )
+    return speaker or "unknown", text
+
+
+def _with_share(node: Node, text: str, *, has_media: bool) -> str:
+    """Return the text with the link that is shared in it, without what the program says in its place."""
+    share = node.child("share")
+    shared: list[str] = []
+    if isinstance(share.value, dict):
+        shared = [_repaired(share.child(key).optional_text()) for key in ("share_text", "link")]
+    if (shared or has_media) and _SENT.fullmatch(text):
+        text = ""
+    return "\n".join([text] * bool(text) + [part for part in shared if part and part not in text])
+
+
+def _reactions(node: Node) -> Iterator[Reaction]:
+    reactions = node.child("reactions")
+    for reaction in [] if reactions.value is None else reactions.elements():
+        what, who = (reaction.child(key).optional_text() for key in ("reaction", "actor"))
+        yield Reaction(what, (who,)) if _is_encrypted(node) else Reaction(_repaired(what), (_repaired(who),))
+
+
+def _number(node: Node) -> int:
+    return len(node.value) if isinstance(node.value, list) else int(node.value is not None)
+
+
+def _repaired(text: str) -> str:
+    """Return the text as it was before its UTF-8 was read as Latin-1; one that is no such text as it is."""
+    if text.isascii():
+        return text
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text

@@ -1,0 +1,85 @@
+"""Reads what people asked Gemini, and its answers, from Google's Takeout (My Activity, Gemini Apps, JSON; 2024-2026).
+
+Takeout lists prompts with their answers, newest first, and does not say which belong together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.html_text import text_from_html
+from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
+from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.parts import oldest_first
+from goalmem_cli.transcripts.reading.source import Source
+
+_PRODUCTS = ("Gemini", "Bard")
+_PROMPT = re.compile(r"(?:Prompted|Asked|Said|Branched|Answered):? ?")
+_OTHER = re.compile(r"(?:Created|Used|Gave|Added|Selected|Viewed|Visited|Opened) ")
+_USER, _ASSISTANT = "user", "assistant"
+
+
+class GeminiReader:
+    """A file is one conversation: a prompt and its answer have the same time, and hours apart start a session."""
+
+    name = "gemini"
+    suffixes = (".json",)
+    sign = "records with `header` Gemini Apps, `title`, `time` and `safeHtmlItem`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether a record is of Gemini, or of Bard, as it was called."""
+        return glimpse.has_record(_is_meant)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation; it is wholly in memory, since the newest comes first.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _is_meant(node: Node) -> bool:
+    if not (node.has("title") and node.has("time")):
+        return False
+    products = node.child("products").value
+    names = [node.child("header").value, *(products if isinstance(products, list) else [])]
+    return any(isinstance(name, str) and product in name for name in names for product in _PRODUCTS)
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    draft = Draft(title="Gemini Apps")
+    return draft.fill(source.readable(oldest_first(records(source)), partial(_messages, draft, TurnIds())))
+
+
+def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
+    """Yield the prompt and its answer."""
+    title = node.required("title").text()
+    answers = _listed(node.child("safeHtmlItem"))
+    asked = _PROMPT.match(title)
+    if not _is_meant(node) or _OTHER.match(title) or (asked is None and not answers):
+        draft.count("activities other than prompts left out")
+        return
+    draft.count("media left out", sum(len(_listed(node.child(key))) for key in ("attachedFiles", "imageFile")))
+    said = node.required("time").stamp()
+    prompt = title if asked is None else title[asked.end() :].strip()
+    answer = "\n\n".join(text for item in answers if (text := _answer(item)))
+    for role, text in ((_USER, prompt), (_ASSISTANT, answer)):
+        if text:
+            yield Message(role, text, said, ids.of(Opening(role, said, text)), role)
+        else:
+            draft.count("prompts without text left out" if role == _USER else "prompts without an answer")
+
+
+def _answer(item: Node) -> str:
+    return text_from_html(item.child("html").optional_text(), without=()) if isinstance(item.value, dict) else ""
+
+
+def _listed(node: Node) -> list[Node]:
+    """Return the values of a list; one file is written without a list around it."""
+    return [] if node.value is None else node.elements() if isinstance(node.value, list) else [node]

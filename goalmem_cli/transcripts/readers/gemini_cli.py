@@ -1,0 +1,137 @@
+"""Reads sessions of Gemini CLI (google-gemini/gemini-cli, 0.1 to 0.30): what it records, saves and logs.
+
+These are recorded sessions as JSON (`session-*.json`) and as JSONL, checkpoints of `/chat save`, and `logs.json`, which
+has prompts alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.gemini_parts import messages_of_content, messages_of_record
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.listed import drafts_from_listing
+from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines, records
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+
+_USER = "user"
+_LISTINGS = {"messages": messages_of_record, "history": messages_of_content}
+
+
+class GeminiCliReader:
+    """A session is a conversation under its id; the answers of tools are turns of the tools."""
+
+    name = "gemini-cli"
+    suffixes = (".json", ".jsonl")
+    sign = "`sessionId` with `projectHash`, or with `messageId`; or a `history` of `role` and `parts`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document or a line is of one of the layouts."""
+        return glimpse.has_line(_is_head) or glimpse.has_record(
+            lambda one: _is_head(one) or _is_prompt(one) or _is_content(one) or any(map(_is_content, _history(one)))
+        )
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations.
+
+        Raises:
+            InputError: it does not have the layout; the place is the line, and the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _is_head(node: Node) -> bool:
+    return node.has("sessionId") and node.has("projectHash")
+
+
+def _is_prompt(node: Node) -> bool:
+    return node.has("sessionId") and node.has("messageId") and node.has("message")
+
+
+def _is_content(node: Node) -> bool:
+    return node.has("role") and node.has("parts")
+
+
+def _history(node: Node) -> list[Node]:
+    return node.child("history").elements() if node.has("history") else []
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    glimpse = Glimpse.from_source(source)
+    listed = next((key for key in _LISTINGS if glimpse.document is not None and glimpse.document.has(key)), None)
+    if glimpse.has_record(_is_prompt):
+        yield from _drafts_of_prompts(source)
+    elif glimpse.has_record(_is_content):
+        draft = Draft()
+        yield from draft.fill(source.readable(records(source), partial(messages_of_content, draft)))
+    elif listed is not None:
+        text = JsonText(source, source.chunks())
+        yield from drafts_from_listing(source, Listing(text, source.file, "", listed), _LISTINGS[listed], _identify)
+        text.finish()
+    else:
+        session = _Session()
+        for _ in source.readable(json_lines(source), session.take):
+            pass
+        yield from session.draft.fill(
+            source.readable(session.said.values(), partial(messages_of_record, session.draft))
+        )
+
+
+def _identify(draft: Draft, about: Node) -> None:
+    own_id, title = about.child("sessionId").optional_name(), about.child("summary").optional_text()
+    draft.own_id = draft.own_id if own_id is None else clean(own_id)
+    draft.title = clean(title) or draft.title
+
+
+def _drafts_of_prompts(source: Source) -> Iterator[Draft]:
+    """Yield a conversation a session; it is not the recorded one, which says more and has other ids."""
+    sessions: dict[str, list[Node]] = {}
+
+    def gather(node: Node) -> Iterable[Node]:
+        sessions.setdefault(node.required("sessionId").filled_text(), []).append(node)
+        return ()
+
+    for _ in source.readable(records(source), gather):
+        pass
+    for name, nodes in sessions.items():
+        draft = Draft(f"log-{name}", place=nodes[0].place)
+        yield from draft.fill(source.readable(nodes, _prompt))
+
+
+def _prompt(node: Node) -> Iterator[Message]:
+    role = node.child("type").optional_text() or _USER
+    said, own_id = node.child("timestamp").stamp(), node.child("messageId").optional_name()
+    yield Message(role, node.required("message").optional_text(), said, own_id, role)
+
+
+class _Session:
+    """What a log's lines come to: messages come again when they grow, and are taken back."""
+
+    def __init__(self) -> None:
+        self.draft = Draft()
+        self.said: dict[str, Node] = {}
+
+    def take(self, line: Node) -> Iterable[Node]:
+        """Take one line, and give none.
+
+        Raises:
+            InputError: it does not have the layout; the place is the line, and the path to the value.
+        """
+        if line.has("$rewindTo"):
+            ids, first = list(self.said), line.child("$rewindTo").value
+            kept = ids[: ids.index(first)] if isinstance(first, str) and first in ids else []
+            self.draft.count("messages taken back left out", len(ids) - len(kept))
+            self.said = {own_id: self.said[own_id] for own_id in kept}
+        elif line.has("id"):
+            self.said[str(line.child("id").value)] = line
+        else:
+            about = line.child("$set") if line.has("$set") else line
+            _identify(self.draft, about)
+            if about.has("messages"):
+                self.said = {str(node.child("id").value): node for node in about.child("messages").elements()}
+        return ()

@@ -1,0 +1,106 @@
+"""What a message of Gemini CLI says: its parts as Gemini's interface has them, and the answers of tools beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.nodes import Node
+from goalmem_cli.transcripts.reading.times import Stamp
+
+_ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}
+_USER, _TOOL = "user", "tool"
+_FILES = "--- Content from referenced files ---"
+_NOT_SAID = "texts that nobody said left out"
+_SETUP = re.compile(
+    r"(?:<session_context>\s*)?This is the Gemini CLI\. We are setting up the context|Got it\. Thanks for the context!"
+)
+
+
+def messages_of_record(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield what a recorded message says, and then what tools answered in it.
+
+    Raises:
+        InputError: it does not have the layout; the place is the line, and the path to the value.
+    """
+    role = _ROLES.get(node.required("type").text())
+    if role is None:
+        draft.count("notices of the program left out")
+        return
+    said, own_id = node.child("timestamp").stamp(), node.child("id").optional_name()
+    shown = node.child("displayContent")
+    text = _text(draft, role, node.child("content") if shown.value is None else shown)
+    draft.count("thinking left out", len(_listed(node.child("thoughts"))))
+    if text:
+        yield Message(role, text, said, own_id, role)
+    for call in _listed(node.child("toolCalls")):
+        draft.count("tool calls left out")
+        parts = _listed(call.child("result"))
+        answer = "\n".join(found for part in parts if (found := _answer(part))) or _string(call.child("resultDisplay"))
+        if answer:
+            tool, at = call.child("name").optional_text() or _TOOL, call.child("timestamp").stamp() or said
+            yield Message(tool, answer, at, call.child("id").optional_name(), _TOOL)
+
+
+def messages_of_content(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield what an entry of a saved history says, or the answers of tools in it; it has no time and no id.
+
+    Raises:
+        InputError: it does not have the layout; the place is the path to the value.
+    """
+    name = node.required("role").filled_text()
+    role = _ROLES.get(name, name)
+    parts = node.required("parts")
+    if text := _text(draft, role, parts):
+        yield Message(role, text, role=role)
+    yield from _answers(_listed(parts), None)
+
+
+def _answers(parts: list[Node], said: Stamp | None) -> Iterator[Message]:
+    for part in parts:
+        if answer := _answer(part):
+            tool = part.child("functionResponse").child("name").optional_text() or _TOOL
+            yield Message(tool, answer, said, role=_TOOL)
+
+
+def _answer(part: Node) -> str:
+    """Return what the tool answered: its output, or why it failed."""
+    response = part.child("functionResponse") if isinstance(part.value, dict) else part
+    response = response.child("response") if isinstance(response.value, dict) else response
+    if not isinstance(response.value, dict):
+        return ""
+    return _string(response.child("output")) or _string(response.child("error"))
+
+
+def _text(draft: Draft, role: str, content: Node) -> str:
+    """Return what a content says: a text, a part, or a list of both; what the program put into it is left out."""
+    texts: list[str] = []
+    for part in _listed(content):
+        if isinstance(part.value, str):
+            text = part.text()
+        elif part.child("thought").value is True:
+            draft.count("thinking left out")
+            continue
+        elif part.has("text"):
+            text = part.child("text").optional_text()
+        else:
+            draft.count("tool calls left out", part.has("functionCall"))
+            draft.count("media left out", part.has("inlineData") or part.has("fileData"))
+            continue
+        if role == _USER and text.startswith(_FILES):
+            draft.count("contents of files left out")
+            break
+        if _SETUP.match(text):
+            draft.count(_NOT_SAID)
+        elif text:
+            texts.append(text)
+    return "\n".join(texts)
+
+
+def _string(node: Node) -> str:
+    return node.value.strip() if isinstance(node.value, str) else ""
+
+
+def _listed(node: Node) -> list[Node]:
+    return [] if node.value is None else node.elements() if isinstance(node.value, list) else [node]

@@ -1,0 +1,140 @@
+"""The messages on a page of Telegram's export as HTML, as its elements have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from goalmem_cli.transcripts.reading.attributes import Reaction
+from goalmem_cli.transcripts.reading.html_text import AnyHtml
+
+_VOID = frozenset({"br", "img", "meta", "link", "hr", "input", "source", "wbr"})
+_MESSAGE = re.compile(r"message(-?\d{1,19})", re.ASCII)
+_REPLY = re.compile(r"#go_to_message(\d{1,19})$", re.ASCII)
+_BLANKS = re.compile(r"[ \t\r\n\f]+")
+# What an element's class makes of the text in it: part of a field, or nothing that anybody said.
+SPEAKER, AUTHOR, TEXT, _TITLE = "speaker", "author", "text", "title"
+_EMOJI, _COUNT, _UNSAID = "emoji", "count", "unsaid"
+_ROLES = {
+    "text": TEXT, "from_name": SPEAKER, "emoji": _EMOJI, "count": _COUNT,
+    **dict.fromkeys(
+        (
+            "reply_to details", "signature details", "reactions", "userpics", "pull_left userpic_wrap", "date details",
+            "pull_left forwarded userpic_wrap", "pull_right date details", "media_wrap clearfix",
+        ),
+        _UNSAID,
+    ),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Found:
+    """A message as far as it was read; `said` is as written, `parts` are the texts by their role."""
+
+    own_id: str
+    is_service: bool
+    said: str = ""
+    reply_to: str | None = None
+    is_forwarded: bool = False
+    media: int = 0
+    reactions: list[Reaction] = field(default_factory=list)
+    parts: dict[str, list[str]] = field(default_factory=dict)
+
+    def joined(self, role: str) -> str:
+        """Return the text in the elements of that role: `SPEAKER`, `AUTHOR` (of what is forwarded) or `TEXT`."""
+        return "\n".join(line.strip() for line in "".join(self.parts.get(role, ())).split("\n")).strip()
+
+
+class Page(AnyHtml):
+    """Reads the page as it is fed; `take` gives the messages that are complete, `title` is the chat's name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title = ""
+        self._open: list[tuple[str, str]] = []
+        self._found: Found | None = None
+        self._message_depth = 0
+        self._complete: list[Found] = []
+        self._givers: list[str] = []
+
+    def take(self) -> Iterator[Found]:
+        """Yield the messages that were completed since the last time."""
+        complete, self._complete = self._complete, []
+        yield from complete
+
+    def close(self) -> None:
+        """Take what there is as all of the page; a message that breaks off is complete then."""
+        super().close()
+        self._end_message()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Enter an element."""
+        given = {name: value or "" for name, value in attrs}
+        if tag in _VOID:
+            self._put("\n" if tag == "br" else "")
+            return
+        classes, role = given.get("class", ""), self._role
+        match = _MESSAGE.fullmatch(given.get("id", "")) if classes.startswith("message ") else None
+        if match:
+            self._end_message()
+            self._found = Found(match[1], is_service="service" in classes.split())
+            self._message_depth, role = len(self._open), ""
+        elif self._found is not None:
+            role = self._role_within(self._found, classes, given)
+        elif classes == "text bold" and not self.title:
+            role = _TITLE
+        self._open.append((tag, role))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave an element, and those in it that were never left; one that was not entered is nothing."""
+        while any(tag == entered for entered, _ in self._open):
+            entered, _ = self._open.pop()
+            if self._found is not None and len(self._open) == self._message_depth:
+                self._end_message()
+            if entered == tag:
+                break
+
+    def handle_data(self, data: str) -> None:
+        """Take text; line breaks in it are the writer's of the page."""
+        self._put(_BLANKS.sub(" ", data))
+
+    @property
+    def _role(self) -> str:
+        return self._open[-1][1] if self._open else ""
+
+    def _role_within(self, found: Found, classes: str, given: dict[str, str]) -> str:
+        if classes == "pull_right date details" and not found.said:
+            found.said = given.get("title", "")
+        elif classes == "forwarded body":
+            found.is_forwarded = True
+        elif classes == "media_wrap clearfix":
+            found.media += 1
+        elif self._role == _UNSAID and (reply := _REPLY.search(given.get("href", ""))):
+            found.reply_to = reply[1]
+        elif classes.split()[:1] == ["reaction"]:
+            self._end_reaction(found)
+        elif given.get("title") and self._role == _UNSAID:
+            self._givers.append(given["title"])
+        role = _ROLES.get(classes, self._role)
+        return AUTHOR if role == SPEAKER and found.is_forwarded else role
+
+    def _put(self, text: str) -> None:
+        if self._found is not None:
+            self._found.parts.setdefault(self._role, []).append(text)
+        elif self._role == _TITLE:
+            self.title = f"{self.title}{text}".strip()
+
+    def _end_reaction(self, found: Found) -> None:
+        """Keep the reaction that was under way, with those of its givers who are shown."""
+        text, count = found.joined(_EMOJI), found.joined(_COUNT)
+        if text:
+            found.reactions.append(Reaction(text, tuple(self._givers), int(count) if count.isdecimal() else 1))
+        self._givers = []
+        found.parts[_EMOJI], found.parts[_COUNT] = [], []
+
+    def _end_message(self) -> None:
+        if self._found is not None:
+            self._end_reaction(self._found)
+            self._complete.append(self._found)
+        self._found = None

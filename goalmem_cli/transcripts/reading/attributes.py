@@ -1,0 +1,89 @@
+"""What a message has beside its text: what it answers, when it was edited, who reacted to it with what.
+
+One form for all formats, in JSON: ``reply_to`` is the own id of the message that it answers, in the same conversation;
+``quoted`` is what a format shows of the message that it answers, where that is no id; ``edited`` is the time of the
+last edit, or true where the format does not say when; ``reactions`` lists each reaction once, with its ``count`` and,
+as far as the format names them, ``by`` whom. What a format does not say is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.transcripts.reading.nodes import Node
+from goalmem_cli.transcripts.reading.texts import clean
+from goalmem_cli.transcripts.reading.times import Stamp
+
+REPLY_TO, QUOTED, EDITED, REACTIONS = "reply_to", "quoted", "edited", "reactions"
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """A reaction, the people known to have given it, and how many gave it: more than are known, as a rule."""
+
+    text: str
+    by: tuple[str, ...] = ()
+    count: int = 1
+
+
+def attributes(
+    *,
+    reply_to: str | None = None,
+    quoted: str = "",
+    edited: Stamp | bool | None = None,
+    reactions: Iterable[Reaction] = (),
+) -> Mapping[str, object]:
+    """Return the attributes of a message, of those that are known."""
+    known: dict[str, object] = {}
+    if reply_to:
+        known[REPLY_TO] = reply_to
+    if quoted.strip():
+        known[QUOTED] = quoted.strip()
+    if isinstance(edited, Stamp):
+        known[EDITED] = edited.is_placeholder or edited.moment.isoformat()
+    elif edited:
+        known[EDITED] = True
+    if listed := _listed(reactions):
+        known[REACTIONS] = listed
+    return known
+
+
+def edited_at(node: Node) -> Stamp | bool:
+    """Return when something was edited, by the value that says so; only that it was, where this is no time."""
+    try:
+        return node.stamp() or False
+    except InputError:
+        return bool(node.value)
+
+
+def objects_in(node: Node) -> list[Node]:
+    """Return the objects in a list that may not be there; what is no object in it is passed over.
+
+    Raises:
+        InputError: there is something, but it is no list.
+    """
+    return [] if node.value is None else [one for one in node.elements() if isinstance(one.value, dict)]
+
+
+def cleaned(value: object) -> object:
+    """Return the value with what UTF-8 cannot express replaced in all its texts."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [cleaned(each) for each in value]
+    return {clean(key): cleaned(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def _listed(reactions: Iterable[Reaction]) -> list[dict[str, object]]:
+    counts: dict[str, int] = {}
+    people: dict[str, list[str]] = {}
+    for one in reactions:
+        if text := one.text.strip():
+            counts[text] = counts.get(text, 0) + max(one.count, len(one.by))
+            people.setdefault(text, []).extend(name for name in one.by if name)
+    return [
+        {"reaction": text, "count": count} | ({"by": people[text]} if people[text] else {})
+        for text, count in counts.items()
+    ]

@@ -1,0 +1,32 @@
+"""Conversations that are an object of JSON with a long list of messages in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.source import Source
+
+Read = Callable[[Draft, Node], Iterable[Message]]
+Identify = Callable[[Draft, Node], None]
+
+
+def drafts_from_listing(source: Source, listing: Listing, read: Read, identify: Identify) -> Iterator[Draft]:
+    """Yield the conversation of the listing: `read` gives what one of its messages says, `identify` its id and title.
+
+    A message that cannot be read is skipped.
+
+    Raises:
+        InputError: the text is not JSON, or the listing does not have the layout; the text goes on behind it.
+    """
+    draft = Draft(place=listing.about.place)
+    for filled in draft.fill(source.readable(listing.items(), partial(read, draft))):
+        try:
+            identify(filled, listing.about)
+        except InputError:
+            listing.pass_over()
+            raise
+        yield filled

@@ -1,0 +1,170 @@
+"""The reader of Facebook Messenger and Instagram."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.transcripts import detect, read_bytes, read_file, transcript_files
+from tests.transcripts.test_fuzz import VALUES, changed, check, places
+
+NOON = datetime(2023, 3, 5, 12, tzinfo=UTC)
+MILLISECONDS = int(NOON.timestamp() * 1000)
+
+
+def garbled(text: str) -> str:
+    """Return the text as Meta writes it."""
+    return text.encode().decode("latin-1")
+
+
+def message(minutes: int, sender: str = "Zoë", **keys: object) -> dict[str, object]:
+    """Return a message with the fields that each has."""
+    return {
+        "sender_name": garbled(sender), "timestamp_ms": MILLISECONDS + minutes * 60_000,
+        "is_geoblocked_for_viewer": False, "is_unsent_image_by_messenger_kid_parent": False, **keys,
+    }  # fmt: skip
+
+
+FILE = {"uri": "messages/inbox/zoe_1/x.jpg", "creation_timestamp": 1678017600}
+FACEBOOK: dict[str, object] = {
+    "participants": [{"name": garbled("Zoë")}, {"name": "Ana"}],
+    "messages": [
+        message(20, "Ana", content="Liked a message"),
+        message(19, type="Generic", sticker={"uri": "messages/stickers_used/1.png", "ai_stickers": []}),
+        message(18, "Ana", type="Subscribe", users=[{"name": garbled("Zoë")}], content="Ana added Zoe."),
+        message(17, "Ana", type="Call", call_duration=61, content="Ana called you."),
+        message(16, type="Generic", is_unsent=True, is_taken_down=False),
+        message(15, "Ana", content="Ana sent an attachment.", share={
+            "link": "https://x.org/baixa", "share_text": garbled("Três quartos"), "original_content_owner": "flats"}),
+        message(14, content=garbled("Look 🙂"), photos=[FILE], videos=[FILE | {"thumbnail": FILE}], audio_files=[FILE],
+                gifs=[{"uri": "x.gif"}], files=[FILE], ip="1.2.3.4",
+                bumped_message_metadata={"bumped_message": "x", "is_bumped": False}),
+        message(1, "Ana", type="Generic", content=garbled("In Baixa – near São Bento"), is_unsent=False,
+                reactions=[{"reaction": garbled("❤"), "actor": garbled("Zoë")},
+                           {"reaction": garbled("❤"), "actor": "Ana", "timestamp": 1678017700}]),
+        message(0, type="Generic", content="Where do we stay?"),
+    ],
+    "title": garbled("Zoë"), "is_still_participant": True, "thread_type": "Regular", "thread_path": "inbox/zoe_1",
+    "magic_words": [], "image": FILE, "joinable_mode": {"mode": 1, "link": ""},
+}  # fmt: skip
+ENCRYPTED: dict[str, object] = {
+    "participants": ["Zoë", "Ana"], "threadName": "Zoë_15",
+    "messages": [
+        {"isUnsent": False, "media": [], "reactions": [{"actor": "Ana", "reaction": "❤"}], "senderName": "Zoë",
+         "text": "Wo? – Ã©", "timestamp": MILLISECONDS, "type": "text"},
+        {"isUnsent": False, "media": [{"uri": "./media/x.jpeg"}], "reactions": [], "senderName": "Ana", "text": "",
+         "timestamp": MILLISECONDS + 60_000, "type": "media"},
+        {"isUnsent": True, "media": [], "reactions": [], "senderName": "Ana", "text": "User unsent a message",
+         "timestamp": MILLISECONDS + 120_000, "type": "text"},
+        {"isUnsent": False, "media": [], "reactions": [], "senderName": "Ana", "text": "https://x.org",
+         "timestamp": MILLISECONDS + 180_000, "type": "link"},
+        {"isUnsent": False, "media": [], "reactions": [], "senderName": "Ana", "text": "", "timestamp": MILLISECONDS,
+         "type": "placeholder"},
+    ],
+}  # fmt: skip
+HEARTS = {"reactions": [{"reaction": "❤", "count": 2, "by": ["Zoë", "Ana"]}]}
+
+
+def read(document: object, name: str = "message_1.json") -> list[Conversation]:
+    """Return the conversations of a JSON document."""
+    return read_bytes(json.dumps(document).encode(), name)
+
+
+def said(conversation: Conversation) -> list[tuple[str, str]]:
+    """Return who said what."""
+    return [(turn.speaker, turn.text) for turn in conversation.turns]
+
+
+def test_reads_a_file_as_golden() -> None:
+    """The oldest first, texts and names repaired, links kept, reactions beside; the rest is counted."""
+    (conversation,) = read(FACEBOOK)
+    times = [NOON + timedelta(minutes=minutes) for minutes in (0, 1, 14, 15)]
+    texts = ["Where do we stay?", "In Baixa – near São Bento", "Look 🙂", "Três quartos\nhttps://x.org/baixa"]
+    ids = [turn.own_id for turn in conversation.turns]
+    turns = tuple(
+        Turn("inbox/zoe_1", 0, place, ("Zoë", "Ana", "Zoë", "Ana")[place], text, at, own_id,
+             attributes=HEARTS if place == 1 else {})
+        for place, (text, at, own_id) in enumerate(zip(texts, times, ids, strict=True))
+    )  # fmt: skip
+    assert conversation == Conversation("inbox/zoe_1", "facebook", turns, "inbox/zoe_1", conversation.notes)
+    assert str(ids[0]).startswith("20230305-120000-")
+    assert sorted(conversation.notes) == [
+        "calls and notices left out: 3", "deleted messages left out: 1", "media left out: 6",
+    ]  # fmt: skip
+
+
+def test_reads_an_encrypted_chat_as_golden() -> None:
+    """Its own keys, in the order of time, in UTF-8 that is right."""
+    (conversation,) = read(ENCRYPTED, "Zoe_15.json")
+    assert (conversation.own_id, said(conversation)) == (
+        "Zoë_15", [("Zoë", "Wo? – Ã©"), ("Ana", "https://x.org")],
+    )  # fmt: skip
+    assert conversation.turns[0].attributes == {"reactions": [{"reaction": "❤", "count": 1, "by": ["Ana"]}]}
+    assert sorted(conversation.notes) == [
+        "calls and notices left out: 1",
+        "deleted messages left out: 1",
+        "media left out: 1",
+    ]
+
+
+def test_a_folder_of_files_is_one_chat(tmp_path: Path) -> None:
+    """The highest number has the oldest; the same message has the same id in a file alone and in the folder."""
+    folder = tmp_path / "inbox" / "zoe_1"
+    folder.mkdir(parents=True)
+    for number in (1, 2, 10):
+        texts = [message(-number * 60 + place, content=f"{number}-{place}") for place in (1, 0)]
+        (folder / f"message_{number}.json").write_text(json.dumps({**FACEBOOK, "messages": texts}))
+    (folder / "photos").mkdir()
+
+    (found,) = transcript_files([tmp_path])
+    (conversation,) = read_file(found.path)
+    (alone,) = read_file(folder / "message_2.json")
+
+    assert found.path == folder
+    assert [turn.text for turn in conversation.turns] == ["10-0", "10-1", "2-0", "2-1", "1-0", "1-1"]
+    assert alone.own_id == conversation.own_id
+    assert [turn.own_id for turn in alone.turns] == [turn.own_id for turn in conversation.turns[2:4]]
+
+
+def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
+    """The newest messages are there and in order; where it breaks is said."""
+    file = tmp_path / "message_1.json"
+    file.write_text(json.dumps(FACEBOOK)[:-700])
+    with pytest.raises(InputError, match="not JSON"):
+        read_file(file)
+
+
+@pytest.mark.parametrize("document", [FACEBOOK, ENCRYPTED])
+def test_it_is_detected(document: object) -> None:
+    """Neither layout is taken for another that lists messages."""
+    data = json.dumps(document).encode()
+    assert detect("a.json", data) == detect("-", data) == "facebook"
+
+
+@pytest.mark.parametrize(
+    ("document", "place", "reason"),
+    [
+        ({"messages": [message(0, content=5)]}, "messages[0].content", "expected text, found a number"),
+        ({"messages": [message(0) | {"timestamp_ms": "soon"}]}, "messages[0].timestamp_ms", "'soon' is not a time"),
+        ({"messages": [message(0, content="x"), {"x": 1}]}, "messages[1].sender_name", "is missing"),
+    ],
+)
+def test_errors_name_the_place(document: object, place: str, reason: str) -> None:
+    """What does not have the layout is an error with the path to the value."""
+    with pytest.raises(InputError) as caught:
+        read(document)
+    assert (caught.value.place, caught.value.reason) == (place, reason)
+
+
+@given(st.data(), st.sampled_from([FACEBOOK, ENCRYPTED]), VALUES)
+def test_mutated_documents(data: st.DataObject, document: object, value: object) -> None:
+    """A valid export with one value of it replaced by anything."""
+    path = data.draw(st.sampled_from(places(document)))
+    check(json.dumps(changed(document, path, lambda _: value)).encode(), "a.json", "facebook")
