@@ -101,3 +101,16 @@ def test_you_is_whom_it_is_said_to() -> None:
     assert fact.to == "Luis"
     (grounded,) = rule([proposal], bench).grounded
     assert grounded.notes == ()
+
+
+def test_what_comes_along_obeys_as_of_and_the_tokens() -> None:
+    """A reply that was said later than --as-of is no neighbour, and no turn comes along for which no tokens are left."""
+    early = book(TALK, as_of=TALK[0].said)
+    first = early.retrieve(["wooden stand"], Shown(), is_first=True)
+    assert [fact.text for fact in first.new] == [TALK[0].text]
+    assert early.beside(["F1"], Shown().plus(first.block)).facts == ()
+
+    question = Question("Where is the bookshelf?", MOMENT)
+    short = FactBook(ListBackbone(TALK), question, Limits(max_fact_tokens=60), "full")
+    found = short.retrieve(["postcard"], Shown(), is_first=True)
+    assert found.block.brought == frozenset()
