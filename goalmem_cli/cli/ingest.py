@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goalmem_cli.records import Conversation
     from goalmem_cli.store import Store
     from goalmem_cli.stored import Added
-    from goalmem_cli.transcripts import Found, Order, Source
+    from goalmem_cli.transcripts import Found, Order, Place, Source
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")]
 Format = Annotated[
@@ -146,11 +146,11 @@ class _Reading:
         self._run = run
         self._form = form
         self._told = told
-        self._orders: dict[Path, Order] = {}
+        self._orders: dict[Place, Order] = {}
         self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
         self._under_way: deque[tuple[FileReport, bool]] = deque()
         self._refused: set[str] = set()
-        self.passed_over: set[Path] = set()
+        self.passed_over: set[Place] = set()
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
@@ -179,13 +179,13 @@ class _Reading:
         unclear, self._unclear = self._unclear, []
         order = Order.DAY_FIRST
         for one, report, error in unclear:
-            if is_terminal() and str(one.path) != STANDARD_INPUT:
-                order = _asked(one.path, error.example, order)
-                self._orders[one.path] = order
+            if is_terminal() and str(one.place) != STANDARD_INPUT:
+                order = _asked(one.place, error.example, order)
+                self._orders[one.place] = order
                 self.reports.remove(report)
             else:
                 self._refuse(report, error)
-        return [one for one, _, _ in unclear if one.path in self._orders]
+        return [one for one, _, _ in unclear if one.place in self._orders]
 
     def tell(self, *, is_dry: bool, is_said: bool) -> None:
         """Say what each file held, and leave out those of which nothing was taken because of an error."""
@@ -206,12 +206,18 @@ class _Reading:
         """Yield what the files hold, each conversation under the report of its file."""
         from goalmem_cli.transcripts import conversations_in, summed
 
-        sizes = [one.path.stat().st_size if one.path.is_file() else 0 for one in files]
+        sizes = [_size_of(one.place) for one in files]
         for number, one in enumerate(files):
-            report = FileReport(str(one.path))
+            report = FileReport(str(one.place))
             self.reports.append(report)
             try:
-                with self._source(report, partial(reach, one.path.name), sum(sizes[:number]), sum(sizes)) as source:
+                if one.others:
+                    self._run.screen.note(f"{one.searched}: passed over in it: {few(list(one.others))}")
+                if one.problem is not None:
+                    raise one.problem
+                with self._source(
+                    one, report, partial(reach, one.path.name), sum(sizes[:number]), sum(sizes)
+                ) as source:
                     source.order, source.columns = self._orders.get(one.path, self._told.order), self._told.columns
                     for conversation in conversations_in(source, self._form):
                         report.format = conversation.format
@@ -224,8 +230,8 @@ class _Reading:
                     self._refuse(report, error)
                 else:
                     self._refused.add(report.path)
-                    self.passed_over.add(one.path)
-                    self._run.screen.note(f"{one.path}: passed over, {error.reason}")
+                    self.passed_over.add(one.place)
+                    self._run.screen.note(f"{one.place}: passed over, {error.reason}")
             except UnclearDates as error:
                 self._unclear.append((one, report, error))
             except InputError as error:
@@ -247,7 +253,7 @@ class _Reading:
 
     @contextmanager
     def _source(
-        self, report: FileReport, reach: Callable[[int, int], None], before: int, total: int
+        self, one: Found, report: FileReport, reach: Callable[[int, int], None], before: int, total: int
     ) -> Iterator[Source]:
         from goalmem_cli.transcripts import Source, refuse
 
@@ -258,7 +264,7 @@ class _Reading:
 
         reached(0)
         if report.path != STANDARD_INPUT:
-            yield Source.from_path(Path(report.path), reached, skip=skip)
+            yield Source.from_path(one.place, reached, skip=skip)
             return
         with standard_input_file() as opened:
             yield Source(STANDARD_INPUT, opened, reached, skip=skip)
@@ -275,6 +281,11 @@ class _Reading:
         self._refused.add(report.path)
         self.errors.append(error)
         self._run.screen.error(error.message, error.hint)
+
+
+def _size_of(path: Place) -> int:
+    """Return how many bytes there are to read, as far as that is known."""
+    return path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
 
 
 def _place_of(path: str) -> str:
@@ -310,7 +321,7 @@ def _order(*, day_first: bool, month_first: bool) -> Order | None:
     return Order.DAY_FIRST if day_first else Order.MONTH_FIRST if month_first else None
 
 
-def _asked(path: Path, example: str, otherwise: Order) -> Order:
+def _asked(path: Place, example: str, otherwise: Order) -> Order:
     """Return what somebody at the terminal says of a file's dates."""
     from goalmem_cli.transcripts import Order
 
@@ -326,11 +337,11 @@ def _found(paths: Iterable[Path]) -> tuple[list[Found], list[InputError]]:
     """Return what to read, each once, and the paths that lead to nothing."""
     from goalmem_cli.transcripts import transcript_files
 
-    files: dict[Path, Found] = {}
+    files: dict[Place, Found] = {}
     errors = []
     for path in paths:
         try:
-            files |= {one.path: one for one in transcript_files([path]) if one.is_named or one.path not in files}
+            files |= {one.place: one for one in transcript_files([path]) if one.is_named or one.place not in files}
         except InputError as error:
             errors.append(error)
     return list(files.values()), errors

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from goalmem_cli.logic.dates import dates_in, parse_date
+from goalmem_cli.logic.forms import is_age, is_length
 from goalmem_cli.logic.normal import content_stems, content_words, numbers, stem, words
 from goalmem_cli.logic.terms import Atom, Constant, Variable
 
@@ -116,6 +117,9 @@ _STEMMED_TEMPORAL = frozenset(map(stem, _TEMPORAL)) | _TEMPORAL
 _SHORT_DAYS = frozenset("mon tue tues wed weds thu thur thurs fri sat sun".split())
 """Words of other meanings too: beside a number they are days (fri at 10)."""
 
+DATED = frozenset({"date", "when"})
+"""The types that a date is of, and no length of time."""
+
 _Test = Callable[[str], bool]
 _DECIDABLE: Mapping[str, tuple[_Test, str]] = {
     **dict.fromkeys(("date", "time", "duration", "when", "weekday"), (_is_temporal, "nothing of time in it")),
@@ -137,7 +141,11 @@ def check_type(value: str, type_phrase: str) -> TypeCheck:
     test, lack = known
     if head == "year" and parse_date(value) is None and not dates_in(value) and not _has_number(value):
         return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no year: {lack}")
-    if test(value):
+    if head in DATED and is_length(value):
+        return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: it is a length of time")
+    if head == "duration" and parse_date(value) is not None:
+        return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: it is a date")
+    if test(value) or (head in DATED and is_age(value)):
         return TypeCheck(TypeVerdict.OK, f"{value!r} can be a {type_phrase}")
     return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: {lack}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from goalmem_cli.logic.dates import parse_date
+from goalmem_cli.logic.forms import are_one_time
 from goalmem_cli.logic.normal import content_words, normalise, numbers
 
 
@@ -21,15 +22,17 @@ class Equality(StrEnum):
 def compare(left: str, right: str) -> Equality:
     """Return whether two constants are the same thing.
 
-    Equal: the same normal form, or the same date. Alias: the content words of one are among the other's, which never
-    holds for dates, nor for phrases whose numbers differ. Different: two dates or two sets of numbers that are not
-    the same. Everything else is undecided.
+    Equal: the same normal form, or the same date, also where one is told from another date. Alias: the content words
+    of one are among the other's, which never holds for dates, nor for phrases whose numbers differ. Different: two
+    dates or two sets of numbers that are not the same. Everything else is undecided.
     """
     if normalise(left) == normalise(right):
         return Equality.EQUAL
     dates = parse_date(left), parse_date(right)
     if dates[0] is not None and dates[1] is not None:
         return Equality.EQUAL if dates[0] == dates[1] else Equality.DIFFERENT
+    if are_one_time(left, right):
+        return Equality.EQUAL
     if sorted(numbers(left)) != sorted(numbers(right)):
         return Equality.DIFFERENT if numbers(left) and numbers(right) else Equality.UNDECIDED
     if dates != (None, None):

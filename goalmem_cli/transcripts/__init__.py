@@ -7,6 +7,7 @@ from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import summed
 from goalmem_cli.transcripts.reading.reader import Reader
 from goalmem_cli.transcripts.reading.source import Source, refuse
+from goalmem_cli.transcripts.reading.zipped import Place
 
 __all__ = [
     "COLUMNS",
@@ -14,6 +15,7 @@ __all__ = [
     "READERS",
     "Found",
     "Order",
+    "Place",
     "Reader",
     "Source",
     "conversations_in",

@@ -5,22 +5,38 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from goalmem_cli.errors import InputError
+from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.transcripts.formats import SUFFIXES, is_folder_transcript
 from goalmem_cli.transcripts.reading.source import STANDARD_INPUT
+from goalmem_cli.transcripts.reading.zipped import Archive, Place, Zipped
 
 _ENDINGS = ", ".join(sorted(SUFFIXES))
 
 
+ZIP = ".zip"
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A transcript's file or folder. `searched` is the folder given, in which it was found; None where it was named."""
+    """A transcript's file or folder. `searched` is the folder or zip in which it was found; None where it was named.
+
+    `inside` is the place in the zip at `path`, None for what is not in one. `problem` says why it cannot be read, where
+    finding it told that already. `others` names what else lies in the zip of which this is the first.
+    """
 
     path: Path
     searched: Path | None = None
+    inside: Zipped | None = None
+    problem: InputError | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Where it is read."""
+        return self.path if self.inside is None else self.inside
 
     @property
     def is_named(self) -> bool:
@@ -33,26 +49,26 @@ def transcript_files(paths: Iterable[Path]) -> list[Found]:
 
     A folder that is a transcript as a whole is one. Another gives its files with a transcript's ending, and those of
     its subfolders, in sorted order; what is hidden, pipes and the like, and links to other folders inside it, are
-    passed over. ``-``
-    stands for standard input and stays as it is.
+    passed over. A zip is such a folder; what cannot be read of one is the problem of what was found, unless the zip was
+    named. ``-`` stands for standard input and stays as it is.
 
     Raises:
         InputError: a path is not there, or a folder cannot be listed or holds no file with a transcript's ending.
     """
-    found: dict[Path, Found] = {}
+    found: dict[Place, Found] = {}
     for path in paths:
         for one in _found_at(path):
-            if one.is_named or one.path not in found:
-                found[one.path] = one
+            if one.is_named or one.place not in found:
+                found[one.place] = one
     return list(found.values())
 
 
-def folders_without_transcripts(found: Iterable[Found], passed_over: Container[Path]) -> list[InputError]:
+def folders_without_transcripts(found: Iterable[Found], passed_over: Container[Place]) -> list[InputError]:
     """Return an error for each folder that was searched and of whose files every one was passed over."""
     is_barren: dict[Path, bool] = {}
     for one in found:
         if one.searched is not None:
-            is_barren[one.searched] = is_barren.get(one.searched, True) and one.path in passed_over
+            is_barren[one.searched] = is_barren.get(one.searched, True) and one.place in passed_over
     reason, hint = "the folder holds no transcript", "--format NAME reads every file in it as that one"
     return [InputError(folder, "", reason, hint) for folder, is_so in is_barren.items() if is_so]
 
@@ -66,12 +82,61 @@ def _found_at(path: Path) -> list[Found]:
         raise InputError(path, "", f"cannot be looked at ({error.strerror})", "check the path") from error
     if not is_there:
         raise InputError(path, "", "no such file or folder", "check the path")
+    if not is_folder and path.suffix.lower() == ZIP:
+        return _found_in_zip(path, path)
     if not is_folder or is_folder_transcript(path):
         return [Found(path)]
     files = sorted(_files_in(path))
     if not files:
         raise InputError(path, "", "the folder holds no transcript", f"transcripts end in {_ENDINGS}")
-    return [Found(file, searched=path) for file in files]
+    return [found for file in files for found in _found_beside(file, path)]
+
+
+def _found_beside(file: Path, searched: Path) -> list[Found]:
+    """Return a file of a folder, or what a zip in it holds."""
+    if file.suffix.lower() != ZIP or file.is_dir():
+        return [Found(file, searched)]
+    try:
+        return _found_in_zip(file, searched)
+    except InputError as error:
+        return [Found(file, searched, problem=error)]
+
+
+def _found_in_zip(path: Path, searched: Path) -> list[Found]:
+    """Return the transcripts in a zip, the first with the names of all else in it.
+
+    Raises:
+        InputError: it cannot be read, or holds none.
+    """
+    archive = Archive.of(path)
+    places = list(_places_in(archive.root))
+    read = {place.inside for place in places}
+    others = (*(name for name in archive.files if not _is_within(name, read)), *archive.odd)
+    if not places:
+        inside = f"; it holds {', '.join(others[:3])}" if others else ""
+        raise UnknownFormat(path, "", f"the zip holds no transcript{inside}", f"transcripts end in {_ENDINGS}")
+    found = [Found(path, searched, place, None if place.is_dir() else place.problem) for place in places]
+    return [replace(found[0], others=tuple(sorted(others))), *found[1:]]
+
+
+def _places_in(folder: Zipped) -> Iterator[Zipped]:
+    """Yield the files with a transcript's ending, and the folders that are one transcript; zips in zips are neither."""
+    if is_folder_transcript(folder):
+        yield folder
+        return
+    for place in folder.iterdir():
+        if place.name.startswith(".") or place.name == "__MACOSX":
+            continue
+        if place.is_dir():
+            yield from _places_in(place)
+        elif place.suffix.lower() in SUFFIXES:
+            yield place
+
+
+def _is_within(name: str, read: Container[str]) -> bool:
+    """Say whether an entry is one of those read, or lies in a folder that is."""
+    parts = name.split("/")
+    return any("/".join(parts[:depth]) in read for depth in range(len(parts) + 1))
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
@@ -85,7 +150,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
         folders[:] = [name for name in visible if name not in whole]
         for name in names:
             file = Path(place, name)
-            if not name.startswith(".") and file.suffix.lower() in SUFFIXES and not _is_device(file):
+            if not name.startswith(".") and file.suffix.lower() in (*SUFFIXES, ZIP) and not _is_device(file):
                 yield file
 
 

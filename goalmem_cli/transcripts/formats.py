@@ -44,6 +44,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import records
 from goalmem_cli.transcripts.reading.reader import Reader
 from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.zipped import Place
 
 # The first that recognises a file reads it.
 READERS: tuple[Reader, ...] = (
@@ -137,7 +138,7 @@ def read_file(path: Path, format: str | None = None) -> list[Conversation]:  # n
     return whole_conversations(conversations_in(Source.from_path(path), format))
 
 
-def is_folder_transcript(folder: Path) -> bool:
+def is_folder_transcript(folder: Place) -> bool:
     """Return whether the folder as a whole is one transcript, as Slack's export is.
 
     Raises:

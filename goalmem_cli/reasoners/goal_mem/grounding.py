@@ -13,14 +13,17 @@ from itertools import combinations
 
 from goalmem_cli.logic import Atom, Constant
 from goalmem_cli.logic.checks import (
+    DATED,
     SELF_WORDS,
     Anchor,
     AnchorCheck,
     TypeVerdict,
     check_anchor,
     check_type,
+    type_head,
 )
 from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import content_words, normalise, stem, words
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, supports, surest
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Proposal, Ruling
@@ -160,7 +163,8 @@ def _bindings(proposal: Proposal, bench: Bench) -> dict[str, tuple[str, ...]]:
             () if name in bench.starred else bench.substitution.bindings.get(name, ())
         )
         if values:
-            found[name] = values if name in bench.starred else values[:1]
+            kept = values if name in bench.starred else values[:1]
+            found[name] = tuple(map(standard_time, kept)) if type_head(variable.type) in DATED else kept
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from goalmem_cli.logic.equality import Equality, compare
+from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, content_words, stem, words
 from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.trace import Ending, Status, Trace
@@ -26,13 +27,13 @@ def worded(reply: Reply[str], found: Sequence[str], asked: str) -> tuple[str, st
 
 
 def checked_wording(text: str, found: Sequence[str], asked: str) -> tuple[str, str]:
-    """Return a wording if it passes the check that `worded` makes, else the bindings; and a note."""
+    """Return a wording that passes the check of `worded`, dates in their form, else the bindings; and a note."""
     bindings, wording = ", ".join(found), " ".join(text.split())
     if not all(_says(wording, value) for value in found):
         return bindings, f"the wording {wording!r} leaves out a binding, the bindings stand for it"
     if extra := _added(wording, found, asked):
         return bindings, f"the wording {wording!r} adds {extra!r}, the bindings stand for it"
-    return wording, ""
+    return standard_time(wording), ""
 
 
 def _says(wording: str, value: str) -> bool:

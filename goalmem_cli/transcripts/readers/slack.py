@@ -18,6 +18,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.times import stamp_from_epoch
+from goalmem_cli.transcripts.reading.zipped import Place
 
 _USERS = ("users.json", "org_users.json")
 _CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
@@ -63,7 +64,7 @@ class _Directory:
     folders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-def _is_export(folder: Path) -> bool:
+def _is_export(folder: Place) -> bool:
     """Say whether the folder has the lists of an export; one that cannot be looked into has none."""
     try:
         return any((folder / name).is_file() for name in _USERS) and any(
@@ -78,7 +79,7 @@ def _is_message(node: Node) -> bool:
     return node.child("type").value == "message" and isinstance(time, str) and _TIME.fullmatch(time) is not None
 
 
-def _drafts(source: Source, root: Path) -> Iterator[Draft]:
+def _drafts(source: Source, root: Place) -> Iterator[Draft]:
     directory = _directory(root)
     for folder in _entries(root):
         if folder.is_symlink() or not folder.is_dir():
@@ -96,15 +97,15 @@ def _drafts_of_day(source: Source) -> Iterator[Draft]:
     return draft.fill(_in_order(source, draft, _Directory()))
 
 
-def _entries(folder: Path) -> list[Path]:
+def _entries(folder: Place) -> list[Place]:
     """Return what the folder holds; only names that the file system gives become paths."""
     try:
-        return sorted(folder.iterdir())
+        return sorted(folder.iterdir(), key=str)
     except OSError as error:
-        raise InputError(folder, "", f"cannot be listed ({error.strerror})", "check its permissions") from error
+        raise InputError(str(folder), "", f"cannot be listed ({error.strerror})", "check its permissions") from error
 
 
-def _said_on(source: Source, draft: Draft, directory: _Directory, day: Path) -> Iterator[Message]:
+def _said_on(source: Source, draft: Draft, directory: _Directory, day: Place) -> Iterator[Message]:
     return _in_order(source.part(day), draft, directory)
 
 
@@ -198,7 +199,7 @@ def _spelled(directory: _Directory, inside: str) -> str:
     return address if not label or target.endswith(label) else f"{label} ({address})"
 
 
-def _directory(root: Path) -> _Directory:
+def _directory(root: Place) -> _Directory:
     """Read the lists of users and channels at the export's root.
 
     Raises:
@@ -218,7 +219,7 @@ def _directory(root: Path) -> _Directory:
     return _Directory(users, channels, folders)
 
 
-def _listed(file: Path) -> Iterator[Node]:
+def _listed(file: Place) -> Iterator[Node]:
     return records(Source.from_path(file)) if file.is_file() else iter(())
 
 

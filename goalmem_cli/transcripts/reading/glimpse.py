@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import setitem
-from pathlib import Path
 from typing import Any
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
 from goalmem_cli.transcripts.reading.source import HEAD_CHARACTERS, Source
+from goalmem_cli.transcripts.reading.zipped import Place
 
 _ELEMENTS = 20
 _DEPTH = 5
@@ -35,7 +35,7 @@ class Glimpse:
     head: str
     document: Node | None = None
     lines: tuple[Node, ...] = ()
-    folder: Path | None = None
+    folder: Place | None = None
 
     @classmethod
     def from_source(cls, source: Source) -> Glimpse:

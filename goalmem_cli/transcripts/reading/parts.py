@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.zipped import Place
 
 
-def glimpse_of_first(folder: Path, name: str) -> Glimpse | None:
+def glimpse_of_first(folder: Place, name: str) -> Glimpse | None:
     """Return what detection sees of the folder's file of that name; None where there is none to be read."""
     try:
         is_there = (folder / name).is_file()
@@ -21,17 +21,17 @@ def glimpse_of_first(folder: Path, name: str) -> Glimpse | None:
         return None
 
 
-def parts_in(folder: Path, form: re.Pattern[str]) -> list[Path]:
+def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
     """Return the folder's files of that form in the order of their numbers, which are its only group.
 
     Raises:
         InputError: the folder cannot be listed.
     """
     try:
-        found = [(match, file) for file in folder.iterdir() if (match := form.fullmatch(file.name))]
+        found = [(int(match[1] or 1), file) for file in folder.iterdir() if (match := form.fullmatch(file.name))]
     except OSError as error:
-        raise InputError(folder, "", f"cannot be listed ({error.strerror})", "check its permissions") from error
-    return [file for _, file in sorted((int(match[1] or 1), file) for match, file in found)]
+        raise InputError(str(folder), "", f"cannot be listed ({error.strerror})", "check its permissions") from error
+    return [file for _, file in sorted(found, key=lambda part: (part[0], str(part[1])))]
 
 
 def oldest_first(listed: Iterator[Node], is_newest_first: Callable[[Node], bool] = lambda _: True) -> Iterator[Node]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO, TypeVar
 
 from goalmem_cli.errors import InputError, TextBroken
 from goalmem_cli.transcripts.reading.texts import clean
+from goalmem_cli.transcripts.reading.zipped import Place
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -60,7 +61,7 @@ class Source:
     """
 
     def __init__(
-        self, file: str, open_: Open, reached: Reached = _unheard, folder: Path | None = None, *, skip: Skip = refuse
+        self, file: str, open_: Open, reached: Reached = _unheard, folder: Place | None = None, *, skip: Skip = refuse
     ) -> None:
         self.file = file
         self.folder = folder
@@ -77,8 +78,8 @@ class Source:
         return cls(file, lambda: io.BytesIO(data))
 
     @classmethod
-    def from_path(cls, path: Path, reached: Reached = _unheard, *, skip: Skip = refuse) -> Source:
-        """Return the source of a file or folder on disk.
+    def from_path(cls, path: Place, reached: Reached = _unheard, *, skip: Skip = refuse) -> Source:
+        """Return the source of a file or folder on disk or in a zip.
 
         Raises:
             InputError: it cannot be looked at.
@@ -170,7 +171,7 @@ class Source:
                 io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, self._errors, newline=None
             )
 
-    def part(self, path: Path) -> Source:
+    def part(self, path: Place) -> Source:
         """Return a file of this folder, of which what cannot be read is skipped as that of the folder is.
 
         Raises:
@@ -267,8 +268,8 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def _unreadable(path: Path | str, error: OSError) -> TextBroken:
-    return TextBroken(path, "", f"cannot be read ({error.strerror})", "check the path and its permissions")
+def _unreadable(path: Place | str, error: OSError) -> TextBroken:
+    return TextBroken(str(path), "", f"cannot be read ({error.strerror})", "check the path and its permissions")
 
 
 def _encoding_of(raw: BinaryIO) -> tuple[str, int]:

@@ -1,0 +1,80 @@
+"""The one form in which goalmem writes each kind of time, and what times of different forms have in common.
+
+A date stands at the precision that it has: ``7 May 2023``, ``July 2023``, ``2023``. What is told from another date
+keeps its words, with that date in its form: ``the week before 15 April 2022``, ``two days after 3 May 2023``. A span
+has its ends, ``from 2016 to 2019``, or its start, ``since 2016``; a length of time is a number and a unit, ``12 days``;
+an age is told as it was said, ``when she was 10``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from goalmem_cli.logic.computing.amounts import DAY, read_amount
+from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
+from goalmem_cli.logic.dates import parse_date, say_period, spoken_in
+from goalmem_cli.logic.days import MONTH
+from goalmem_cli.logic.normal import words
+from goalmem_cli.logic.relative import Expression
+
+_NAME = "|".join(sorted(MONTH, key=len, reverse=True))
+_TH = "(?:st|nd|rd|th)?"
+_DATE = re.compile(
+    rf"\b(?:(?:{_NAME})\.? \d{{1,2}}{_TH},? \d{{4}}|\d{{1,2}}{_TH} (?:of )?(?:{_NAME})\.?,? \d{{4}}"
+    rf"|\d{{4}}-\d{{2}}-\d{{2}}|(?:{_NAME})\.?,? \d{{4}})\b",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? (?=\d|[A-Z])", re.IGNORECASE)
+_YEAR = re.compile(r"\b\d{4}\b")
+_AGE = re.compile(
+    r"(?:(?:when|as) .{1,40}\b(?:was|were|turned|is)\b(?: about| around)? \S+(?: years old)?"
+    r"|(?:at|from) (?:the )?age (?:of )?\S+|in (?:her|his|their|my|our) (?:\w+ )?(?:teens|twenties|thirties|forties"
+    r"|fifties|sixties|seventies|eighties|nineties|childhood|youth))",
+    re.IGNORECASE,
+)
+_RELATIVE = frozenset("ago before after later earlier since last next until".split())
+_LENGTHS = frozenset({DAY.key, MONTHS.key})
+
+
+def standard_time(text: str) -> str:
+    """Return a time in its form: what is no date in it stays as it was said."""
+    plain = _WEEKDAY.sub("", text) if parse_date(text) is not None else text
+    return _DATE.sub(lambda match: _standard(match[0]), plain)
+
+
+def is_length(text: str) -> bool:
+    """Say whether the text is a length of time, and no time: two weeks, about 3 months."""
+    if _RELATIVE & set(words(text)):
+        return False
+    amount = read_amount(re.sub(r"^for ", "", text.strip(), flags=re.IGNORECASE))
+    return amount is not None and amount.unit.key in _LENGTHS
+
+
+def is_age(text: str) -> bool:
+    """Say whether the text dates something by somebody's age: when she was 10, at the age of six, in his twenties."""
+    return _AGE.fullmatch(text.strip()) is not None
+
+
+def are_one_time(left: str, right: str) -> bool:
+    """Say whether two texts, both with a year, mean the same days: what is told from a date, and these days written."""
+    if not (_YEAR.search(left) and _YEAR.search(right)):
+        return False
+    one, other = _whole(left), _whole(right)
+    if one is None or other is None or one.bound != other.bound:
+        return False
+    return one.readings[0] in other.readings or other.readings[0] in one.readings
+
+
+def _standard(written: str) -> str:
+    when = parse_date(written)
+    if when is None or when.year is None:
+        return written
+    period = when.within(when.year)
+    return say_period(period) if period is not None else written
+
+
+def _whole(text: str) -> Expression | None:
+    """Return the expression of time that the whole text is."""
+    plain = re.sub(r"^(?:in|on|at|during|the|around) ", "", text.strip().casefold())
+    found = spoken_in(plain, None)
+    return found[0] if len(found) == 1 and (found[0].start, found[0].end) == (0, len(plain)) else None

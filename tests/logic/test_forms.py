@@ -1,0 +1,91 @@
+"""One form for each kind of time, and times of different forms that are the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.logic.checks import TypeVerdict, check_type
+from goalmem_cli.logic.equality import Equality, compare
+from goalmem_cli.logic.forms import are_one_time, is_age, is_length, standard_time
+
+
+@pytest.mark.parametrize(
+    ("told", "form"),
+    [
+        ("2023-05-07", "7 May 2023"),
+        ("May 7th, 2023", "7 May 2023"),
+        ("7th of May 2023", "7 May 2023"),
+        ("Sunday, 2 July 2023", "2 July 2023"),
+        ("July, 2023", "July 2023"),
+        ("2023", "2023"),
+        ("the week before April 15, 2022", "the week before 15 April 2022"),
+        ("two days after 3 May, 2023", "two days after 3 May 2023"),
+        ("since May 3rd, 2016", "since 3 May 2016"),
+        ("from 2016 to 2019", "from 2016 to 2019"),
+        ("when she was 10", "when she was 10"),
+        ("12 days", "12 days"),
+        ("Report 31 February 2023", "Report 31 February 2023"),
+    ],
+)
+def test_dates_stand_in_one_form(told: str, form: str) -> None:
+    """A date is written at the precision that it has; whatever else is told of a time keeps its words."""
+    assert standard_time(told) == form
+    assert standard_time(form) == form
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("The week before April 15, 2022", "the week before 15 April 2022"),
+        ("the week before 15 April 2022", "8-14 April 2022"),
+        ("The Sunday before 25 May 2023", "21 May 2023"),
+        ("first weekend of August 2023", "5-6 August 2023"),
+        ("29 January, 2023", "29 January 2023"),
+    ],
+)
+def test_what_is_told_from_a_date_is_that_day(left: str, right: str) -> None:
+    """As LoCoMo's answers write times, and as they are worked out."""
+    assert compare(left, right) in (Equality.EQUAL, Equality.ALIAS)
+    assert compare(right, left) in (Equality.EQUAL, Equality.ALIAS)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("since 2016", "2016"),
+        ("July 2023", "2023"),
+        ("the week before 15 April 2022", "15 April 2022"),
+        ("2022", "two"),
+    ],
+)
+def test_other_times_are_not_one(left: str, right: str) -> None:
+    """A start is no year, a month no year, a week before no day."""
+    assert not are_one_time(left, right)
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "is_fine"),
+    [
+        ("two weeks", "date", False),
+        ("about 3 months", "when", False),
+        ("two weeks ago", "date", True),
+        ("since 2016", "date", True),
+        ("when she was 10", "date", True),
+        ("at the age of six", "date", True),
+        ("7 May 2023", "duration", False),
+        ("2023", "duration", False),
+        ("12 days", "duration", True),
+        ("from 2016 to 2019", "duration", True),
+    ],
+)
+def test_a_date_takes_no_length_of_time_and_the_reverse(value: str, type_: str, is_fine: bool) -> None:
+    """A variable of one kind is never bound to a value of the other."""
+    assert (check_type(value, type_).verdict is TypeVerdict.OK) is is_fine
+
+
+def test_lengths_and_ages_are_told_from_times() -> None:
+    """What is counted from now, or is money, is no length; rain is no age."""
+    assert [is_length(text) for text in ("half an hour", "for 3 years", "3 years later", "5 euros")] == [
+        True, True, False, False,
+    ]  # fmt: skip
+    assert [is_age(text) for text in ("in his twenties", "when Mia turned 18", "when it rained")] == [True, True, False]
