@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file, transcript_files
+from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes, read_file, transcript_files
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 NOON = datetime(2023, 3, 5, 12, tzinfo=UTC)
@@ -131,6 +132,22 @@ def test_a_folder_of_files_is_one_chat(tmp_path: Path) -> None:
     assert [turn.text for turn in conversation.turns] == ["10-0", "10-1", "2-0", "2-1", "1-0", "1-1"]
     assert alone.own_id == conversation.own_id
     assert [turn.own_id for turn in alone.turns] == [turn.own_id for turn in conversation.turns[2:4]]
+
+
+def test_a_chat_in_a_zip_is_one_as_well(tmp_path: Path) -> None:
+    """As Meta hands it out: the folder of a chat is one conversation there, too."""
+    with ZipFile(tmp_path / "instagram.zip", "w") as archive:
+        for number in (1, 2):
+            texts = [message(-number * 60, content=f"number {number}")]
+            archive.writestr(f"inbox/zoe_1/message_{number}.json", json.dumps({**FACEBOOK, "messages": texts}))
+
+    (found,) = transcript_files([tmp_path / "instagram.zip"])
+    (conversation,) = conversations_in(Source.from_path(found.place))
+
+    assert (conversation.own_id, [turn.text for turn in conversation.turns]) == (
+        "inbox/zoe_1",
+        ["number 2", "number 1"],
+    )
 
 
 def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:

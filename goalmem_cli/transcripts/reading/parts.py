@@ -28,10 +28,10 @@ def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
         InputError: the folder cannot be listed.
     """
     try:
-        found = [(match, file) for file in folder.iterdir() if (match := form.fullmatch(file.name))]
+        found = [(int(match[1] or 1), file) for file in folder.iterdir() if (match := form.fullmatch(file.name))]
     except OSError as error:
         raise InputError(str(folder), "", f"cannot be listed ({error.strerror})", "check its permissions") from error
-    return [file for _, file in sorted((int(match[1] or 1), file) for match, file in found)]
+    return [file for _, file in sorted(found, key=lambda part: (part[0], str(part[1])))]
 
 
 def oldest_first(listed: Iterator[Node], is_newest_first: Callable[[Node], bool] = lambda _: True) -> Iterator[Node]:
