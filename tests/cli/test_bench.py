@@ -160,17 +160,3 @@ def test_bench_speed_without_questions(goalmem: Goalmem, tmp_path: Path) -> None
     path = tmp_path / "talk.json"
     path.write_text(json.dumps({**TALK, "qa": []}), "utf-8")
     assert goalmem("bench", "speed", str(path), "--only", "calls").code == 5
-
-
-def test_bench_reading_has_a_row_for_every_format(goalmem: Goalmem, samples: Path, tmp_path: Path) -> None:
-    """Files, turns and what is read in a second; what is no transcript is passed over, and nothing is stored."""
-    (tmp_path / "odd.json").write_text("{}")
-    made = goalmem("bench", "reading", str(samples / "momoco.json"), str(samples / "allotment.md"), "--json")
-    rows = json.loads(made.out)["formats"]
-    assert [row["format"] for row in rows] == ["locomo", "markdown"]
-    assert all(row["files"] == 1 and row["turns"] > 0 and row["bytes_per_second"] > 0 for row in rows)
-    assert rows[0]["size"] == (samples / "momoco.json").stat().st_size
-    outcome = goalmem("bench", "reading", str(tmp_path / "odd.json"))
-    assert (outcome.code, outcome.out) == (5, "")
-    assert "passed over" in outcome.err
-    assert "empty" in goalmem("stores").out
