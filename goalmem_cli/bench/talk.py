@@ -47,6 +47,11 @@ def made_up_conversations(turns: int, seed: int = 0) -> Iterator[Conversation]:
         yield _conversation(f"talk-{seed}-{number:05}", min(TURNS_A_CONVERSATION, turns - first), chance)
 
 
+def made_up_conversation(turns: int, seed: int = 0) -> Conversation:
+    """Return one conversation of so many turns."""
+    return _conversation(f"talk-{seed}", turns, random.Random(seed))  # noqa: S311 - these are no secrets
+
+
 def made_up_questions(count: int, seed: int = 0) -> list[str]:
     """Return questions in the words of the conversations: of four words that are not the commonest."""
     chance = random.Random(seed)  # noqa: S311 - these are no secrets

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from goalmem_cli.cli import bench_came, bench_entries, bench_labels, bench_speed, bench_sums, bench_tools, options
+from goalmem_cli.cli import (
+    bench_came,
+    bench_entries,
+    bench_labels,
+    bench_size,
+    bench_speed,
+    bench_sums,
+    bench_tools,
+    options,
+)
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
@@ -149,6 +158,7 @@ group.command("entries", epilog=examples("goalmem bench entries sample_convos/mo
 group.command("speed", epilog=examples("goalmem bench speed --only calls,batch", "goalmem bench speed --units 1000"))(
     bench_speed.speed
 )
+group.command("size", epilog=examples("goalmem bench size --only whatsapp,telegram --turns 100000"))(bench_size.size)
 group.command("tools", epilog=examples("goalmem bench tools --facts 1000,10000"))(bench_tools.tools)
 group.command("came", epilog=examples("goalmem bench came made-up --domain debate --turns 1000 --trajectories 2"))(
     bench_came.came

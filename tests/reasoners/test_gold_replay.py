@@ -90,9 +90,9 @@ def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> No
 
 @pytest.mark.slow
 @pytest.mark.shared
-@pytest.mark.parametrize(("planning", "answered", "refused"), [(BLIND, 3.1, 5.1), (SEEN, 1.05, 2.0)])
+@pytest.mark.parametrize(("planning", "answered", "refused"), [(BLIND, 3.01, 5.0), (SEEN, 1.04, 2.0)])
 def test_minis_end_as_their_plans_say(planning: Planning, answered: float, refused: float) -> None:
-    """In 2,441 questions about 611 conversations all but three end as they should, with so many calls in the mean."""
+    """In 2,441 questions about 611 conversations all end as they should, with so many calls in the mean."""
     calls: dict[bool, list[int]] = {False: [], True: []}
     wrong = []
     for file in sorted(MINIS.rglob("*.json")):
@@ -102,6 +102,6 @@ def test_minis_end_as_their_plans_say(planning: Planning, answered: float, refus
                 wrong.append(case.id)
 
     assert len(calls[False]) + len(calls[True]) == 2441
-    assert len(wrong) <= 3, wrong
+    assert not wrong
     assert mean(calls[False]) <= answered
     assert mean(calls[True]) <= refused
