@@ -78,7 +78,7 @@ class Remem:
         gists: dict[str, str] = {}
         history: list[Observed] = []
         for step in range(self._steps):
-            move = _next_move(inquiry, history, gists)
+            move = _next_move(inquiry, history, gists, self._steps - step + 1)
             if move is None and not history:
                 return inquiry.conclude(None, Stop.UNUSABLE_REPLY)  # memory was never asked: not unknown, but failed
             if move is None:
@@ -90,7 +90,7 @@ class Remem:
         if not inquiry.pool:
             return inquiry.read(Stop.LIMIT)
         inquiry.note(f"it did not finish within {self._steps} steps: it had to answer from what it observed")
-        last = _next_move(inquiry, history, gists, only=(FINISH,))
+        last = _next_move(inquiry, history, gists, 1, only=(FINISH,))
         return inquiry.conclude(last.finish if last is not None else None, Stop.LIMIT)
 
     def _observe(self, inquiry: Inquiry, thought: str, call: Call, gists: dict[str, str], more: int) -> Observed:
@@ -133,8 +133,13 @@ def scope_of(question: Question) -> Query:
 
 
 def _next_move(
-    inquiry: Inquiry, history: Sequence[Observed], gists: Mapping[str, str], only: Sequence[str] | None = None
+    inquiry: Inquiry,
+    history: Sequence[Observed],
+    gists: Mapping[str, str],
+    left: int,
+    only: Sequence[str] | None = None,
 ) -> Move | None:
+    """Return the model's next move, with `left` of them to come, the answer included; None where none was usable."""
     numbers = [fact.number for fact in inquiry.pool]
     tools = list(only or _offered(bool(gists), bool(numbers)))
     choices = {"tools": tools, "gists": list(gists) or [""], "facts": numbers or [""]}  # an enumeration needs a value
@@ -145,7 +150,7 @@ def _next_move(
             raise ReplyUnusable("this very call was made before")
         return move
 
-    return inquiry.ask(REMEM, read, choices, steps=history)
+    return inquiry.ask(REMEM, read, choices, steps=history, left=left)
 
 
 def _offered(has_gists: bool, has_facts: bool) -> tuple[str, ...]:
@@ -168,7 +173,7 @@ def _summary(found: Found, numbers: Sequence[str]) -> str:
 
 
 def _counted(found: Found) -> list[str]:
-    """Return what the tool counted, which no fact tells."""
+    """Return what the tool says beside the facts: counts, words that nothing has, and how to see what follows."""
     parts = []
     if found.total is not None:
         parts.append(f"{found.total} match{' only by words of the name' if found.is_loose else ''}")
@@ -178,4 +183,10 @@ def _counted(found: Found) -> list[str]:
         parts.append(f"{found.without_time} more without a time")
     if found.number is not None:
         parts.append(f"count {found.number}")
+    if found.unmatched:
+        parts.append(f"nothing has the words {', '.join(found.unmatched)}")
+    if found.common:
+        parts.append(f"most have {', '.join(found.common)}")
+    if found.following is not None:
+        parts.append(f"offset {found.following} shows what follows")
     return parts

@@ -71,20 +71,20 @@ def written_call(call: Call, numbers: Mapping[str, str]) -> str:
 
 
 def _call(tool: Tool, fields: Fields, gists: Mapping[str, str], asked: datetime) -> Call:
-    times = _times(fields, asked)
+    times, offset = _times(fields, asked), _whole(fields, "offset", 0) or 0
     if tool in (Tool.SEMANTIC_RETRIEVE, Tool.LEXICAL_RETRIEVE):
-        return Call(tool, query=one_of(fields, "query"), times=times)
+        return Call(tool, query=one_of(fields, "query"), times=times, offset=offset)
     if tool is Tool.FIND_GIST_CONTEXTS:
         number = one_of(fields, "gist")
         if number not in gists:
             raise ReplyUnusable(f"{number[:20]!r} is none of the gists")
-        return Call(tool, gist=gists[number], times=times)
+        return Call(tool, gist=gists[number], times=times, offset=offset)
     subject, predicate, thing = (_text(fields, name) or None for name in ("subject", "predicate", "object"))
     if not (subject or predicate or thing):
         raise ReplyUnusable(f"{tool} needs a subject, a predicate or an object")
     return Call(
         tool, subject=subject, predicate=predicate, object=thing, times=times, limit=_whole(fields, "limit", 1),
-        ordering=_choice(fields, "ordering", Ordering), offset=_whole(fields, "offset", 0) or 0,
+        ordering=_choice(fields, "ordering", Ordering), offset=offset,
         aggregation=_choice(fields, "aggregation", Aggregation),
     )  # fmt: skip
 

@@ -273,7 +273,10 @@ def open_times(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
     units = [
         unit
         for turn, (_, when), name in zip(said, SPANS, ("Priya", "Tom", "Wen"), strict=True)
-        for unit in (fact(turn, name, "performed", "dance", when), gist(turn, f"{name} performed a dance.", when))
+        for unit in (
+            fact(turn, name, "performed", "dance", when),
+            gist(turn, f"{name} performed a dance in the old hall.", when),
+        )
     ]
     memory.derive(NAME, [Derivation(Part("chat", "0", tuple(said)), tuple(units))])
     facts, gists = ([unit for unit in units if unit.kind == kind] for kind in ("fact", "gist"))

@@ -34,6 +34,8 @@ STEPS = (EXTRACT,)
 DISAGREEMENTS = "times on which model and resolver disagree"
 """What `Indexed.noted` calls the gists and facts whose time the model read otherwise."""
 
+LEFT_OUT = "courtesies and further entries of a picture left out"
+
 WEIGHT = 3.0
 """Of each ranking of gists and of facts: the two of either weigh as much together as the four of turns."""
 
@@ -46,6 +48,7 @@ class Remem:
         self._store = store
         self._kit = kit
         self._settings = settings or Settings()
+        self._left_out = 0
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; what they tell is extracted by the next `index`.
@@ -106,9 +109,11 @@ class Remem:
         """
         work = self._plan()
         groups = batches(work.pending, self._kit().at_once, self._count_requests) if work.pending else ()
+        self._left_out = 0
         done = derive_all(self._store, NAME, work, groups, self._derive, report)
         gists, facts = self.link()
-        return summary(self._store, NAME, done, {DISAGREEMENTS: disagreements([*gists, *facts])})
+        noted = {DISAGREEMENTS: disagreements([*gists, *facts])}
+        return summary(self._store, NAME, done, noted | ({LEFT_OUT: self._left_out} if self._left_out else {}))
 
     def link(self) -> tuple[list[Unit], list[Unit]]:
         """Bring phrases and edges to what the stored gists and facts have, and return these; no model is asked.
@@ -144,6 +149,7 @@ class Remem:
         of_part: dict[str, list[tuple[Chunk, Reply[Extracted]]]] = {}
         for (part, chunk), reply in zip(chunks, replies, strict=True):
             of_part.setdefault(part.digest, []).append((chunk, reply))
+            self._left_out += reply.value.left_out if reply.value is not None else 0
         return [_derivation(part, of_part.get(part.digest, [])) for part in parts]
 
     def _read(self, chunk: Chunk, text: str) -> Extracted:

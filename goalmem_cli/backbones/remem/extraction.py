@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goalmem_cli.asking import in_one_line
+from goalmem_cli.backbones.remem.filler import without_filler
 from goalmem_cli.backbones.remem.graph import Gist, Statement
 from goalmem_cli.backbones.remem.times import judge_point, judge_span
 from goalmem_cli.errors import ReplyUnusable
@@ -72,10 +73,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a chunk's messages tell."""
+    """What a chunk's messages tell; `left_out` counts the entries that tell nothing (see `filler`)."""
 
     gists: tuple[Gist, ...] = ()
     facts: tuple[Statement, ...] = ()
+    left_out: int = 0
 
 
 def chunks_of(turns: Sequence[Turn], profile: Profile) -> Iterator[Chunk]:
@@ -107,7 +109,7 @@ def read_json(reply: Any, chunk: Chunk) -> Extracted:
         )
         for item in reply["facts"]
     )  # fmt: skip
-    return Extracted(gists, facts)
+    return _extracted(gists, facts, chunk)
 
 
 def read_lines(text: str, chunk: Chunk) -> Extracted:
@@ -133,7 +135,12 @@ def read_lines(text: str, chunk: Chunk) -> Extracted:
             gists.append(_gist(chunk, [label], parts[0], when))
         else:
             facts.append(_fact(chunk, [label], parts[:3], when))
-    return Extracted(tuple(gists), tuple(facts))
+    return _extracted(gists, facts, chunk)
+
+
+def _extracted(gists: Sequence[Gist], facts: Sequence[Statement], chunk: Chunk) -> Extracted:
+    speakers = {turn.speaker for turn in (*chunk.before, *(turn for turn, _ in chunk.lines))}
+    return Extracted(*without_filler(gists, facts, speakers))
 
 
 def _gist(chunk: Chunk, labels: Sequence[str], text: str, when: str) -> Gist:

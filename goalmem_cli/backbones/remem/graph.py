@@ -20,7 +20,7 @@ from goalmem_cli.logic.normal import normalise
 from goalmem_cli.records import Edge, Turn, Unit, content_hash
 from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 
-CHUNK = "chunk"
+CHUNK, PICTURED = "chunk", "pictured"
 LINKS = (CONTEXT, RELATION, SYNONYMY, SUBJECT, OBJECT)
 """The kinds of edges."""
 SAME_TURN, SAME_CHUNK = 1.0, 0.5
@@ -29,22 +29,32 @@ SAME_TURN, SAME_CHUNK = 1.0, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """One event as a sentence that needs no other, the turns that tell it, and when it happened."""
+    """One event as a sentence that needs no other, the turns that tell it, and when it happened.
+
+    It `is_pictured` where only the caption of a picture tells it.
+    """
 
     text: str
     turns: tuple[Turn, ...]
     event: Judged = field(default_factory=Judged)
+    is_pictured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Who did what to whom, the turns that tell it, and when it held."""
+    """Who did what to whom, the turns that tell it, and when it held; `is_pictured` as of a gist."""
 
     subject: str
     predicate: str
     object: str
     turns: tuple[Turn, ...]
     event: Judged = field(default_factory=Judged)
+    is_pictured: bool = False
+
+    @property
+    def text(self) -> str:
+        """Its three parts, as a sentence of sorts."""
+        return f"{self.subject} {self.predicate} {self.object}"
 
 
 def key_of(phrase: str) -> str:
@@ -56,8 +66,8 @@ def gist_unit(gist: Gist, chunk: int) -> Unit:
     """Return the gist as a unit, with the days that its relative times mean in brackets behind them."""
     judged = gist.event
     return derived_unit(
-        NAME, GIST, _dated(gist.text, judged), gist.turns, event=judged.event.bounds,
-        attributes={CHUNK: chunk, **judged.attributes},
+        NAME, GIST, _dated(gist.text, judged) + _mark(gist), gist.turns, event=judged.event.bounds,
+        attributes={CHUNK: chunk, **judged.attributes, **_pictured(gist)},
     )  # fmt: skip
 
 
@@ -70,9 +80,10 @@ def fact_unit(fact: Statement, chunk: int) -> Unit:
     attributes: dict[str, object] = {
         "subject": fact.subject, "predicate": fact.predicate, "object": fact.object,
         "keys": [key_of(part) for part in parts], "qualifiers": qualifiers, CHUNK: chunk, **fact.event.attributes,
+        **_pictured(fact),
     }  # fmt: skip
     when = event.text
-    text = f"({', '.join(parts)})" + (f" [{when}]" if when else "")
+    text = f"({', '.join(parts)})" + (f" [{when}]" if when else "") + _mark(fact)
     return derived_unit(NAME, FACT, text, fact.turns, identity=parts, event=event.bounds, attributes=attributes)
 
 
@@ -114,6 +125,14 @@ def phrase_edges(gists: Sequence[Unit], facts: Sequence[Unit]) -> list[Edge]:
 def phrase_id(key: str) -> str:
     """Return the id of the phrase of that normal form."""
     return content_hash(NAME, PHRASE, key)
+
+
+def _mark(told: Gist | Statement) -> str:
+    return " [in a picture]" if told.is_pictured else ""
+
+
+def _pictured(told: Gist | Statement) -> dict[str, object]:
+    return {PICTURED: True} if told.is_pictured else {}
 
 
 def _ends(fact: Unit) -> list[str]:

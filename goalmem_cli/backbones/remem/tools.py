@@ -6,21 +6,26 @@ Each works on an open store, keeps to a scope (conversations, and when something
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import log
 
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.graph import key_of
 from goalmem_cli.backbones.remem.memory import OpenEpisodes
 from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.errors import UsageError
-from goalmem_cli.records import Hit, Query
+from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, words
+from goalmem_cli.records import Hit, Query, Unit
 from goalmem_cli.store.looking.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
-from goalmem_cli.stored import Ranking
+from goalmem_cli.stored import Ranking, Scored
 
 TOP = Settings().top
 _DEPTH = 200
+_TIME_ADDED = re.compile(r"\([^()]*\d{4}[^()]*\)")
+_FEW = 20  # among so few, most words stand in most
 
 
 class Tool(StrEnum):
@@ -46,7 +51,8 @@ class Found:
 
     `total` counts the facts that match, shown or not; `open` those that may, as nobody knows just when they were, which
     come behind; `without_time` those that have no time at all; `is_loose` says that no name matched as a whole, and
-    that those were taken which hold its words.
+    that those were taken which hold its words. Of a lexical query, `unmatched` are the words that nothing has, `common`
+    those that more than half have. `following` is the offset that shows what comes after, where there is more.
     """
 
     gists: tuple[Hit, ...] = ()
@@ -56,6 +62,9 @@ class Found:
     open: int = 0
     without_time: int = 0
     is_loose: bool = False
+    unmatched: tuple[str, ...] = ()
+    common: tuple[str, ...] = ()
+    following: int | None = None
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -87,47 +96,89 @@ def run(reader: OpenEpisodes, scope: Query, call: Call, top: int = TOP) -> Found
         As the tool.
     """
     if call.tool is Tool.SEMANTIC_RETRIEVE:
-        return semantic_retrieve(reader, scope, call.query, call.times, top)
+        return semantic_retrieve(reader, scope, call.query, call.times, top, call.offset)
     if call.tool is Tool.LEXICAL_RETRIEVE:
-        return lexical_retrieve(reader, scope, call.query, call.times, top)
+        return lexical_retrieve(reader, scope, call.query, call.times, top, call.offset)
     if call.tool is Tool.FIND_GIST_CONTEXTS:
-        return find_gist_contexts(reader, scope, call.gist, call.times, top)
+        return find_gist_contexts(reader, scope, call.gist, call.times, top, call.offset)
     return find_entity_contexts(
         reader, scope, subject=call.subject, predicate=call.predicate, object=call.object, times=call.times,
         limit=call.limit, ordering=call.ordering, offset=call.offset, aggregation=call.aggregation, top=top,
     )  # fmt: skip
 
 
-def semantic_retrieve(reader: OpenEpisodes, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
-    """Return the gists and the facts whose vectors are nearest to the query's, of those whose times pass.
+def semantic_retrieve(
+    reader: OpenEpisodes, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP, offset: int = 0
+) -> Found:
+    """Return the gists and the facts whose vectors are nearest to the query's, of those whose times may pass.
 
     Raises:
         StoreError: the store cannot be read.
         ModelError: the embedder cannot be used.
     """
-    return _retrieve(reader, replace(scope, text=query), Ranking.DENSE, times, top)
+    asked = replace(scope, text=query)
+    depth = offset + 2 * top + 1
+
+    def ranked(kind: str) -> list[Scored]:
+        all_of_it = depth if times.is_open else max(_DEPTH, reader.episodes(NAME).count_of(kind))
+        return reader.rank(asked, [Ranking.DENSE], all_of_it, backbone=NAME, kinds=(kind,))[Ranking.DENSE]
+
+    return _page(reader, asked, {kind: ranked(kind) for kind in (GIST, FACT)}, Ranking.DENSE, times, top, offset)
 
 
-def lexical_retrieve(reader: OpenEpisodes, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
-    """Return the gists and the facts that share most with the query's words (BM25), of those whose times pass.
+def lexical_retrieve(
+    reader: OpenEpisodes, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP, offset: int = 0
+) -> Found:
+    """Return the gists and the facts that share most with the query's words, of those whose times may pass.
+
+    A word counts as BM25 has it, but by how rare it is among what is searched: a name that nearly every unit has counts
+    next to nothing, however rare it is in the turns.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    return _retrieve(reader, replace(scope, text=query), Ranking.BM25, times, top)
+    asked = replace(scope, text=query)
+    terms = [word for word in dict.fromkeys(words(query)) if word not in FUNCTION_WORDS] or [query]
+    episodes = reader.episodes(NAME)
+    having: dict[str, int] = dict.fromkeys(terms, 0)
+    ranked: dict[str, list[Scored]] = {}
+    number = 0
+    for kind in (GIST, FACT):
+        of_kind = len(episodes.within(scope, kind, ANY_TIME))
+        number += of_kind
+        scores: dict[str, float] = {}
+        for term in terms if of_kind else ():
+            said = replace(scope, text=term)
+            found = reader.rank(said, [Ranking.BM25], of_kind, backbone=NAME, kinds=(kind,))[Ranking.BM25]
+            having[term] += len(found)
+            rarity = log(1 + (of_kind - len(found) + 0.5) / (len(found) + 0.5))
+            for each in found:
+                scores[each.unit] = scores.get(each.unit, 0.0) + rarity * each.score / found[0].score
+        ranked[kind] = [
+            Scored(unit, score) for unit, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        ]
+    return replace(
+        _page(reader, asked, ranked, Ranking.BM25, times, top, offset),
+        unmatched=tuple(term for term in terms if not having[term]),
+        common=tuple(term for term in terms if 2 * having[term] > number > _FEW),
+    )
 
 
-def find_gist_contexts(reader: OpenEpisodes, scope: Query, gist: str, times: Times = ANY_TIME, top: int = TOP) -> Found:
+def find_gist_contexts(
+    reader: OpenEpisodes, scope: Query, gist: str, times: Times = ANY_TIME, top: int = TOP, offset: int = 0
+) -> Found:
     """Return the gists that say nearly what this one says, and the facts about what it is about; `gist` is a unit's id.
 
     Raises:
         StoreError: the store cannot be read.
     """
     episodes = reader.episodes(NAME)
-    return Found(
-        _hits(reader, episodes.gists_near(scope, gist, times, top)),
-        _hits(reader, episodes.facts_beside(scope, gist, times, top)),
-    )
+    most = 2 * top + 1
+    near = episodes.gists_near(scope, gist, times, most, offset)
+    beside = episodes.facts_beside(scope, gist, times, most, offset)
+    facts = _hits(reader, beside[:top])
+    gists = _telling_more(_hits(reader, near), facts)[:top]
+    return Found(gists, facts, following=offset + top if max(len(near), len(beside)) > top else None)
 
 
 def find_entity_contexts(
@@ -165,13 +216,15 @@ def find_entity_contexts(
         sought = replace(sought, is_loose=True)
         counts = episodes.count(scope, sought)
     most = top if limit is None else limit
+    given = episodes.facts(scope, sought, ordering, most, offset)
     return Found(
-        facts=_hits(reader, episodes.facts(scope, sought, ordering, most, offset)),
+        facts=_hits(reader, given),
         number=None if aggregation is None else _number(counts, aggregation),
         total=counts.facts,
         open=counts.open,
         without_time=counts.without_time,
         is_loose=sought.is_loose and counts.shown > 0,
+        following=offset + len(given) if given and offset + len(given) < counts.shown else None,
     )
 
 
@@ -183,24 +236,54 @@ def _number(counts: Counts, aggregation: Aggregation) -> int:
     }[aggregation]
 
 
-def _retrieve(reader: OpenEpisodes, query: Query, ranking: Ranking, times: Times, top: int) -> Found:
-    gists, facts = (_ranked(reader, query, ranking, kind, times, top) for kind in (GIST, FACT))
-    return Found(gists, facts)
+def _page(
+    reader: OpenEpisodes,
+    query: Query,
+    ranked: Mapping[str, Sequence[Scored]],
+    ranking: Ranking,
+    times: Times,
+    top: int,
+    offset: int,
+) -> Found:
+    """Return the best of each kind behind the offset whose times may pass, those that surely do first."""
+    passing = {kind: _passing(reader, query, kind, scored, times) for kind, scored in ranked.items()}
+    given = {
+        kind: _scored_hits(reader, scored[offset : offset + 2 * top], ranking, offset)
+        for kind, scored in passing.items()
+    }
+    facts = given[FACT][:top]
+    gists = _telling_more(given[GIST], facts)[:top]
+    is_cut = max(map(len, passing.values())) > offset + top
+    return Found(gists, facts, following=offset + top if is_cut else None)
 
 
-def _ranked(reader: OpenEpisodes, query: Query, ranking: Ranking, kind: str, times: Times, top: int) -> tuple[Hit, ...]:
-    """Return the best of one kind. With times, all of them are ranked, so that none that passes is missed."""
-    episodes = reader.episodes(NAME)
-    depth = top if times.is_open else max(_DEPTH, episodes.count_of(kind))
-    ranked = reader.rank(query, [ranking], depth, backbone=NAME, kinds=(kind,))[ranking]
-    if not times.is_open:
-        passing = episodes.within(query, kind, times)
-        ranked = [scored for scored in ranked if scored.unit in passing]
-        ranked = sorted(ranked, key=lambda scored: not passing[scored.unit])[:top]
+def _passing(reader: OpenEpisodes, query: Query, kind: str, ranked: Sequence[Scored], times: Times) -> Sequence[Scored]:
+    if times.is_open:
+        return ranked
+    passing = reader.episodes(NAME).within(query, kind, times)
+    return sorted((scored for scored in ranked if scored.unit in passing), key=lambda scored: not passing[scored.unit])
+
+
+def _scored_hits(reader: OpenEpisodes, ranked: Sequence[Scored], ranking: Ranking, offset: int) -> tuple[Hit, ...]:
     scores = {scored.unit: scored.score for scored in ranked}
-    ranks = {scored.unit: {ranking.value: rank} for rank, scored in enumerate(ranked, 1)}
+    ranks = {scored.unit: {ranking.value: rank} for rank, scored in enumerate(ranked, offset + 1)}
     hits = _hits(reader, list(scores))
     return tuple(replace(hit, score=scores[hit.unit.id], ranks=ranks[hit.unit.id]) for hit in hits)
+
+
+def _telling_more(gists: Sequence[Hit], facts: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the gists that do not only repeat one of the facts shown beside them."""
+    told = [(set(hit.unit.turns), content_stems(" ".join(_parts(hit.unit)))) for hit in facts]
+
+    def is_told(gist: Unit) -> bool:
+        said = content_stems(_TIME_ADDED.sub(" ", gist.text))
+        return any(turns.intersection(gist.turns) and said <= stems for turns, stems in told)
+
+    return tuple(hit for hit in gists if not is_told(hit.unit))
+
+
+def _parts(fact: Unit) -> list[str]:
+    return [str(fact.attributes.get(name, "")) for name in ("subject", "predicate", "object")]
 
 
 def _hits(reader: OpenEpisodes, units: Sequence[str]) -> tuple[Hit, ...]:
