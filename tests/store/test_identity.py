@@ -257,3 +257,16 @@ def test_of_a_conversation_without_a_file_the_name_tells(store: Store) -> None:
     assert store.add(replace(chat(CAFE[:5]), file="/here/chat.json")).new_turns == 2
     assert store.add(replace(chat(), name="renamed", file="/here/chat.json")).conversation == "chat"
     assert store.add(replace(chat(), file="/else/chat.json")).conversation == "chat-2"
+
+
+def test_conversations_of_one_file_in_an_older_store_are_found_again(store: Store) -> None:
+    """They were called after the file, with a number from the second on."""
+    talks = [chat(CAFE[:2]), chat([*CAFE[:2], "And then?"]), chat([*CAFE[:2], "So what?", "Nothing."])]
+    for place, talk in enumerate(talks):
+        store.add(replace(talk, file=f"/here/{place}.json"))
+    with store._parts.database.writing() as connection:
+        connection.rows("UPDATE conversations SET file = NULL")
+    assert [added.new_turns for added in store.add_all(replace(talk, file="/here/all.json") for talk in talks)] == [
+        0
+    ] * 3
+    assert len(store.conversations()) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -159,12 +160,12 @@ def _is_proved(connection: Connection, overlap: Overlap, conversation: Conversat
 def _may_be_another_file(overlap: Overlap, conversation: Conversation) -> bool:
     """Say whether the transcript is known to be of a file, and not known to be of the stored conversation's.
 
-    Of conversations stored before their files were noted, the name stands for it.
+    Of conversations stored before their files were noted, the name stands for it, with the number that it may have got.
     """
     if conversation.file is None or conversation.is_exported:
         return False
     if overlap.file is None:
-        return overlap.name != conversation.name
+        return not re.fullmatch(rf"{re.escape(conversation.name)}(?:-\d+)?", overlap.name)
     return overlap.file != conversation.file or conversation.file == STANDARD_INPUT
 
 
