@@ -136,6 +136,7 @@ def test_the_list_is_long_and_names_no_question_twice() -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.skipif(not LOCOMO.exists(), reason="shared data is not there")
 def test_the_list_names_questions_of_locomo_that_have_an_answer() -> None:
     """Each place is there, and none is of an unanswerable question."""
     samples = {sample["sample_id"]: sample["qa"] for sample in json.loads(LOCOMO.read_text(encoding="utf-8"))}

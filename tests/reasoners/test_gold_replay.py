@@ -90,6 +90,7 @@ def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> No
 
 @pytest.mark.slow
 @pytest.mark.shared
+@pytest.mark.skipif(not MINIS.exists(), reason="shared data is not there")
 @pytest.mark.parametrize(("planning", "answered", "refused"), [(BLIND, 3.01, 5.0), (SEEN, 1.04, 2.0)])
 def test_minis_end_as_their_plans_say(planning: Planning, answered: float, refused: float) -> None:
     """In 2,441 questions about 611 conversations all end as they should, with so many calls in the mean."""
