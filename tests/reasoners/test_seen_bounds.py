@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goalmem_cli.logic.normal import content_words, stem, words
+from goalmem_cli.logic.normal import stem, words
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.reasoners.goal_mem import GoalMemSeen, Limits
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
@@ -19,7 +19,7 @@ from goalmem_cli.records import Question
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import MOMENT, SEEING
-from tests.reasoners.test_bounds import ATOMS, TURNS, WORDS, check
+from tests.reasoners.test_bounds import ATOMS, TURNS, WORDS, check, claimed
 
 FACTS = [f"F{number}" for number in range(1, 10)]
 LABELS = [f"S{number}" for number in range(1, 13)]
@@ -155,5 +155,4 @@ def check_seen(trace: Trace, is_strict: bool) -> None:
     if trace.answer in VERDICTS:
         return
     values = [value for found in trace.substitution.values() for value in found]
-    said = {stem(word) for word in content_words(str(trace.answer))}
-    assert said <= {stem(word) for word in words(" ".join([trace.question, *values]))}
+    assert claimed(trace) <= {stem(word) for word in words(" ".join([trace.question, *values]))}
