@@ -31,6 +31,9 @@ Categories = Annotated[
 Conversations = Annotated[
     str | None, typer.Option("--conversations", metavar="A,B", help="Only questions asked of these, with commas.")
 ]
+Only = Annotated[
+    Path | None, typer.Option("--only", metavar="LIST", help="Only the questions whose ids this file has, a line each.")
+]
 Sample = Annotated[Literal["stratified", "first", "random"], typer.Option("--sample", help="How --limit draws.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The run's folder [default: one of its own].")]
 Resume = Annotated[
@@ -91,6 +94,7 @@ def run(
     limit: Limit = None,
     categories: Categories = None,
     conversations: Conversations = None,
+    only: Only = None,
     sample: Sample = "stratified",
     seed: options.Seed = None,
     out: Out = None,
@@ -129,6 +133,7 @@ def run(
     wanted = Wanted(
         tuple(files), listed(reasoner, "--reasoner"), listed(backbone, "--backbone"), limit=limit, sample=sample,
         categories=listed(categories, "--categories"), conversations=listed(conversations, "--conversations"),
+        only=only,
         queries=listed(queries, "--queries"), scope=scope, shard=shard,
         is_retrieval_only=retrieval_only, out=out, is_resumed=resume, category_names=category_names, parallel=parallel,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from time import perf_counter
@@ -36,6 +37,7 @@ class Wanted:
     limit: int | None = None
     categories: tuple[str, ...] = ()
     conversations: tuple[str, ...] = ()
+    only: Path | None = None
     sample: str = "stratified"
     queries: tuple[str, ...] = ()
     is_retrieval_only: bool = False
@@ -283,13 +285,35 @@ class Measuring:
             self._dataset.cases,
             categories=self._codes or None,
             conversations={_one_of(name, known, "--conversations") for name in wanted.conversations} or None,
+            ids=self._listed,
             limit=wanted.limit,
             sample=Sample(wanted.sample),
             seed=self._run.settings.seed,
         )
         if not placed:
-            raise UsageError(f"{self._dataset.name} has no such question", "name other --categories or --conversations")
+            raise UsageError(
+                f"{self._dataset.name} has no such question", "name other --categories, --conversations or --only"
+            )
         return placed
+
+    @cached_property
+    def _listed(self) -> frozenset[str] | None:
+        """The ids of the questions that are listed, or None where no list is given.
+
+        Raises:
+            InputError: the list cannot be read, or names a question that the dataset does not have.
+        """
+        if self._wanted.only is None:
+            return None
+        from goalmem_cli.transcripts import Source
+
+        known, source = {case.id for case in self._dataset.cases}, Source.from_path(self._wanted.only)
+        ids = {number: line.strip() for number, line in source.lines() if line.strip()}
+        for number, name in ids.items():
+            if name not in known:
+                hint = f"name questions as a run's `cases.jsonl` does, such as {min(known)}"
+                raise source.error(f"line {number}", f"{self._dataset.name} has no question {name}", hint)
+        return frozenset(ids.values())
 
     def _code(self, name: str) -> str:
         """Return the code of a category, by the names that the tables are going to have.
@@ -318,6 +342,8 @@ class Measuring:
         }  # fmt: skip
         if wanted.conversations:
             decisive["conversations"] = ",".join(sorted(set(wanted.conversations)))
+        if self._listed is not None:
+            decisive["only"] = content_hash(*sorted(self._listed))
         for name in self._structured:
             decisive |= {f"{name}.{key}": value for key, value in settings.backbones.get(name, {}).items()}
         if loaded is not None:

@@ -372,6 +372,17 @@ def test_questions_of_some_conversations_may_be_asked_of_all(goalmem: Goalmem) -
     assert 0 < one["runs"][0]["n"] < both["runs"][0]["n"] < document(goalmem, *folder)["runs"][0]["n"]
 
 
+def test_listed_questions_alone_may_be_asked(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A list of ids chooses them; one that the dataset does not have is an error with its line."""
+    listed, words = tmp_path / "some.txt", (MOMOCO, "--retrieval-only", "--backbone", "bm25", "--only")
+    listed.write_text("momoco-01:3\n\nmomoco-01:1\n", "utf-8")
+    assert document(goalmem, *words, str(listed))["runs"][0]["n"] == 2
+    listed.write_text("momoco-01:3\nmomoco-01:99\n", "utf-8")
+    outcome = goalmem("eval", *words, str(listed))
+    assert outcome.code == 5
+    assert "some.txt: line 2: momoco has no question momoco-01:99" in outcome.error_lines[0]
+
+
 def test_categories_go_by_the_names_that_the_tables_have(goalmem: Goalmem, tmp_path: Path) -> None:
     """With the names of the papers after Mem0, single-hop is the category 2, and another run than the official one."""
     words = (MOMOCO, "--retrieval-only", "--backbone", "bm25", "--categories")

@@ -23,6 +23,7 @@ def choose(
     *,
     categories: Collection[str] | None = None,
     conversations: Collection[str] | None = None,
+    ids: Collection[str] | None = None,
     limit: int | None = None,
     sample: Sample = Sample.STRATIFIED,
     seed: int = 0,
@@ -32,6 +33,7 @@ def choose(
     Args:
         categories: codes; None stands for all.
         conversations: those that the questions are asked of; None stands for all.
+        ids: of the cases; None stands for all.
         limit: how many at most; None stands for all.
         sample: `STRATIFIED` keeps the categories' shares (largest remainders), drawing at random within each.
         seed: of the draw.
@@ -41,6 +43,7 @@ def choose(
         for case in cases
         if (categories is None or case.category in categories)
         and (conversations is None or case.conversation in conversations)
+        and (ids is None or case.id in ids)
     ]
     if limit is not None and limit < len(members):
         members = _DRAWS[sample](members, limit, random.Random(seed))  # noqa: S311 - a sample, not a secret
