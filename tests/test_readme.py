@@ -1,73 +1,105 @@
-"""The README: its commands run, and what it lists is what there is."""
+"""README and manual: their commands run, and what they list is what there is."""
 
 from __future__ import annotations
 
+import os
 import re
-import shlex
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from goalmem_cli.cli.main import run
 from goalmem_cli.config import Settings
+from goalmem_cli.guide import NAMES, page, pages
+from goalmem_cli.reasoners.catalogue import REASONERS
 from goalmem_cli.transcripts import FORMATS
+from goalmem_cli.wiring import Factories
 from tests.cli.test_commands import every_command
 from tests.conftest import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text("utf-8")
+WHOLE = "\n".join([README, *(entry.text for entry in pages())])
 # Enough to prove that a command works; the bundled model takes minutes for all that its default bounds allow.
 BOUNDS = {"GOALMEM_MAX_BREADTH": "1", "GOALMEM_MAX_DEPTH": "0", "GOALMEM_BUDGET": "4"}
-TESTED = re.compile(r"<!-- tested -->\n```sh\n(.*?)```", re.DOTALL)
-MAY_END_IN_UNKNOWN = {"ask"}
+EXAMPLES = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+MOST_LINES = 220
+MAY_END_IN_UNKNOWN = " ask "
 
 
-def commands_shown() -> list[list[str]]:
-    """Return the words of every command in the README's tested blocks."""
-    lines = [line for block in TESTED.findall(README) for line in block.splitlines()]
-    return [shlex.split(line, comments=True) for line in lines if line.strip()]
+def commands(text: str) -> list[str]:
+    """Return every command line of the page's examples, but what installs goalmem: `.ci/run` does that."""
+    lines = "\n".join(EXAMPLES.findall(text)).splitlines()
+    return [line for line in lines if line.strip() and "pip install" not in line]
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("empty_cache")
-def test_every_tested_command_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One after another, over the sample conversations and the bundled model, as the README shows them."""
+@pytest.mark.parametrize("name", ["README", *NAMES])
+def test_every_example_runs(name: str, tmp_path: Path) -> None:
+    """In a shell, one after another, with the sample conversations in the store and the bundled model."""
     (tmp_path / "sample_convos").symlink_to(CHECKOUT / "sample_convos")
-    monkeypatch.chdir(tmp_path)
-    for variable, value in BOUNDS.items():
-        monkeypatch.setenv(variable, value)
-    commands = commands_shown()
-    assert len(commands) > 10
-    for program, *words in commands:
-        assert program == "goalmem"
-        code = run(words)
-        err = capsys.readouterr().err
-        assert code in ({0, 1, 4} if words[0] in MAY_END_IN_UNKNOWN else {0}), (words, code, err)
-        assert "error: " not in err or code == 4, (words, err)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shell = {**os.environ, **BOUNDS, "PATH": path, "GOALMEM_STORE": str(tmp_path / "store"), "COLUMNS": "80"}
+    lines = commands(README if name == "README" else page(name).text)
+    assert lines
+    for line in ["goalmem ingest sample_convos --quiet", *lines]:
+        done = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, env=shell, capture_output=True, text=True)
+        assert done.returncode in ({0, 1, 4} if MAY_END_IN_UNKNOWN in line else {0}), (line, done.stderr)
+        assert "error: " not in done.stderr or done.returncode == 4, (line, done.stderr)
 
 
-def test_every_command_and_subcommand_is_mentioned() -> None:
-    """Who reads the README has seen every command."""
-    missing = [" ".join(words) for words in every_command() if f"goalmem {' '.join(words)}".strip() not in README]
+def test_the_readme_stays_short() -> None:
+    """What is longer stands in the manual."""
+    assert README.count("\n") <= MOST_LINES
+
+
+def test_the_readme_s_figures_are_those_of_the_manual() -> None:
+    """Each number with its interval stands on the page of figures too, where its command is."""
+    numbers = re.findall(r"\d\.\d{3}(?: \[[\d., ]+\])?", README[README.index("## Figures") : README.index("## How")])
+    assert len(numbers) > 6
+    assert [number for number in numbers if number not in page("figures").text] == []
+
+
+def test_every_command_is_mentioned() -> None:
+    """Who reads the README has seen every command; who reads the manual too, every subcommand."""
+    names = {words[0] for words in every_command() if len(words) == 1}
+    assert [name for name in names if f"goalmem {name}" not in README] == []
+    missing = [" ".join(words) for words in every_command() if f"goalmem {' '.join(words)}".strip() not in WHOLE]
     defaults = {"stores list", "models list", "embedder show", "prompts list", "trace list", "eval run"}
     assert set(missing) == defaults
 
 
-def test_every_format_has_its_section() -> None:
-    """Each reader's format is documented under its name."""
-    assert [name for name in FORMATS if f"### `{name}`" not in README] == []
+def test_every_page_is_listed_and_short() -> None:
+    """The README names each with its title, and a page of the manual is no book."""
+    assert [entry.name for entry in pages() if f"| {entry.title} |" not in README] == []
+    assert [entry.name for entry in pages() if entry.text.count("\n") > MOST_LINES] == []
+    files = {file.stem for file in (CHECKOUT / "goalmem_cli" / "guide").glob("*.md")}
+    assert files == set(NAMES)
 
 
-def test_every_setting_is_listed() -> None:
-    """The keys of the settings files are those of `Settings`."""
-    (listed,) = re.findall(r"Keys: (.*?)\. A variable", README)
+def test_pages_are_named_as_they_are_called() -> None:
+    """Wherever a text sends its reader to a page, there is one."""
+    named = set(re.findall(r"`goalmem guide (\w+)`", WHOLE)) - {"PAGE"}
+    assert named <= set(NAMES)
+
+
+def test_every_setting_reasoner_and_backbone_is_listed() -> None:
+    """The keys of the settings files are those of `Settings`; ways to answer and to search have their row."""
+    (listed,) = re.findall(r"Keys: (.*?)\. An unknown", page("settings").text)
     assert set(re.findall(r"`(\w+)`", listed)) == {slot.name for slot in fields(Settings)}
+    assert [name for name in REASONERS if f"| `{name}` |" not in page("proofs").text] == []
+    assert [name for name in Factories().backbones() if f"`{name}`" not in page("backbones").text] == []
+
+
+def test_every_format_is_in_the_list() -> None:
+    """The table of formats names each of them."""
+    assert [name for name in FORMATS if f"`{name}`" not in page("formats").text] == []
 
 
 def test_the_two_commands_install_what_there_is() -> None:
     """The extras that the README installs are in pyproject.toml."""
     pyproject = (CHECKOUT / "pyproject.toml").read_text("utf-8")
-    for extra in re.findall(r"pip install '\.\[(\w+)\]'", README):
-        assert f"\n{extra} = [" in pyproject
+    extras = re.findall(r"pip install '\.\[(\w+)\]'", README)
+    assert len(extras) == 2
+    assert [extra for extra in extras if f"\n{extra} = [" not in pyproject] == []

@@ -36,6 +36,7 @@ def register(app: typer.Typer) -> None:
             'goalmem ask "Which drink did Alice order at Momoco?" --trace',
             'echo "Where do I work?" | goalmem ask - --asker Alice --json',
             'goalmem ask "When did Alice move?" --reasoner tiser',
+            guide="proofs",
         ),
     )(ask)
 

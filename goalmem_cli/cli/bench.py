@@ -38,7 +38,9 @@ group = typer.Typer(
     help="Measure retrieval, the reading of dates, speed and memory tools.",
     context_settings=CONTEXT,
     epilog=examples(
-        "goalmem bench retrieval sample_convos/momoco.json", "goalmem bench times sample_convos/momoco.json"
+        "goalmem bench retrieval sample_convos/momoco.json",
+        "goalmem bench times sample_convos/momoco.json",
+        guide="measuring",
     ),
 )
 
@@ -53,7 +55,9 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="bench")
 
 
-@group.command("retrieval", epilog=examples("goalmem bench retrieval sample_convos/momoco.json --by-category"))
+@group.command(
+    "retrieval", epilog=examples("goalmem bench retrieval sample_convos/momoco.json --by-category", guide="measuring")
+)
 def retrieval(
     context: typer.Context,
     files: Annotated[
@@ -112,7 +116,7 @@ def retrieval(
     return 0
 
 
-@group.command("times", epilog=examples("goalmem bench times sample_convos/momoco.json --verbose"))
+@group.command("times", epilog=examples("goalmem bench times sample_convos/momoco.json --verbose", guide="measuring"))
 def times(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Conversations with questions, in LoCoMo's form.")],
@@ -152,18 +156,24 @@ def times(
     return 0
 
 
-group.command("entries", epilog=examples("goalmem bench entries sample_convos/momoco.json --verbose"))(
-    bench_entries.entries
+group.command(
+    "entries", epilog=examples("goalmem bench entries sample_convos/momoco.json --verbose", guide="measuring")
+)(bench_entries.entries)
+group.command(
+    "speed",
+    epilog=examples("goalmem bench speed --only calls,batch", "goalmem bench speed --units 1000", guide="measuring"),
+)(bench_speed.speed)
+group.command("size", epilog=examples("goalmem bench size --only whatsapp,telegram --turns 100000", guide="measuring"))(
+    bench_size.size
 )
-group.command("speed", epilog=examples("goalmem bench speed --only calls,batch", "goalmem bench speed --units 1000"))(
-    bench_speed.speed
+group.command("tools", epilog=examples("goalmem bench tools --facts 1000,10000", guide="measuring"))(bench_tools.tools)
+group.command(
+    "came",
+    epilog=examples("goalmem bench came made-up --domain debate --turns 1000 --trajectories 2", guide="measuring"),
+)(bench_came.came)
+group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay", guide="measuring"))(
+    bench_sums.sums
 )
-group.command("size", epilog=examples("goalmem bench size --only whatsapp,telegram --turns 100000"))(bench_size.size)
-group.command("tools", epilog=examples("goalmem bench tools --facts 1000,10000"))(bench_tools.tools)
-group.command("came", epilog=examples("goalmem bench came made-up --domain debate --turns 1000 --trajectories 2"))(
-    bench_came.came
-)
-group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay"))(bench_sums.sums)
 
 
 def _shown(run: Invocation, memory: Store, dataset: Dataset, asking: Asking) -> list[ShownRow]:
@@ -294,4 +304,6 @@ def _document(table: RecallTable, timed: TimedTable | None) -> dict[str, object]
     }
 
 
-group.command("labels", epilog=examples("goalmem bench labels made-up/travel-300-0-0"))(bench_labels.labels)
+group.command("labels", epilog=examples("goalmem bench labels made-up/travel-300-0-0", guide="measuring"))(
+    bench_labels.labels
+)

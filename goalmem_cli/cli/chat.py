@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "goalmem chat --asker Alice",
             "printf 'I moved to Leeds in May.\\nWhere do I live?\\n' | goalmem chat",
+            guide="proofs",
         ),
     )(chat)
 

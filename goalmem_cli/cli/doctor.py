@@ -35,7 +35,9 @@ PYTHON_CLASSIFIER = re.compile(r"Programming Language :: Python :: (3\.\d+)")
 
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
-    app.command("doctor", context_settings=CONTEXT, epilog=examples("goalmem doctor", "goalmem doctor --full"))(doctor)
+    app.command(
+        "doctor", context_settings=CONTEXT, epilog=examples("goalmem doctor", "goalmem doctor --full", guide="settings")
+    )(doctor)
 
 
 def doctor(

@@ -18,7 +18,12 @@ group = typer.Typer(
     cls=ShowGroup,
     help="Show or change the embedder in use, or make a static one.",
     context_settings=CONTEXT,
-    epilog=examples("goalmem embedder", "goalmem embedder use minilm", "goalmem embedder distil minilm --out my-table"),
+    epilog=examples(
+        "goalmem embedder",
+        "goalmem embedder use minilm",
+        "goalmem embedder distil minilm --out my-table",
+        guide="models",
+    ),
 )
 
 
@@ -27,7 +32,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="embedder")
 
 
-@group.command("show", epilog=examples("goalmem embedder show --store my-memory"))
+@group.command("show", epilog=examples("goalmem embedder show --store my-memory", guide="models"))
 def show(
     context: typer.Context,
     store: options.Store = None,
@@ -56,7 +61,7 @@ def show(
     return 0 if row == 1 else 1
 
 
-@group.command("use", epilog=examples("goalmem embedder use minilm --store my-memory"))
+@group.command("use", epilog=examples("goalmem embedder use minilm --store my-memory", guide="models"))
 def use(
     context: typer.Context,
     name: Annotated[
@@ -81,7 +86,7 @@ def use(
     return 0
 
 
-@group.command("distil", epilog=examples("goalmem embedder distil minilm --out my-table"))
+@group.command("distil", epilog=examples("goalmem embedder distil minilm --out my-table", guide="models"))
 def distil(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="minilm, a path, or a sentence-transformers name.")],

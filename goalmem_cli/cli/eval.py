@@ -82,6 +82,7 @@ def register(app: typer.Typer) -> None:
         "goalmem eval locomo10.json --retrieval-only --backbone bm25,dense,hybrid,reranked",
         "goalmem eval score my-run --judge models/judge.gguf",
         "goalmem eval merge whole-run shard-1 shard-2",
+        guide="measuring",
     ),
 )
 def run(
@@ -153,7 +154,10 @@ def run(
     return 0
 
 
-@group.command("score", epilog=examples("goalmem eval score my-run --judge models/judge.gguf --judge-prompt strict"))
+@group.command(
+    "score",
+    epilog=examples("goalmem eval score my-run --judge models/judge.gguf --judge-prompt strict", guide="measuring"),
+)
 def score(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
@@ -179,7 +183,7 @@ def score(
     return 0
 
 
-@group.command("merge", epilog=examples("goalmem eval merge whole-run shard-1 shard-2"))
+@group.command("merge", epilog=examples("goalmem eval merge whole-run shard-1 shard-2", guide="measuring"))
 def merge(
     context: typer.Context,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder of the whole run, new or empty.")],

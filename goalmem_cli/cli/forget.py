@@ -28,8 +28,7 @@ def register(app: typer.Typer) -> None:
         "forget",
         context_settings=CONTEXT,
         epilog=examples(
-            "goalmem forget lisbon-trip",
-            "goalmem forget --speaker Ben --before 2023-06 --yes",
+            "goalmem forget lisbon-trip", "goalmem forget --speaker Ben --before 2023-06 --yes", guide="store"
         ),
     )(forget)
 

@@ -10,9 +10,12 @@ HELP_NAMES = ["-h", "--help"]
 CONTEXT = {"help_option_names": HELP_NAMES}
 
 
-def examples(*lines: str) -> str:
-    """Return the epilog of a command's help; the first character keeps the lines from being rewrapped."""
-    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+def examples(*lines: str, guide: str) -> str:
+    """Return the epilog of a command's help: examples, and its page of the manual.
+
+    The first character keeps the lines from being rewrapped.
+    """
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines) + f"\n\nManual: goalmem guide {guide}".rstrip()
 
 
 class ListGroup(typer.core.TyperGroup):

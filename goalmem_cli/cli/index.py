@@ -26,7 +26,11 @@ def register(app: typer.Typer) -> None:
     app.command(
         "index",
         context_settings=CONTEXT,
-        epilog=examples("goalmem index remem --dry-run", "goalmem index remem --model http://localhost:8080/v1#qwen"),
+        epilog=examples(
+            "goalmem index remem --dry-run",
+            "goalmem index remem --model http://localhost:8080/v1#qwen",
+            guide="backbones",
+        ),
     )(index)
 
 

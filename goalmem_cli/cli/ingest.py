@@ -87,7 +87,9 @@ def register(app: typer.Typer) -> None:
     app.command(
         "ingest",
         context_settings=CONTEXT,
-        epilog=examples("goalmem ingest sample_convos", "goalmem ingest --format openai --dry-run export.json"),
+        epilog=examples(
+            "goalmem ingest sample_convos", "goalmem ingest --format openai --dry-run export.json", guide="formats"
+        ),
     )(ingest)
 
 

@@ -19,6 +19,7 @@ from goalmem_cli.cli import (
     embedder,
     eval,  # noqa: A004 - the command's name
     forget,
+    guide,
     index,
     ingest,
     models,
@@ -47,6 +48,7 @@ app = typer.Typer(
     epilog=examples(
         "goalmem ingest sample_convos",
         'goalmem ask --trace "Which drink did Alice order at Momoco?"',
+        guide="",
     ),
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -68,6 +70,7 @@ COMMANDS = (
     prompts,
     bench,
     doctor,
+    guide,
 )
 for command in COMMANDS:
     command.register(app)

@@ -26,7 +26,7 @@ group = typer.Typer(
     cls=ListGroup,
     help="List and download language models, and see what is kept.",
     context_settings=CONTEXT,
-    epilog=examples("goalmem models", "goalmem models download hf:owner/repository/model-q4_k_m.gguf"),
+    epilog=examples("goalmem models", "goalmem models download hf:owner/repository/model-q4_k_m.gguf", guide="models"),
 )
 
 
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="models")
 
 
-@group.command("list", epilog=examples("goalmem models list --json"))
+@group.command("list", epilog=examples("goalmem models list --json", guide="models"))
 def list_models(context: typer.Context, json: options.Json = False) -> int:
     """List the bundled and the downloaded models, and where each lies."""
     from goalmem_cli.models import catalogue
@@ -70,7 +70,9 @@ def _where(listing: ModelListing) -> str:
     return f"{where}, adapter {listing.adapter.digest[:SHOWN_HASH]}" if listing.adapter else where
 
 
-@group.command("download", epilog=examples("goalmem models download hf:owner/repository/model-q4_k_m.gguf"))
+@group.command(
+    "download", epilog=examples("goalmem models download hf:owner/repository/model-q4_k_m.gguf", guide="models")
+)
 def download(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="hf:owner/repository/file.gguf")],
@@ -89,7 +91,7 @@ def download(
     return 0
 
 
-@group.command("cache", epilog=examples("goalmem models cache", "goalmem models cache --clear"))
+@group.command("cache", epilog=examples("goalmem models cache", "goalmem models cache --clear", guide="models"))
 def cache(
     context: typer.Context,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all of it; it is made again when needed.")] = False,

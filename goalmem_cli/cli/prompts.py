@@ -26,7 +26,7 @@ group = typer.Typer(
     cls=ListGroup,
     help="List, show and check the prompts.",
     context_settings=CONTEXT,
-    epilog=examples("goalmem prompts", "goalmem prompts check --prompts my-prompts"),
+    epilog=examples("goalmem prompts", "goalmem prompts check --prompts my-prompts", guide="settings"),
 )
 
 
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="prompts")
 
 
-@group.command("list", epilog=examples("goalmem prompts list --json"))
+@group.command("list", epilog=examples("goalmem prompts list --json", guide="settings"))
 def list_prompts(context: typer.Context, prompts: options.Prompts = None, json: options.Json = False) -> int:
     """List the prompts of both profiles, with what each is for.
 
@@ -60,7 +60,10 @@ def list_prompts(context: typer.Context, prompts: options.Prompts = None, json: 
     return 0
 
 
-@group.command("show", epilog=examples("goalmem prompts show unify", "goalmem prompts show unify --profile compact"))
+@group.command(
+    "show",
+    epilog=examples("goalmem prompts show unify", "goalmem prompts show unify --profile compact", guide="settings"),
+)
 def show(
     context: typer.Context,
     step: Annotated[str, typer.Argument(metavar="STEP", help="As `goalmem prompts` lists it.")],
@@ -75,7 +78,7 @@ def show(
     return 0
 
 
-@group.command("check", epilog=examples("goalmem prompts check --prompts my-prompts"))
+@group.command("check", epilog=examples("goalmem prompts check --prompts my-prompts", guide="settings"))
 def check(context: typer.Context, prompts: options.Prompts = None, quiet: options.Quiet = False) -> int:
     """Read every prompt and say what is wrong. Exits with 4 when one is."""
     from goalmem_cli.wiring import open_prompts

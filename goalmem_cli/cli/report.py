@@ -42,7 +42,11 @@ class Form:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
-    app.command(epilog=examples("goalmem report my-run", "goalmem report my-run other-run --html report.html"))(report)
+    app.command(
+        epilog=examples(
+            "goalmem report my-run", "goalmem report my-run other-run --html report.html", guide="measuring"
+        )
+    )(report)
 
 
 def report(

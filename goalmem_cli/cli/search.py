@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             'goalmem search "drinks at Momoco" -k 5',
             'goalmem search "oat milk" --speaker Alice --since 2023-05 --explain',
+            guide="backbones",
         ),
     )(search)
 

@@ -27,10 +27,12 @@ group = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add the group to the app."""
-    app.add_typer(group, name="stores", epilog=examples("goalmem stores", "goalmem stores show --store my-memory"))
+    app.add_typer(
+        group, name="stores", epilog=examples("goalmem stores", "goalmem stores show --store my-memory", guide="store")
+    )
 
 
-@group.command("list", epilog=examples("goalmem stores list --json"))
+@group.command("list", epilog=examples("goalmem stores list --json", guide="store"))
 def list_stores(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
@@ -51,7 +53,7 @@ def list_stores(
     return 0
 
 
-@group.command("show", epilog=examples("goalmem stores show --store my-memory"))
+@group.command("show", epilog=examples("goalmem stores show --store my-memory", guide="store"))
 def show(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
@@ -76,7 +78,7 @@ def show(
     return 0
 
 
-@group.command("verify", epilog=examples("goalmem stores verify"))
+@group.command("verify", epilog=examples("goalmem stores verify", guide="store"))
 def verify(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
     """Check the store's rows and indexes against one another. Exits with 3 when something is wrong."""
     from goalmem_cli.render.text import counted
@@ -95,7 +97,7 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
     return 0
 
 
-@group.command("rebuild", epilog=examples("goalmem stores rebuild"))
+@group.command("rebuild", epilog=examples("goalmem stores rebuild", guide="store"))
 def rebuild(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
     """Write the text and vector indexes anew from the database."""
     from goalmem_cli.wiring import open_stored
@@ -107,7 +109,8 @@ def rebuild(context: typer.Context, store: options.Store = None, quiet: options.
 
 
 @group.command(
-    "export", epilog=examples("goalmem stores export --out memory.jsonl", "goalmem stores export | gzip > m.gz")
+    "export",
+    epilog=examples("goalmem stores export --out memory.jsonl", "goalmem stores export | gzip > m.gz", guide="store"),
 )
 def export(
     context: typer.Context,
@@ -141,7 +144,7 @@ def export(
     return 0
 
 
-@group.command("remove", epilog=examples("goalmem stores remove --store my-memory"))
+@group.command("remove", epilog=examples("goalmem stores remove --store my-memory", guide="store"))
 def remove(
     context: typer.Context, yes: options.Yes = False, store: options.Store = None, quiet: options.Quiet = False
 ) -> int:

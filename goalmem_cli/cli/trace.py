@@ -18,7 +18,7 @@ group = typer.Typer(
     cls=ListGroup,
     help="List the questions asked so far, and show their proofs again.",
     context_settings=CONTEXT,
-    epilog=examples("goalmem trace", "goalmem trace show last"),
+    epilog=examples("goalmem trace", "goalmem trace show last", guide="proofs"),
 )
 
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="trace")
 
 
-@group.command("list", epilog=examples("goalmem trace list"))
+@group.command("list", epilog=examples("goalmem trace list", guide="proofs"))
 def list_traces(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
@@ -63,7 +63,7 @@ def list_traces(
     return 0
 
 
-@group.command("show", epilog=examples("goalmem trace show last", "goalmem trace show last --json"))
+@group.command("show", epilog=examples("goalmem trace show last", "goalmem trace show last --json", guide="proofs"))
 def show(
     context: typer.Context,
     name: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,6 +81,21 @@ class Screen:
     def draw(self, renderable: RenderableType) -> None:
         """Draw a table or tree on stderr, beside the answer."""
         _put(self.notes, renderable)
+
+    def read(self, markdown: str) -> None:
+        """Show a page of Markdown: drawn and paged on a terminal, as it is elsewhere.
+
+        Raises:
+            OutputClosed: nobody reads it.
+        """
+        if not self._out.is_terminal:
+            self._write(markdown.rstrip("\n"))
+            return
+        from rich.markdown import Markdown
+
+        os.environ.setdefault("LESS", "-FRX")  # as git has it: colours, and no pager where it fits
+        with self._out.pager(styles=True):
+            self._out.print(Markdown(markdown, hyperlinks=False))
 
     def error(self, message: str, hint: str = "") -> None:
         """Write an error's two lines on stderr."""

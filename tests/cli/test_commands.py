@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from goalmem_cli.cli.main import app
 from goalmem_cli.errors import ModelMissing
+from goalmem_cli.guide import NAMES
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.conftest import Goalmem, scripted, seeing
 from tests.conftest import CHECKOUT
@@ -47,6 +48,9 @@ def test_every_help_has_an_example(goalmem: Goalmem, words: tuple[str, ...]) -> 
     assert "Example:\n" in outcome.out
     assert "goalmem " + " ".join(words) in outcome.out
     assert goalmem(*words, "-h").out == outcome.out
+    last = outcome.out.rstrip().rpartition("\n")[2].strip()
+    name = last.removeprefix("Manual: goalmem guide").strip()
+    assert name in NAMES if words else last == "Manual: goalmem guide"
 
 
 @pytest.mark.parametrize("words", every_command(), ids=" ".join)
@@ -62,7 +66,7 @@ def test_the_commands_are_those_of_this_version() -> None:
     names = {words[0] for words in every_command() if len(words) == 1}
     assert names == {
         "ingest", "search", "ask", "chat", "index", "forget", "eval", "report", "stores", "models", "embedder", "prompts", "trace",
-        "bench", "doctor",
+        "bench", "doctor", "guide",
     }  # fmt: skip
 
 

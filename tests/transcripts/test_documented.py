@@ -1,4 +1,4 @@
-"""The README's examples of formats: what is promised there is what is read."""
+"""The manual's examples of formats: what is promised there is what is read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 
 import pytest
 
+from goalmem_cli.guide import page
 from goalmem_cli.transcripts import FORMATS, detect, read_bytes
-from tests.conftest import CHECKOUT
 
-SECTION = re.compile(r"^### `(?P<name>[a-z-]+)`\n(?P<body>.*?)(?=^### )", re.MULTILINE | re.DOTALL)
+PAGES = ("assistants", "messengers", "files")
+SECTION = re.compile(r"^## `(?P<name>[a-z-]+)`\n(?P<body>.*?)(?=^## `|\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown|html)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = {
     "openai-jsonl": ".jsonl", "agent-log": ".jsonl", "goalmem": ".jsonl", "markdown": ".md", "whatsapp": ".txt",
@@ -19,12 +20,11 @@ ENDINGS = {
 
 
 def documented() -> dict[str, str]:
-    """Return format -> the example in its section of the README."""
-    text = (CHECKOUT / "README.md").read_text("utf-8")
-    formats = text[text.index("## Formats") : text.index("## Models")]
+    """Return format -> the example in its section of the manual."""
     return {
         section["name"]: example["text"]
-        for section in SECTION.finditer(formats)
+        for name in PAGES
+        for section in SECTION.finditer(page(name).text)
         if (example := EXAMPLE.search(section["body"]))
     }
 

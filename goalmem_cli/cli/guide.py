@@ -1,0 +1,43 @@
+"""`goalmem guide`: the manual, a page at a time."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Annotated
+
+import typer
+
+from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    epilog = examples("goalmem guide", "goalmem guide formats", "goalmem guide proofs > proofs.md", guide="internals")
+    app.command("guide", context_settings=CONTEXT, epilog=epilog)(guide)
+
+
+def guide(
+    name: Annotated[str | None, typer.Argument(metavar="PAGE", help="Which page [default: the list].")] = None,
+    is_list: Annotated[bool, typer.Option("--list", help="List the pages, a line each.")] = False,
+) -> int:
+    """Show a page of the manual.
+
+    On a terminal it is drawn, in a pager where it is long; elsewhere it is plain Markdown.
+    """
+    from goalmem_cli.guide import NAMES, page, pages
+    from goalmem_cli.render.console import Screen
+    from goalmem_cli.render.tables import plain_table
+
+    screen = Screen()
+    if name is None or is_list:
+        screen.show(
+            plain_table(("page", "what for"), [(entry.name, entry.title) for entry in pages()], whole=("page",))
+        )
+        return 0
+    if name not in NAMES:
+        nearest = get_close_matches(name, NAMES, 1)
+        hint = f"did you mean `goalmem guide {nearest[0]}`?" if nearest else "`goalmem guide --list` lists them"
+        raise UsageError(f"the manual has no page '{name}'", hint)
+    screen.read(page(name).text)
+    return 0
