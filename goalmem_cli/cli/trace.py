@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +11,11 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import begin
 from goalmem_cli.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.render.console import Screen
+    from goalmem_cli.render.nodes import Detail
+    from goalmem_cli.trace import Trace
 
 SCHEMA_VERSION = 1
 LATEST = "last"
@@ -63,18 +69,31 @@ def list_traces(
     return 0
 
 
-@group.command("show", epilog=examples("goalmem trace show last", "goalmem trace show last --json", guide="proofs"))
+@group.command(
+    "show",
+    epilog=examples(
+        "goalmem trace show last",
+        "goalmem trace show last --html proof.html --svg proof.svg",
+        "goalmem trace show last --markdown",
+        guide="proofs",
+    ),
+)
 def show(
     context: typer.Context,
     name: Annotated[
         str, typer.Argument(metavar="ID", help="As `goalmem trace` lists it, or how it begins, or last.")
     ] = LATEST,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write it as a picture.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
     store: options.Store = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
     """Show the proof of one question: the tree, on stdout. With --verbose every fact, whole."""
+    if markdown and json:
+        raise UsageError("--markdown and --json both say what is printed", "leave one of the two out")
     from goalmem_cli.render.nodes import BRIEF, FULL
     from goalmem_cli.render.tree import proof_tree
     from goalmem_cli.trace import as_document
@@ -86,8 +105,31 @@ def show(
     if not names:
         raise UsageError(f"no question was asked of {run.settings.store} yet", "`goalmem ask QUESTION` asks one")
     trace = folder.load(names[-1] if name == LATEST else name)
+    detail = FULL if verbose else BRIEF
+    if html is not None or svg is not None:
+        _write(run.screen, trace, detail, html, svg)
     if json:
         run.screen.document(as_document(trace))
-    else:
-        run.screen.show(proof_tree(trace, FULL if verbose else BRIEF))
+    elif markdown:
+        from goalmem_cli.render.sharing import proof_markdown
+
+        run.screen.text(proof_markdown(trace, detail))
+    elif html is None and svg is None:
+        run.screen.show(proof_tree(trace, detail))
     return 0
+
+
+def _write(screen: Screen, trace: Trace, detail: Detail, html: Path | None, svg: Path | None) -> None:
+    """Write the page and the picture that were asked for; whoever reads one sees the old or the new one whole.
+
+    Raises:
+        StoreError: a file cannot be written.
+    """
+    from goalmem_cli.render.sharing import proof_html, proof_svg
+    from goalmem_cli.store.files import replace_file
+
+    for path, option, made in ((html, "--html", proof_html), (svg, "--svg", proof_svg)):
+        if path is not None:
+            hint = f"check permissions and space, or name another file with {option}"
+            replace_file(path, made(trace, detail).encode(), hint=hint)
+            screen.note(f"{path} holds the proof")

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.summaries.summary import PAIRED, SEARCH, USAGE, Row, Summary
 from goalmem_cli.render.figures import Member, amount, difference, heading, in_words, names_of, share
+from goalmem_cli.render.text import safe
 
 WIDTH = 320
 
-_ROW, _TALL_ROW = 36, 50
+_ROW, _TEXT_LINE = 36, 14
 _LONGEST_LINE = 46
 _LEFT, _RIGHT = 4.0, WIDTH - 4.0
 _SHARES = ("f1", "judge", "set_f1", "exact", "refused")
@@ -32,6 +37,12 @@ class Bar:
     low: float | None = None
     high: float | None = None
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The label, in lines that are no wider than the chart."""
+        console = Console(width=_LONGEST_LINE)
+        return tuple(line.plain for line in Text(safe(self.label)).wrap(console, _LONGEST_LINE))
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:
@@ -45,12 +56,13 @@ class Chart:
     @property
     def has_long_labels(self) -> bool:
         """Whether the values must stand below the labels, not beside them."""
-        return any(len(bar.label) + len(bar.value) > _LONGEST_LINE for bar in self.bars)
+        return any(cell_len(bar.label) + len(bar.value) > _LONGEST_LINE for bar in self.bars)
 
     @property
     def row_height(self) -> int:
         """The height of one row, in the unit of `WIDTH`."""
-        return _TALL_ROW if self.has_long_labels else _ROW
+        lines = max((len(bar.lines) for bar in self.bars), default=1)
+        return _ROW + _TEXT_LINE * (lines if self.has_long_labels else 0)
 
     @property
     def height(self) -> int:

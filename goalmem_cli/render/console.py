@@ -47,6 +47,10 @@ class Screen:
         """Write the answer, alone, as it is but for characters that a terminal might obey."""
         self._write(safe_lines(text))
 
+    def text(self, text: str) -> None:
+        """Write lines that have been made safe, their indents kept."""
+        self._write(text)
+
     def document(self, content: object) -> None:
         """Write one JSON document."""
         self._write(document(content))
@@ -89,7 +93,7 @@ class Screen:
             OutputClosed: nobody reads it.
         """
         if not self._out.is_terminal:
-            self._write(markdown.rstrip("\n"))
+            self.text(markdown.rstrip("\n"))
             return
         from rich.markdown import Markdown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +36,7 @@ _EXACT_MATCHES = (
     "exact match is SQuAD's, case, punctuation, articles and blanks aside, which HippoRAG 2 counts and REMem reports "
     "for Test of Time; strict match sets aside case and the blanks around alone, and is in no paper here"
 )
+_HASH = re.compile("[0-9a-f]{32,}")
 _DISTRIBUTIONS = {"breadth": "decompositions tried", "depth": "refinements", "subgoals": "subgoals"}
 
 Member = tuple[Summary, Row]
@@ -134,7 +136,12 @@ def _told(members: Sequence[Member]) -> list[str]:
     ]
     names = dict.fromkeys(name for each in told for name in each)
     differing = [name for name in names if len({each.get(name, "") for each in told}) > 1]
-    return [", ".join(f"{name} {each[name]}" for name in differing if each.get(name)) for each in told]
+    return [", ".join(f"{name} {_short(each[name])}" for name in differing if each.get(name)) for each in told]
+
+
+def _short(value: object) -> object:
+    """Return a hash by its beginning, which tells runs apart as well as the whole of it; anything else as it is."""
+    return value[:8] if isinstance(value, str) and _HASH.fullmatch(value) else value
 
 
 def in_words(name: tuple[str, ...]) -> str:

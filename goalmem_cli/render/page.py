@@ -6,9 +6,7 @@ parses, and the script only ever sets text. The policy lets no request leave the
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -20,6 +18,7 @@ from goalmem_cli.records import encodable
 from goalmem_cli.render.browsing import browsing
 from goalmem_cli.render.charts import WIDTH, charts_of
 from goalmem_cli.render.figures import sections
+from goalmem_cli.render.policy import source
 from goalmem_cli.render.text import safe
 
 _FILES = Path(__file__).with_name("page_files")
@@ -63,8 +62,8 @@ def _policy(style: str, script: str) -> str:
     """Return the page's Content-Security-Policy: this style and this script, and no request whatever."""
     rules = (
         "default-src 'none'",
-        f"style-src {_source(style)}",
-        f"script-src {_source(script)}",
+        f"style-src {source(style)}",
+        f"script-src {source(script)}",
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
@@ -72,8 +71,3 @@ def _policy(style: str, script: str) -> str:
         "trusted-types 'none'",
     )
     return "; ".join(rules)
-
-
-def _source(text: str) -> str:
-    digest = b64encode(sha256(text.encode()).digest()).decode()
-    return f"'sha256-{digest}'"

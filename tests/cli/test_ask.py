@@ -266,26 +266,6 @@ def test_prompts_of_one_s_own_are_used(momoco: Goalmem, tmp_path: Path) -> None:
     assert str(tmp_path) in outcome.error_lines[0]
 
 
-def test_a_trace_is_kept_and_shown_again(momoco: Goalmem) -> None:
-    """Every question asked is listed; a trace is shown as it was, as a tree or as JSON."""
-    assert "no question" in momoco("trace").err
-    asked = json.loads(momoco("ask", QUESTION, "--json", factories=proving()).out)
-    momoco("ask", "Who?", "--max-breadth", "1", factories=failing())
-    listed = json.loads(momoco("trace", "--json").out)["traces"]
-    assert [(row["status"], row["question"]) for row in listed] == [("answered", QUESTION), ("unknown", "Who?")]
-    assert json.loads(momoco("trace", "show", listed[0]["id"], "--json").out) == asked
-    assert "answer: Kyoto Latte" in momoco("trace", "show", listed[0]["id"]).out
-    assert "unknown: " in momoco("trace", "show").out
-    assert listed[1]["id"] in momoco("trace", "list").out
-
-
-@pytest.mark.parametrize("name", ["nothing", "../../etc/passwd", ""])
-def test_a_trace_that_is_not_there_is_a_usage_error(momoco: Goalmem, name: str) -> None:
-    """An id that is none, or a path, is refused."""
-    momoco("ask", QUESTION, factories=proving())
-    assert momoco("trace", "show", name).code == 2
-
-
 def test_a_trace_that_cannot_be_kept_is_a_warning(momoco: Goalmem, tmp_path: Path) -> None:
     """The answer is worth more than its record."""
     (tmp_path / "store" / "traces").write_text("in the way")

@@ -7,11 +7,13 @@ import hashlib
 import json
 import re
 import tomllib
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from goalmem_cli.evaluation.runs.run import Run
 from goalmem_cli.evaluation.summaries.summary import summarise
@@ -201,6 +203,19 @@ def test_bars_and_intervals_stay_inside_their_chart() -> None:
             if bar.low is not None and bar.high is not None:
                 assert 0 <= bar.low <= bar.high <= WIDTH
                 assert any(bar.low - 0.02 <= tip <= bar.high + 0.02 for tip in (bar.start, bar.end))
+
+
+@pytest.mark.parametrize(
+    "model", ["a-model-with-a-name-of-" + "very-" * 20 + "many-letters", "模型" * 40], ids=["long", "wide"]
+)
+def test_labels_are_not_cut_off(model: str) -> None:
+    """Every letter of a label is drawn, in lines that fit the chart, and the bar stands below them."""
+    runs = [answered_run(), replace(answered_run(), manifest=replace(answered_run().manifest, model=model))]
+    for chart in (chart for group in charts_of([summarise(run) for run in runs]) for chart in group.charts):
+        for bar in chart.bars:
+            assert "".join(bar.lines).replace(" ", "") == bar.label.replace(" ", "")
+            assert max(map(cell_len, bar.lines)) * 6.2 <= WIDTH
+            assert 13 + 14 * len(bar.lines) <= chart.row_height - 17 or len(bar.lines) == 1
 
 
 def test_an_empty_run_has_a_page() -> None:

@@ -1,0 +1,61 @@
+"""`goalmem trace`: past proofs, listed, shown again, and written down to pass on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Goalmem
+from tests.cli.test_ask import QUESTION, failing, proving
+
+
+def test_a_trace_is_kept_and_shown_again(momoco: Goalmem) -> None:
+    """Every question asked is listed; a trace is shown as it was, as a tree or as JSON."""
+    assert "no question" in momoco("trace").err
+    asked = json.loads(momoco("ask", QUESTION, "--json", factories=proving()).out)
+    momoco("ask", "Who?", "--max-breadth", "1", factories=failing())
+    listed = json.loads(momoco("trace", "--json").out)["traces"]
+    assert [(row["status"], row["question"]) for row in listed] == [("answered", QUESTION), ("unknown", "Who?")]
+    assert json.loads(momoco("trace", "show", listed[0]["id"], "--json").out) == asked
+    assert "answer: Kyoto Latte" in momoco("trace", "show", listed[0]["id"]).out
+    assert "unknown: " in momoco("trace", "show").out
+    assert listed[1]["id"] in momoco("trace", "list").out
+
+
+@pytest.mark.parametrize("name", ["nothing", "../../etc/passwd", ""])
+def test_a_trace_that_is_not_there_is_a_usage_error(momoco: Goalmem, name: str) -> None:
+    """An id that is none, or a path, is refused."""
+    momoco("ask", QUESTION, factories=proving())
+    assert momoco("trace", "show", name).code == 2
+
+
+def test_a_proof_is_written_as_page_and_picture(momoco: Goalmem, tmp_path: Path) -> None:
+    """Both hold the whole proof, what was there before is replaced, and stdout stays empty."""
+    momoco("ask", QUESTION, factories=proving())
+    page, picture = tmp_path / "proof.html", tmp_path / "proof.svg"
+    page.write_text("old", "utf-8")
+    outcome = momoco("trace", "show", "--html", str(page), "--svg", str(picture))
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "proof.svg holds the proof" in outcome.err
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert all("Kyoto Latte" in file.read_text("utf-8") for file in (page, picture))
+
+
+def test_a_proof_is_printed_as_markdown(momoco: Goalmem) -> None:
+    """It begins with the question; JSON beside it is refused."""
+    momoco("ask", QUESTION, factories=proving())
+    assert momoco("trace", "show", "--markdown").out.startswith(f"### {QUESTION}\n\n- goal: ")
+    outcome = momoco("trace", "show", "--markdown", "--json")
+    assert outcome.code == 2
+    assert "--markdown and --json" in outcome.error_lines[0]
+
+
+def test_a_file_that_cannot_be_written_is_one_error(momoco: Goalmem, tmp_path: Path) -> None:
+    """It names the file and the option that chooses another."""
+    momoco("ask", QUESTION, factories=proving())
+    outcome = momoco("trace", "show", "--svg", str(tmp_path))
+    assert outcome.code == 3
+    assert str(tmp_path) in outcome.error_lines[0]
+    assert "--svg" in outcome.error_lines[1]

@@ -1,0 +1,145 @@
+"""Proofs to pass on: pages, pictures and Markdown that show what the terminal shows, and read nothing as markup."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from io import StringIO
+from xml.etree import ElementTree
+
+import pytest
+from markdown_it import MarkdownIt
+from rich.cells import cell_len
+from rich.console import Console
+
+from goalmem_cli.render.nodes import BRIEF, FULL, Detail
+from goalmem_cli.render.sharing import WIDTH, proof_html, proof_markdown, proof_svg
+from goalmem_cli.render.tree import proof_tree
+from goalmem_cli.trace import Trace
+from tests.evaluation.made_runs import HOSTILE
+from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, SEEN, UNKNOWN
+
+TRACES = {"answered": ANSWERED, "unknown": UNKNOWN, "failed": FAILED, "contradicted": CONTRADICTED, "seen": SEEN}
+SVG = "{http://www.w3.org/2000/svg}"
+TEXTS = [
+    HOSTILE,
+    "</pre></text></style><script>alert(1)</script>",
+    "]]> <!-- &amp; &#60; <?xml?>",
+    "# head\n- item\n1. one\n> quote\n```\nfence\n```\n---\n===",
+    "*a* _b_ `c` ~~d~~ [e](http://f) ![g](h) www.example.org https://example.org @ana $x$ a|b \\*c",
+    "\x00\x1b[31mred \u202eright\u2066 \ufffe\uffff \ud800",
+    "模型" * 60 + " אבג دهو",
+    "w" * 500,
+]
+
+
+READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def parsed(picture: str) -> ElementTree.Element:
+    """Return the elements of a picture."""
+    return ElementTree.fromstring(picture)  # noqa: S314 - made by the test itself
+
+
+class Page(HTMLParser):
+    """The text of a page's body, its tags, and its style."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+        self._is_in_body = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the name."""
+        self.tags.append(tag)
+        self._is_in_body |= tag == "pre"
+
+    def handle_endtag(self, tag: str) -> None:
+        """The tree ends."""
+        self._is_in_body &= tag != "pre"
+
+    def handle_data(self, data: str) -> None:
+        """Keep what the tree says."""
+        self.text += data if self._is_in_body else ""
+
+
+def hostile(text: str) -> Trace:
+    """Return an answered trace that says this wherever somebody else's words stand."""
+    facts = {number: replace(fact, text=text, speaker=text, conversation=text) for number, fact in FACTS.items()}
+    return replace(ANSWERED, question=text, goal=text, answer=text, facts=facts, notes=(text,))
+
+
+def on_a_terminal(trace: Trace, detail: Detail = BRIEF) -> str:
+    """Return the lines that a terminal of that width shows."""
+    page = StringIO()
+    Console(file=page, width=WIDTH, markup=False, highlight=False).print(proof_tree(trace, detail))
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("detail", [BRIEF, FULL], ids=["brief", "full"])
+def test_a_page_shows_what_the_terminal_shows(name: str, detail: Detail) -> None:
+    """Line by line, in every outcome and order."""
+    page = Page(proof_html(TRACES[name], detail))
+    assert "\n".join(line.rstrip() for line in page.text.splitlines()) == on_a_terminal(TRACES[name], detail)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_a_picture_shows_what_the_terminal_shows(name: str) -> None:
+    """Every word at its place, within the frame."""
+    picture = parsed(proof_svg(TRACES[name]))
+    lines: dict[str, str] = {}
+    for text in picture.iter(f"{SVG}text"):
+        lines[text.attrib["y"]] = lines.get(text.attrib["y"], "") + (text.text or "")
+        assert float(text.attrib["x"]) + float(text.attrib["textLength"]) <= float(picture.attrib["width"])
+        assert float(text.attrib["y"]) < float(picture.attrib["height"])
+    assert ["".join(line.split()) for line in lines.values()] == [
+        "".join(line.split()) for line in on_a_terminal(TRACES[name]).splitlines()
+    ]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_nothing_that_was_said_is_markup(text: str) -> None:
+    """Not in a page, not in a picture, and not where the Markdown is read."""
+    trace = hostile(text)
+    page, picture, markdown = proof_html(trace, FULL), proof_svg(trace, FULL), proof_markdown(trace, FULL)
+    assert {*Page(page).tags} <= {"html", "head", "meta", "title", "style", "body", "pre", "span"}
+    assert {each.tag for each in parsed(picture).iter()} <= {
+        f"{SVG}{name}" for name in ("svg", "title", "style", "rect", "text")
+    }
+    inline = [child for token in READER.parse(markdown) for child in token.children or ()]
+    assert {child.type for child in inline} <= {"text", "text_special", "hardbreak", "softbreak"}
+    assert not re.search(r"://|www\.|(?<!\\)@", markdown)
+    for made in (page, picture, markdown):
+        made.encode()
+        assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", made)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_markdown_is_one_list_under_a_heading(name: str) -> None:
+    """It says what the tree says, and nothing of it becomes another heading, a quotation or code."""
+    tokens = READER.parse(proof_markdown(TRACES[name]))
+    kinds = {token.type.removesuffix("_open") for token in tokens if token.nesting == 1}
+    assert kinds == {"heading", "bullet_list", "list_item", "paragraph"}
+    said = "".join(child.content for token in tokens for child in token.children or () if child.content)
+    drawn = re.sub("[├└│─]", "", on_a_terminal(TRACES[name]))
+    assert "".join(said.split()) == "".join(drawn.split())
+
+
+def test_nothing_is_fetched_and_colours_follow_the_scheme() -> None:
+    """No address stands in either but the name of SVG itself; both have colours for light and for dark."""
+    for made in (proof_html(ANSWERED), proof_svg(ANSWERED)):
+        assert set(re.findall(r"https?://\S+?(?=[\"\s])", made)) <= {"http://www.w3.org/2000/svg"}
+        assert not re.search(r"url\(|@import|@font-face|<script", made)
+        assert "prefers-color-scheme: dark" in made
+
+
+def test_wide_characters_take_two_columns() -> None:
+    """What follows them stands where a terminal has it."""
+    picture = parsed(proof_svg(replace(ANSWERED, answer="模型")))
+    texts = {text.text: text for text in picture.iter(f"{SVG}text")}
+    found = next(text for said, text in texts.items() if said and "模型" in said)
+    assert float(found.attrib["textLength"]) == pytest.approx(cell_len(found.text or "") * 8.4, abs=0.1)
