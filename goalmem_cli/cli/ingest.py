@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from goalmem_cli.stored import Added
     from goalmem_cli.transcripts import Found, Order, Place, Source
 
-Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")]
+Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")]
+From = Annotated[
+    list[str] | None,
+    typer.Option("--from", metavar="SOURCE", help="What a program keeps here, as `goalmem sources` lists it."),
+]
 Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
 ]
@@ -88,14 +92,18 @@ def register(app: typer.Typer) -> None:
         "ingest",
         context_settings=CONTEXT,
         epilog=examples(
-            "goalmem ingest sample_convos", "goalmem ingest --format openai --dry-run export.json", guide="formats"
+            "goalmem ingest sample_convos",
+            "goalmem ingest --format openai --dry-run export.json",
+            "goalmem ingest --from claude-code",
+            guide="formats",
         ),
     )(ingest)
 
 
 def ingest(
     context: typer.Context,
-    paths: Paths,
+    paths: Paths = None,
+    sources: From = None,
     format: Format = None,  # noqa: A002 - it is the flag's name
     store: options.Store = None,
     embedder: options.Embedder = None,
@@ -114,10 +122,12 @@ def ingest(
     from goalmem_cli.wiring import open_store
 
     told = _Told(_order(day_first=day_first, month_first=month_first), _columns(columns), strict_input, conversation)
-    if conversation is not None and STANDARD_INPUT not in map(str, paths):
+    if not paths and not sources:
+        raise UsageError("there is nothing to read", "name files or folders, or a source with --from")
+    if conversation is not None and STANDARD_INPUT not in map(str, paths or ()):
         raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
-    files, errors = _found(paths)
+    files, errors = _found(paths or (), sources or ())
     for error in errors:
         run.screen.error(error.message, error.hint)
     memory = open_store(run.settings, run.factories, run.screen.note)
@@ -335,12 +345,24 @@ def _asked(path: Place, example: str, otherwise: Order) -> Order:
             return order
 
 
-def _found(paths: Iterable[Path]) -> tuple[list[Found], list[InputError]]:
-    """Return what to read, each once, and the paths that lead to nothing."""
+def _found(paths: Iterable[Path], sources: Iterable[str]) -> tuple[list[Found], list[InputError]]:
+    """Return what to read, each once, and the paths and sources that lead to nothing.
+
+    Raises:
+        UsageError: there is no such source.
+    """
     from goalmem_cli.transcripts import transcript_files
+    from goalmem_cli.transcripts.places import folders_of, kept_by, program_of
 
     files: dict[Place, Found] = {}
     errors = []
+    for program in map(program_of, sources):
+        if found := kept_by(program).found():
+            files |= {one.place: one for one in found}
+        else:
+            looked = ", ".join(map(str, folders_of(program)))
+            reason = f"no {program.what} found in {looked}"
+            errors.append(InputError(program.name, "", reason, "`goalmem sources` lists what there is"))
     for path in paths:
         try:
             files |= {one.place: one for one in transcript_files([path]) if one.is_named or one.place not in files}

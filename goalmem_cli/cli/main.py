@@ -26,6 +26,7 @@ from goalmem_cli.cli import (
     prompts,
     report,
     search,
+    sources,
     stores,
     trace,
 )
@@ -56,6 +57,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     ingest,
+    sources,
     ask,
     chat,
     index,

@@ -34,7 +34,7 @@ def reporting(path: Path, hint: str = HINT_REFUSED) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        where = error.filename or path
+        where = error.filename2 or error.filename or path  # of a renaming, what was to be replaced
         raise StoreError(f"{where}: {error.strerror or error}", hint) from error
 
 

@@ -1,0 +1,147 @@
+"""`goalmem sources` and `goalmem ingest --from`: what programs keep on a machine, here on made-up ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.transcripts import Source, format_of, places
+from goalmem_cli.transcripts.formats import FORMATS
+from goalmem_cli.transcripts.places import PROGRAMS, kept_by, program_of
+from tests.cli.conftest import Goalmem
+from tests.cli.test_ingest_zips import WHATSAPP, zipped
+from tests.transcripts.test_documented import documented
+
+SAID = {
+    "type": "user", "sessionId": "s1", "uuid": "a1", "timestamp": "2025-05-01T10:00:00.000Z",
+    "message": {"role": "user", "content": "Where does the boat lie?"},
+}  # fmt: skip
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Somebody's home, with nothing in it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DOWNLOAD_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+def write(file: Path, text: str) -> Path:
+    """Write a file and the folders that it lies in."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+def session(home: Path, *uuids: str, name: str = "s1") -> Path:
+    """Write a session of Claude Code with so many prompts."""
+    lines = [json.dumps({**SAID, "sessionId": name, "uuid": uuid}) for uuid in uuids]
+    return write(home / ".claude" / "projects" / "-boats" / f"{name}.jsonl", "\n".join(lines) + "\n")
+
+
+def listed(goalmem: Goalmem) -> dict[str, list[str]]:
+    """Return source -> the paths that are listed of it."""
+    rows = json.loads(goalmem("sources", "--json").out)["sources"]
+    return {row["source"]: row["paths"] for row in rows}
+
+
+@pytest.mark.usefixtures("home")
+def test_where_nothing_is_the_places_are_named(goalmem: Goalmem) -> None:
+    """Exit 1, as for a search without hits, and the folders that were looked at."""
+    outcome = goalmem("sources")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert ".claude/projects" in outcome.err
+    failed = goalmem("ingest", "--from", "codex")
+    assert failed.code == 5
+    assert "no sessions of the Codex CLI found in" in failed.error_lines[0]
+
+
+def test_every_program_is_found_in_its_place(goalmem: Goalmem, home: Path) -> None:
+    """An example of each format lies where its program keeps it; all are listed, with when they were written."""
+    examples, downloads = documented(), home / "Downloads"
+    session(home, "a1")
+    write(home / ".codex/sessions/2025/05/01/rollout-1.jsonl", examples["agent-log"])
+    write(home / ".gemini/tmp/ab12/chats/session-1.json", examples["gemini-cli"])
+    write(home / ".cursor/projects/boats/agent-transcripts/t1/t1.jsonl", "{}")
+    write(downloads / "Telegram Desktop/ChatExport_2025-05-01/result.json", examples["telegram"])
+    zipped(downloads / "WhatsApp Chat - Ben.zip", {"_chat.txt": WHATSAPP})
+    zipped(downloads / "0a1b-2025.zip", {"conversations.json": examples["chatgpt"], "user.json": "{}"})
+    zipped(downloads / "data-2025.zip", {"conversations.json": examples["claude"]})
+    slack = {"users.json": "[]", "channels.json": "[]", "boats/2025-05-01.json": examples["slack"]}
+    zipped(downloads / "Boats Slack export May 2025.zip", slack)
+    zipped(downloads / "holiday.zip", {"photo.jpg": b"\xff"})
+    found = listed(goalmem)
+    assert set(found) == {program.name for program in PROGRAMS}
+    assert [len(paths) for paths in found.values()] == [1] * len(PROGRAMS)
+    assert found["chatgpt"] == [str(downloads / "0a1b-2025.zip")]
+    table = goalmem("sources").out
+    assert all(program.what in table for program in PROGRAMS)
+
+
+def test_a_source_is_read_and_later_only_what_is_new(goalmem: Goalmem, home: Path) -> None:
+    """A grown session adds its new prompts, a new one is added, and the rest is nothing new."""
+    session(home, "a1")
+    write(home / ".claude/projects/-boats/sessions-index.jsonl", '{"version": 1}\n')
+    first = json.loads(goalmem("ingest", "--from", "claude-code", "--json").out)
+    assert [file["new_turns"] for file in first["files"] if file["new_turns"]] == [1]
+    session(home, "a1", "a2")
+    session(home, "b1", name="s2")
+    later = goalmem("ingest", "--from", "claude-code", "--json")
+    assert later.code == 0
+    assert sorted(file["new_turns"] for file in json.loads(later.out)["files"] if file["new_turns"]) == [1, 1]
+
+
+def test_places_of_one_s_own_are_looked_at(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variables that move a program's folder move it here too."""
+    monkeypatch.setenv("CODEX_HOME", str(home / "codex"))
+    file = write(home / "codex" / "sessions" / "rollout-1.jsonl", "{}")
+    assert kept_by(program_of("codex")).paths == (file,)
+
+
+def test_nothing_is_read_but_names_and_beginnings(
+    home: Path, monkeypatch: pytest.MonkeyPatch, goalmem: Goalmem
+) -> None:
+    """In a program's own folder no file is opened; of the downloads only beginnings are looked at, whatever follows."""
+    opened: list[str] = []
+
+    def recording(source: Source) -> str:
+        opened.append(source.file)
+        return format_of(source)
+
+    monkeypatch.setattr(places, "format_of", recording)
+    session(home, "a1")
+    big = home / "Downloads" / "conversations.json"
+    write(big, documented()["chatgpt"].rstrip()[:-1] + ", " + " " * 5_000_000 + "broken")
+    write(home / "Downloads" / "letter.txt", "Dear Ana, ...")
+    assert set(listed(goalmem)) == {"claude-code", "chatgpt"}
+    assert set(opened) == {str(big)}
+
+
+@pytest.mark.parametrize("name", ["[bold]x[red].jsonl", "a\nb.jsonl", "\x1b[31m.jsonl"])
+def test_hostile_names_and_links_do_no_harm(goalmem: Goalmem, home: Path, name: str) -> None:
+    """Names are text; links to folders are not followed, damaged zips are nobody's."""
+    projects = home / ".claude" / "projects"
+    write(projects / "p" / name, json.dumps(SAID) + "\n")
+    (projects / "p" / "round").symlink_to(projects)
+    write(home / "Downloads" / "WhatsApp Chat - X.zip", "no zip")
+    assert [Path(path).name for path in listed(goalmem)["claude-code"]] == [name]
+    assert "\x1b" not in goalmem("sources").out + goalmem("ingest", "--from", "claude-code", "--dry-run").err
+
+
+def test_a_source_that_there_is_not_is_a_usage_error(goalmem: Goalmem) -> None:
+    """It names those that there are; nothing to read at all is one too."""
+    outcome = goalmem("ingest", "--from", "notes")
+    assert outcome.code == 2
+    assert "claude-code" in outcome.error_lines[1]
+    assert goalmem("ingest").code == 2
+
+
+def test_every_place_has_formats_that_there_are() -> None:
+    """Names are once each, and the formats are readers'."""
+    assert len({program.name for program in PROGRAMS}) == len(PROGRAMS)
+    assert {name for program in PROGRAMS for name in program.formats} <= set(FORMATS)
