@@ -184,8 +184,13 @@ class DeferredModel:
             self._loaded = self._load()
         return self._loaded
 
+    def give_up(self) -> None:
+        """End what a model on a server has under way, in whatever thread; the next question finds the server anew."""
+        if self._loaded is not None and self._loaded.is_shared:
+            self.close()
+
     def close(self) -> None:
         """Give the model's memory back."""
         if self._loaded is not None:
-            self._loaded.close()
-            self._loaded = None
+            loaded, self._loaded = self._loaded, None
+            loaded.close()

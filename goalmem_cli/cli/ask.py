@@ -19,10 +19,12 @@ from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import Query, Question, encodable
 
 if TYPE_CHECKING:
+    from goalmem_cli.ports import Observer
+    from goalmem_cli.records import Turn
     from goalmem_cli.store import Store
     from goalmem_cli.stored import ConversationSummary
     from goalmem_cli.trace import Trace
-    from goalmem_cli.wiring import LoadedModel
+    from goalmem_cli.wiring import DeferredModel, LoadedModel
 
 EXIT_CODES = {"answered": 0, "unknown": 1, "failed": 4}
 
@@ -139,8 +141,8 @@ class Terms:
 class Asking:
     """Asks questions of the run's store, on terms that stay the same; the model is loaded at the first one."""
 
-    def __init__(self, run: Invocation, terms: Terms) -> None:
-        """Open the store.
+    def __init__(self, run: Invocation, terms: Terms, model: DeferredModel | None = None) -> None:
+        """Open the store; `model` is one that several share, and that whoever gives it closes.
 
         Raises:
             StoreError: what is there cannot be read.
@@ -151,11 +153,12 @@ class Asking:
         self._run = run
         self._terms = terms
         self._memory: Store = open_store(run.settings, run.factories, run.screen.note)
-        self._model = DeferredModel(self._load)
+        self._own = DeferredModel(self._load)
+        self._model = model or self._own
 
     def close(self) -> None:
-        """Give the model's memory back."""
-        self._model.close()
+        """Give the memory of its own model back."""
+        self._own.close()
 
     def _load(self) -> LoadedModel:
         loaded = self._run.factories.model(self._run.settings)
@@ -189,8 +192,8 @@ class Asking:
         """
         return self._said(text, self._memory.conversations() if self._memory.exists else [])
 
-    def answer(self, question: Question) -> Trace:
-        """Return the trace of the question, drawing it on a terminal while it grows.
+    def answer(self, question: Question, observer: Observer | None = None) -> Trace:
+        """Return the trace of the question, drawing it on a terminal while it grows, unless `observer` sees it.
 
         Raises:
             ModelError: the model cannot be loaded or used.
@@ -203,8 +206,7 @@ class Asking:
         check_backbone(run.settings, self._memory, run.factories)  # before a model is loaded, which takes longer
         loaded = self._model.loaded()
         with ExitStack() as stack:
-            observer = None
-            if run.screen.is_live:
+            if observer is None and run.screen.is_live:
                 opening = SPLITTING if run.settings.reasoner == GOAL_MEM else LOOKING
                 tree = LiveTree(run.screen.notes, question.text, is_full=self._terms.is_traced, opening=opening)
                 observer = stack.enter_context(tree)
@@ -237,8 +239,8 @@ class Asking:
         self._run.screen.detail(f"trace {kept}")
         return kept
 
-    def remember(self, said: Question, trace: Trace | None = None, trace_id: str | None = None) -> None:
-        """Remember what was said as a turn, and the answer to it if there is one.
+    def remember(self, said: Question, trace: Trace | None = None, trace_id: str | None = None) -> Turn:
+        """Remember what was said as a turn, which is returned, and the answer to it if there is one.
 
         Raises:
             StoreError: the memory cannot be written.
@@ -253,6 +255,7 @@ class Asking:
         self._run.screen.detail(f"turn {turn.own_id} of {turn.conversation}, said by {turn.speaker}")
         if trace is not None:
             remember_answer(turn, trace, trace_id, self._memory)
+        return turn
 
     def _said(self, text: str, stored: Sequence[ConversationSummary]) -> Question:
         """Return the text with who says it, when, and of which conversations.

@@ -22,6 +22,7 @@ from goalmem_cli.cli import (
     guide,
     index,
     ingest,
+    mcp,
     models,
     prompts,
     report,
@@ -71,6 +72,7 @@ COMMANDS = (
     embedder,
     prompts,
     bench,
+    mcp,
     doctor,
     guide,
 )

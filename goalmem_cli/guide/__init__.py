@@ -7,7 +7,7 @@ from importlib.resources import files
 
 NAMES = (
     "formats", "assistants", "messengers", "files", "proofs", "models", "backbones", "measuring", "figures", "store",
-    "settings", "scripting", "training", "internals",
+    "mcp", "settings", "scripting", "training", "internals",
 )  # fmt: skip
 """The pages, in the order in which they are best read."""
 

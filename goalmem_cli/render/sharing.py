@@ -40,6 +40,12 @@ _CELL, _LINE, _MARGIN = 8.4, 20, 16
 _NO_XML = re.compile("[\ufffe\uffff]")
 
 
+def proof_text(trace: Trace, detail: Detail = BRIEF) -> str:
+    """Return the proof as the lines that a terminal of `WIDTH` columns shows."""
+    lines = ("".join(segment.text for segment in line) for line in _lines(proof_tree(trace, detail)))
+    return "\n".join(line.rstrip() for line in lines)
+
+
 def proof_html(trace: Trace, detail: Detail = BRIEF) -> str:
     """Return the proof as one page that needs nothing else; it can be written as UTF-8."""
     style = _style(

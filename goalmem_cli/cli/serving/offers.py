@@ -1,0 +1,292 @@
+"""What the server of `goalmem mcp` does for a client, as plain functions that give JSON values of bounded size."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from goalmem_cli.cli.ask import Asking, Terms, one_line
+from goalmem_cli.cli.invocation import Invocation
+from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers
+from goalmem_cli.cli.serving.watching import Watched
+from goalmem_cli.cli.times import earliest, latest, local_now
+from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.loading import DeferredModel
+from goalmem_cli.records import Query, Turn, encodable
+from goalmem_cli.stored import Forgotten, Selection
+
+if TYPE_CHECKING:
+    from goalmem_cli.store import Store
+    from goalmem_cli.trace import Trace
+
+MOST_HITS, MOST_TURNS, MOST_CONVERSATIONS = 50, 100, 200
+"""How many of a kind one result has at most; what is left out is said."""
+MOST_CHARACTERS = 2_000
+"""How many characters of a turn's text a result has."""
+MOST_PROOF = 20_000
+"""How many characters of a proof, drawn as text, a result has."""
+MOST_TEXT = 200_000
+"""How many characters of a conversation a resource has."""
+_MOST_TOKENS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer: what a person reads, and the same as JSON."""
+
+    text: str
+    document: dict[str, object]
+
+
+class Offers:
+    """The memory of one store, for one client; the model is loaded at the first question and kept.
+
+    Every method raises `GoalmemError` as the command does whose name it has. One question is worked on at a time;
+    everything else goes on beside it.
+    """
+
+    def __init__(self, run: Invocation) -> None:
+        self._run = run
+        self._model = DeferredModel(partial(run.factories.model, run.settings))
+        self._at_work, self._reading = Lock(), Lock()
+        self._kept: Store | None = None
+        self._tokens: dict[str, tuple[Selection, Forgotten]] = {}
+
+    def close(self) -> None:
+        """Give the model's memory back, when its call under way has ended."""
+        self.give_up()
+        with self._at_work:
+            self._model.close()
+
+    def give_up(self) -> None:
+        """End the question under way, if its model is on a server; one in this process ends with its present call."""
+        self._model.give_up()
+
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        conversation: Sequence[str] | None = None,
+        speaker: Sequence[str] | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> dict[str, object]:
+        """Return the turns that a query finds, best first."""
+        from goalmem_cli.render.tables import hits_document
+        from goalmem_cli.wiring import open_backbone
+
+        if not query.strip():
+            raise UsageError("the query is empty", "say what to look for")
+        begun = None if since is None else earliest(since, "since")
+        ended = None if until is None else latest(until, "until")
+        with self._reading:
+            memory = self._memory()
+            stored = memory.conversations()
+            scope = chosen_conversations(conversation, stored, "conversation")
+            speakers = chosen_speakers(speaker, stored, scope)
+            wanted = Query(encodable(query), scope, speakers, begun, ended, asked=ended or local_now())
+            backbone = open_backbone(self._run.settings, memory, self._run.factories, self._model.loaded)
+            hits = hits_document(backbone.retrieve(wanted, min(max(k, 1), MOST_HITS)))
+            unknown = memory.count_without_time(wanted)
+        return {"hits": [_cut(hit) for hit in hits], "left_out_without_time": unknown}
+
+    def ask(
+        self,
+        question: str,
+        conversation: Sequence[str] | None,
+        asker: str | None,
+        as_of: str | None,
+        wants_all: bool,
+        watched: Watched,
+    ) -> Answered:
+        """Return the answer with its proof, or what failed. `watched` hears of each step, and may end the work.
+
+        Raises:
+            Abandoned: whoever asked does not want it any more.
+        """
+        if not question.strip():
+            raise UsageError("the question is empty", "ask something")
+        terms = Terms(
+            conversation, asker, None if as_of is None else latest(as_of, "as_of"), (), wants_all=wants_all
+        )  # fmt: skip
+        with self._at_work:
+            asking = Asking(self._run, terms, self._model)
+            trace = asking.answer(asking.question(one_line(question)), watched)
+            return _answered(trace, asking.keep(trace))
+
+    def conversations(self, after: str = "") -> dict[str, object]:
+        """Return the stored conversations by name, those behind `after`."""
+        with self._reading:
+            stored = [each for each in self._memory().conversations() if each.name > after]
+        shown = [
+            {
+                "name": each.name,
+                "format": each.format,
+                "turns": each.turns,
+                "speakers": [speaker.name for speaker in each.speakers[:MOST_HITS]],
+                "first_said": None if each.first_said is None else each.first_said.isoformat(),
+                "last_said": None if each.last_said is None else each.last_said.isoformat(),
+            }
+            for each in stored[:MOST_CONVERSATIONS]
+        ]
+        return {"conversations": shown, "left_out": len(stored) - len(shown)}
+
+    def turns(self, conversation: str, turn: str | None = None, count: int = 20) -> dict[str, object]:
+        """Return a stretch of a conversation: around a turn (by what hits call it), else from the beginning."""
+        found = self._turns_of(conversation)
+        place = 0
+        if turn is not None:
+            places = [number for number, each in enumerate(found) if turn in (each.own_id, each.id)]
+            if not places:
+                raise UsageError(f"{conversation} has no turn {turn!r}", "name one as the hits of a search do")
+            place = places[0]
+        count = min(max(count, 1), MOST_TURNS)
+        begin = 0 if turn is None else max(0, min(place - count // 2, len(found) - count))
+        shown = found[begin : begin + count]
+        return {
+            "conversation": shown[0].conversation if shown else conversation,
+            "turns": [_of_turn(each) for each in shown],
+            "before": begin,
+            "after": len(found) - begin - len(shown),
+        }
+
+    def transcript(self, conversation: str) -> str:
+        """Return a conversation as lines of text, as many whole ones as a resource may have."""
+        lines: list[str] = []
+        room, turns = MOST_TEXT, self._turns_of(conversation)
+        for turn in turns:
+            said = "time unknown" if turn.said is None else turn.said.isoformat(sep=" ", timespec="minutes")
+            text = "\n    ".join(turn.text.splitlines())  # no line of a turn looks like the beginning of another
+            line = f"[{said}] {one_line(turn.speaker)}: {text}"
+            room -= len(line) + 1
+            if room < 0:
+                lines.append(f"({len(turns) - len(lines)} more turns; the tool `turns` shows them)")
+                break
+            lines.append(line)
+        return "\n".join(lines)
+
+    def remember(self, text: str, speaker: str | None = None) -> dict[str, object]:
+        """Store what was said as the next turn of the conversation `goalmem`."""
+        if not text.strip():
+            raise UsageError("there is nothing to remember", "say something")
+        with self._at_work, self._reading:
+            asking = Asking(self._run, Terms(asker=None, is_remembered=True), self._model)
+            said = asking.statement(one_line(text))
+            turn = asking.remember(said if speaker is None else replace(said, asker=one_line(speaker)))
+        return {"conversation": turn.conversation, "turn": turn.label, "speaker": turn.speaker}
+
+    def forget(
+        self,
+        conversation: Sequence[str] | None = None,
+        speaker: Sequence[str] | None = None,
+        before: str | None = None,
+        token: str | None = None,
+    ) -> dict[str, object]:
+        """Return what would be deleted, with a token; with that token, delete exactly that."""
+        if not (conversation or before or speaker):
+            raise UsageError("nothing says what to forget", "name a conversation, a speaker or a time")
+        with self._at_work, self._reading:
+            memory = self._memory()
+            stored = memory.conversations()
+            scope = chosen_conversations(conversation, stored, "conversation")
+            time = None if before is None else earliest(before, "before")
+            selection = Selection(scope, chosen_speakers(speaker, stored, scope), time)
+            counts = memory.forgettable(selection)
+            if token is None or not counts.turns:
+                return self._announced(selection, counts)
+            shown = self._tokens.pop(token, None)
+            if shown is None or shown[0] != selection or not _is_same(shown[1], counts):
+                hint = "call forget without a token to see what would go now, and again with the token it gives"
+                raise UsageError("the token is not for what would be deleted now", hint)
+            return {"is_done": True, **_of_forgotten(memory.forget(selection))}
+
+    def _announced(self, selection: Selection, counts: Forgotten) -> dict[str, object]:
+        if not counts.turns:
+            return {"is_done": False, **_of_forgotten(counts)}
+        token = secrets.token_urlsafe(12)
+        self._tokens[token] = (selection, counts)
+        for old in list(self._tokens)[:-_MOST_TOKENS]:
+            del self._tokens[old]
+        return {"is_done": False, "token": token, **_of_forgotten(counts)}
+
+    def _turns_of(self, conversation: str) -> list[Turn]:
+        with self._reading:
+            memory = self._memory()
+            scope = chosen_conversations([conversation], memory.conversations(), "conversation")
+            return memory.turns(scope)
+
+    def _memory(self) -> Store:
+        """Return the store, opened once.
+
+        Raises:
+            StoreError: there is none, or it cannot be read.
+        """
+        from goalmem_cli.wiring import open_store
+
+        if self._kept is None:
+            self._kept = open_store(self._run.settings, self._run.factories, self._run.screen.note)
+        if not self._kept.exists:
+            hint = "`goalmem ingest PATH` reads a transcript into it"
+            raise StoreError(f"there is no store at {self._run.settings.store}", hint)
+        return self._kept
+
+
+def _answered(trace: Trace, kept: str | None) -> Answered:
+    """Return the answer with its proof as text and as JSON, of the facts those that are cited anywhere."""
+    from goalmem_cli.render.sharing import proof_text
+    from goalmem_cli.render.tree import reason_line
+    from goalmem_cli.trace import Status, as_document
+
+    is_answered = trace.status is Status.ANSWERED and trace.answer is not None
+    failed = None if is_answered else reason_line(trace)
+    first = one_line(trace.answer or "") if is_answered else f"{trace.status.value}: {failed}"
+    proof = proof_text(trace)
+    proof = proof if len(proof) <= MOST_PROOF else f"{proof[:MOST_PROOF]}\n(cut here; `goalmem trace show` has it all)"
+    document: dict[str, Any] = as_document(trace)
+    cited = {*trace.evidence}
+    for step in (step for attempt in trace.attempts for step in attempt.steps):
+        for entries in (step.grounded, step.rejected, step.contradicted, step.denied):
+            cited.update(number for entry in entries for number in entry.facts)
+    document["facts"] = {name: _cut(fact) for name, fact in document["facts"].items() if name in cited}
+    return Answered(
+        f"{first}\n\n{proof}",
+        {
+            "status": trace.status.value,
+            "answer": one_line(trace.answer or "") if is_answered else None,
+            "certainty": trace.certainty,
+            "may_be_more": trace.may_be_more,
+            "failed": failed,
+            "trace": kept,
+            "proof": document,
+        },
+    )
+
+
+def _cut(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry with its text cut, and whether it is."""
+    text = str(entry["text"])
+    return {**entry, "text": text[:MOST_CHARACTERS], "is_cut": len(text) > MOST_CHARACTERS}
+
+
+def _of_turn(turn: Turn) -> dict[str, Any]:
+    said = None if turn.said is None else turn.said.isoformat()
+    return _cut({"turn": turn.label, "session": turn.session, "speaker": turn.speaker, "said": said, "text": turn.text})
+
+
+def _of_forgotten(counts: Forgotten) -> dict[str, object]:
+    return {
+        "turns": counts.turns,
+        "conversations": list(counts.conversations[:MOST_CONVERSATIONS]),
+        "units": dict(counts.units),
+        "traces": counts.traces,
+        "without_time": counts.without_time,
+    }
+
+
+def _is_same(shown: Forgotten, now: Forgotten) -> bool:
+    """Say whether as much would go now as was shown; traces alone may have come since."""
+    return (shown.conversations, shown.turns, dict(shown.units)) == (now.conversations, now.turns, dict(now.units))

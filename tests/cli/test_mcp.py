@@ -1,0 +1,258 @@
+"""`goalmem mcp`, asked by the SDK's own client over a real process; the model is a server that the test answers for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any, cast
+
+import anyio
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp_types import CallToolResult, TextContent
+
+from goalmem_cli.cli.main import run
+from goalmem_cli.cli.serving.offers import MOST_CHARACTERS, MOST_HITS
+from goalmem_cli.ports import GrammarShape, Request
+from tests.cli.conftest import Goalmem
+from tests.cli.test_ask import NO_PROOF, PROOF, QUESTION
+from tests.conftest import SAMPLES
+from tests.fakes import Reply
+from tests.models.faulty_server import Exchange, FaultyServer, completion, fitting
+
+ODD = "odd / name%20 [bold]"
+LONG = "x" * (2 * MOST_CHARACTERS)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the Momoco conversation and one of an odd name."""
+    folder = tmp_path_factory.mktemp("mcp")
+    lines = [{"id": ODD, "messages": [{"role": "user", "content": f"Zebra crossing\n[2023] Ben: forged {LONG}"}]}]
+    (folder / "odd.json").write_text(json.dumps(lines), "utf-8")
+    words = ["ingest", str(SAMPLES / "momoco.json"), str(folder / "odd.json"), "--quiet", "--store"]
+    assert run([*words, str(folder / "store")]) == 0
+    return folder / "store"
+
+
+@asynccontextmanager
+async def client_of(store: Path, *words: str) -> AsyncIterator[Client]:
+    """A client of a server over the store."""
+    command = ["-m", "goalmem_cli", "mcp", "--store", str(store), *words]
+    parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+    async with Client(parameters) as client:
+        yield client
+
+
+def with_client(store: Path, use: Callable[[Client], Awaitable[None]], *words: str) -> None:
+    """Do something with a client of a server over the store."""
+
+    async def whole() -> None:
+        async with client_of(store, *words) as client:
+            await use(client)
+
+    anyio.run(whole)
+
+
+def replying(reply: Reply) -> Callable[[Exchange], None]:
+    """Return what answers a request to the server by a scripted reply, which looks facts up in the prompt."""
+
+    def answer(exchange: Exchange) -> None:
+        if exchange.seen.is_probe:
+            exchange.send(completion(json.dumps(fitting(exchange.seen.schema))))
+            return
+        prompt = Request("plan_and_prove", "", (), exchange.seen.last, "", GrammarShape(""))
+        exchange.send(completion(reply if isinstance(reply, str) else cast("Any", reply)(prompt)))
+
+    return answer
+
+
+def text_of(result: CallToolResult) -> str:
+    """Return what a result says."""
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+async def failed(client: Client, tool: str, **arguments: object) -> str:
+    """Return the error of a call that fails."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return text_of(result)
+
+
+async def structured(client: Client, tool: str, **arguments: object) -> Any:
+    """Return what a call gives."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, text_of(result)
+    return result.structured_content
+
+
+def test_turns_are_found_and_shown(store: Path) -> None:
+    """Hits name their turns, a stretch is shown around one, conversations are listed and resources; all bounded."""
+
+    async def use(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == {"search", "ask", "conversations", "turns"}
+        found = await structured(client, "search", query="Kyoto Latte matcha", k=3, speaker=["ben"])
+        assert found["hits"][0] | {"score": 0, "ranks": 0, "unit": 0} == found["hits"][0] | {
+            "turns": ["D2:1"], "conversation": "momoco-01", "speaker": "Ben", "said": "2023-05-21T18:20:00",
+            "score": 0, "ranks": 0, "unit": 0,
+        }  # fmt: skip
+        around = await structured(client, "turns", conversation="momoco-01", turn="D2:1", count=3)
+        assert [turn["turn"] for turn in around["turns"]][1] == "D2:1"
+        assert around["before"] > 0 < around["after"]
+        (long,) = (await structured(client, "turns", conversation=ODD))["turns"]
+        assert (len(long["text"]), long["is_cut"]) == (MOST_CHARACTERS, True)
+        listed = (await structured(client, "conversations"))["conversations"]
+        assert [row["name"] for row in listed] == ["momoco-01", ODD]
+        assert [row["name"] for row in (await structured(client, "conversations", after="n"))["conversations"]] == [ODD]
+        resources = {resource.name: str(resource.uri) for resource in (await client.list_resources()).resources}
+        text = (await client.read_resource(resources[ODD])).contents[0]
+        assert "\n    [2023] Ben: forged" in getattr(text, "text", "")  # a line of a turn begins no other
+
+    with_client(store, use)
+
+
+def test_malformed_and_hostile_calls_are_tool_errors(store: Path) -> None:
+    """Each says what is wrong and what to do; the server goes on."""
+
+    async def use(client: Client) -> None:
+        assert "the query is empty; say what to look for" in await failed(client, "search", query=" ")
+        assert "no conversation 'momoco'" in await failed(client, "search", query="a", conversation=["momoco"])
+        assert "no turn '../../etc/passwd'" in await failed(
+            client, "turns", conversation="momoco-01", turn="../../etc/passwd"
+        )
+        assert "since" in await failed(client, "search", query="a", since="'; drop table turns")
+        for arguments in (
+            {},
+            {"query": 3},
+            {"query": "a", "k": MOST_HITS + 1},
+            {"query": "a" * 20_000},
+            {"query": None},
+        ):
+            assert await failed(client, "search", **arguments)
+        assert await structured(client, "search", query='") OR 1=1 -- speaker:* \x00\ud7ff') is not None
+        assert "no conversation" in await failed(client, "turns", conversation="../store")
+        for uri in (
+            "goalmem://conversation/nobody",
+            "goalmem://conversation/..%2F..%2Fetc%2Fpasswd",
+            "file:///etc/passwd",
+        ):
+            with pytest.raises(MCPError):
+                await client.read_resource(uri)
+        assert "forget" in await failed(client, "forget", speaker=["Ben"])
+        assert (await structured(client, "search", query="matcha"))["hits"]
+
+    with_client(store, use)
+
+
+def test_a_question_is_answered_with_its_proof(store: Path) -> None:
+    """As text and as JSON, with the turns that it rests on, and a notification for each step; or what failed."""
+    told: list[str] = []
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    async def use(client: Client) -> None:
+        asked = partial(client.call_tool, "ask", {"question": QUESTION}, progress_callback=heard)
+        result = await asked()
+        assert text_of(result).startswith(f"Kyoto Latte\n\n{QUESTION}\n├── goal: ")
+        answered: Any = result.structured_content
+        assert (answered["status"], answered["answer"], answered["failed"]) == ("answered", "Kyoto Latte", None)
+        facts = answered["proof"]["facts"]
+        assert [facts[number]["turns"] for number in answered["proof"]["evidence"]] == [["D1:3"], ["D2:1"]]
+        assert any("grounded" in line for line in told)
+        unknown: Any = (await asked()).structured_content
+        assert (unknown["status"], unknown["answer"]) == ("unknown", None)
+        assert "S1" in unknown["failed"]
+
+    with FaultyServer(script=[replying(PROOF)], answer=replying(NO_PROOF)) as server:
+        with_client(store, use, "--model", server.url)
+
+
+def test_a_cancelled_question_ends(store: Path) -> None:
+    """The call under way is given up, and the next question is answered."""
+    begun = Event()
+
+    def hanging(exchange: Exchange) -> None:
+        begun.set()
+        exchange.released.wait()
+
+    async def use(client: Client) -> None:
+        with anyio.move_on_after(20) as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, "ask", {"question": QUESTION})
+                assert await anyio.to_thread.run_sync(begun.wait, 30)
+                assert (await structured(client, "search", query="matcha"))["hits"]  # meanwhile
+                tasks.cancel_scope.cancel()
+        assert not scope.cancelled_caught
+        assert (await structured(client, "ask", question=QUESTION))["answer"] == "Kyoto Latte"
+
+    with FaultyServer(script=[hanging], answer=replying(PROOF)) as server:
+        with_client(store, use, "--model", server.url)
+
+
+def test_what_is_said_is_remembered_and_forgotten(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Forgetting shows first what would go; only its token, for just that, deletes it."""
+    assert goalmem("ingest", str(SAMPLES / "momoco.json"), "--quiet").code == 0
+
+    async def use(client: Client) -> None:
+        assert "nothing to remember" in await failed(client, "remember", text="\n")
+        kept = await structured(client, "remember", text="I moved to Leeds.\nTwice.", speaker="Quentin")
+        assert (kept["conversation"], kept["speaker"]) == ("goalmem", "Quentin")
+        found = (await structured(client, "search", query="Leeds", speaker=["Quentin"]))["hits"][0]
+        assert (found["text"], found["turns"]) == ("I moved to Leeds. Twice.", [kept["turn"]])
+        assert "nothing says what to forget" in await failed(client, "forget")
+        shown = await structured(client, "forget", speaker=["Quentin"])
+        assert (shown["is_done"], shown["turns"]) == (False, 1)
+        assert "not for what" in await failed(client, "forget", speaker=["Ben"], token=shown["token"])
+        again = await structured(client, "forget", speaker=["Quentin"])
+        assert "not for what would be deleted" in await failed(
+            client, "forget", speaker=["Quentin"], token=kept["turn"]
+        )
+        await structured(client, "remember", text="I like tea.", speaker="Quentin")
+        assert "not for what" in await failed(client, "forget", speaker=["Quentin"], token=again["token"])
+        last = await structured(client, "forget", speaker=["Quentin"])
+        assert (await structured(client, "forget", speaker=["Quentin"], token=last["token"]))["is_done"]
+        assert "Quentin" in await failed(client, "search", query="Leeds", speaker=["Quentin"])
+
+    with_client(tmp_path / "store", use, "--write")
+
+
+def test_lines_that_are_no_messages_do_no_harm(store: Path) -> None:
+    """Whatever comes in, stdout has messages of the protocol only, and the end of input ends the server with 0."""
+    start = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}},
+    }  # fmt: skip
+    lines = [
+        b"no json",
+        b"{}",
+        b"[1]",
+        b"\xff\xfe",
+        b"{" * 5000,
+        json.dumps(start).encode(),
+        b'{"jsonrpc": "2.0", "id": 2}',
+    ]
+    command = [sys.executable, "-m", "goalmem_cli", "mcp", "--store", str(store)]
+    done = subprocess.run(command, input=b"\n".join(lines) + b"\n", capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [reply["result"]["serverInfo"]["name"] for reply in replies if reply.get("id") == 1] == ["goalmem"]
+
+
+def test_without_the_extra_it_is_named(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says what to install."""
+    monkeypatch.delitem(sys.modules, "goalmem_cli.cli.serving.server", raising=False)
+    monkeypatch.setitem(sys.modules, "mcp.server", None)
+    outcome = goalmem("mcp")
+    assert outcome.code == 2
+    assert "goalmem[mcp]" in outcome.error_lines[1]
