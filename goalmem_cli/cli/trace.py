@@ -94,6 +94,8 @@ def show(
     """Show the proof of one question: the tree, on stdout. With --verbose every fact, whole."""
     if markdown and json:
         raise UsageError("--markdown and --json both say what is printed", "leave one of the two out")
+    if html is not None and svg is not None and html.absolute() == svg.absolute():
+        raise UsageError(f"--html and --svg both name {html}", "name two files")
     from goalmem_cli.render.nodes import BRIEF, FULL
     from goalmem_cli.render.tree import proof_tree
     from goalmem_cli.trace import as_document

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
-
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.summaries.summary import PAIRED, SEARCH, USAGE, Row, Summary
 from goalmem_cli.render.figures import Member, amount, difference, heading, in_words, names_of, share
+from goalmem_cli.render.labels import lines, width
 from goalmem_cli.render.text import safe
 
 WIDTH = 320
 
-_ROW, _TEXT_LINE = 36, 14
-_LONGEST_LINE = 46
 _LEFT, _RIGHT = 4.0, WIDTH - 4.0
+_ROOM = _RIGHT - _LEFT
+_BASELINE, _TEXT_LINE, _BAR, _SCALE = 13, 14, 23, 18
 _SHARES = ("f1", "judge", "set_f1", "exact", "refused")
 _BY_CATEGORY = ("judge", "set_f1", "f1", "recall@10")
 _NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
@@ -40,8 +37,17 @@ class Bar:
     @property
     def lines(self) -> tuple[str, ...]:
         """The label, in lines that are no wider than the chart."""
-        console = Console(width=_LONGEST_LINE)
-        return tuple(line.plain for line in Text(safe(self.label)).wrap(console, _LONGEST_LINE))
+        return lines(safe(self.label), _ROOM)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A bar in its chart: the y of each line of its label, of its value, and of the middle of the bar itself."""
+
+    bar: Bar
+    label: tuple[tuple[int, str], ...]
+    value: int
+    middle: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +62,24 @@ class Chart:
     @property
     def has_long_labels(self) -> bool:
         """Whether the values must stand below the labels, not beside them."""
-        return any(cell_len(bar.label) + len(bar.value) > _LONGEST_LINE for bar in self.bars)
+        return any(width(f"{safe(bar.label)}  {bar.value}") > _ROOM for bar in self.bars)
 
     @property
-    def row_height(self) -> int:
-        """The height of one row, in the unit of `WIDTH`."""
-        lines = max((len(bar.lines) for bar in self.bars), default=1)
-        return _ROW + _TEXT_LINE * (lines if self.has_long_labels else 0)
+    def placed(self) -> tuple[Placed, ...]:
+        """The bars from the top down, each below its own label."""
+        found: list[Placed] = []
+        top = 0
+        for bar in self.bars:
+            label = tuple((top + _BASELINE + _TEXT_LINE * place, line) for place, line in enumerate(bar.lines))
+            value = label[-1][0] + (_TEXT_LINE if self.has_long_labels else 0)
+            found.append(Placed(bar, label, value, value + _BAR / 2))
+            top = value + _BAR
+        return tuple(found)
 
     @property
     def height(self) -> int:
         """Its height, in the unit of `WIDTH`."""
-        return self.row_height * len(self.bars) + 18
+        return (self.placed[-1].value + _BAR if self.bars else 0) + _SCALE
 
     @property
     def description(self) -> str:

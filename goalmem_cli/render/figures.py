@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.summaries.summary import ANSWERS, PAIRED, REASONING, SEARCH, SUPPORT, USAGE, Row, Summary
@@ -154,17 +155,19 @@ def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
     members = [(summary, row) for summary in summaries for row in summary.rows]
     makers = (_answers, _categories, _refusals, _recall, _usage, _distributions, _reasoning, _paired, _judges)
     tables = [table for make in makers for table in make(members) if table.rows and table.columns]
-    return Section(dataset, tuple(tables), tuple(dict.fromkeys(note for each in summaries for note in notes(each))))
+    names = iter([in_words(name) for name in names_of(members)])
+    notes = [note for each in summaries for note in _notes(each, list(islice(names, len(each.rows))))]
+    return Section(dataset, tuple(tables), tuple(dict.fromkeys(notes)))
 
 
-def notes(summary: Summary) -> Iterator[str]:
-    """Yield what qualifies a run's figures, a line each."""
+def _notes(summary: Summary, names: Sequence[str]) -> Iterator[str]:
+    """Yield what qualifies a run's figures, a line each; `names` are those of its rows in the tables."""
     manifest = summary.manifest
     yield from (f"repaired in {manifest.dataset}: {count} {what}" for what, count in manifest.repairs.items())
     if manifest.shard[1] > 1:
         yield f"shard {manifest.shard[0]} of {manifest.shard[1]}: part of the questions only"
-    for row in summary.rows:
-        yield from _row_notes(summary, row)
+    for name, row in zip(names, summary.rows, strict=True):
+        yield from _row_notes(summary, name, row)
     answering = {row.reasoner for row in summary.rows if not row.queries}
     if answering and manifest.at_once > 1:
         yield f"{manifest.at_once} questions at a time: the seconds of each include its waiting for the others"
@@ -172,8 +175,7 @@ def notes(summary: Summary) -> Iterator[str]:
         yield f"no differences: {summary.baseline} is not in the run"
 
 
-def _row_notes(summary: Summary, row: Row) -> Iterator[str]:
-    name = f"{row.name} over {row.backbone}"
+def _row_notes(summary: Summary, name: str, row: Row) -> Iterator[str]:
     if row.unfinished:
         yield f"{name}: {counted(row.unfinished, 'question')} of {summary.cases} not done yet"
     if row.without_queries:

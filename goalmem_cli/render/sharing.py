@@ -36,7 +36,7 @@ _DARK = {
     "page": "#0d1117", "ink": "#e6edf3", "green": "#56d364", "yellow": "#e3b341", "red": "#ff7b72",
     "blue": "#79c0ff", "magenta": "#d2a8ff", "cyan": "#76e3ea",
 }  # fmt: skip
-_CELL, _LINE, _MARGIN = 8.4, 20, 16
+_CELL, _LINE, _MARGIN = 8.4, 17, 16
 _NO_XML = re.compile("[\ufffe\uffff]")
 
 
@@ -49,10 +49,10 @@ def proof_text(trace: Trace, detail: Detail = BRIEF) -> str:
 def proof_html(trace: Trace, detail: Detail = BRIEF) -> str:
     """Return the proof as one page that needs nothing else; it can be written as UTF-8."""
     style = _style(
-        "body { background: var(--page); color: var(--ink); margin: 1rem; } pre { font: 14px/1.4 monospace; }"
+        "body", "color", "body { margin: 1rem; } pre { font: 14px/1.2 monospace; } span { unicode-bidi: isolate; }"
     )
     policy = f"default-src 'none'; style-src {source(style)}; base-uri 'none'; form-action 'none'"
-    lines = "\n".join("".join(_span(segment, "span") for segment in line) for line in _lines(proof_tree(trace, detail)))
+    lines = "\n".join("".join(map(_span, line)) for line in _lines(proof_tree(trace, detail)))
     return encodable(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
@@ -64,18 +64,16 @@ def proof_html(trace: Trace, detail: Detail = BRIEF) -> str:
 
 def proof_svg(trace: Trace, detail: Detail = BRIEF) -> str:
     """Return the proof as a picture, `WIDTH` columns wide; it can be written as UTF-8."""
-    style = _style(
-        "svg { background: var(--page); } text { fill: var(--ink); font: 14px monospace; white-space: pre; }"
-    )
+    style = _style("svg", "fill", "text { font: 14px monospace; white-space: pre; }")
     lines = list(_lines(proof_tree(trace, detail)))
     width, height = round(WIDTH * _CELL + 2 * _MARGIN), len(lines) * _LINE + 2 * _MARGIN
     drawn = "\n".join(
-        text for row, line in enumerate(lines) for text in _placed(line, _MARGIN + (row + 1) * _LINE - 6)
+        text for row, line in enumerate(lines) for text in _placed(line, _MARGIN + (row + 1) * _LINE - 4)
     )  # fmt: skip
     return encodable(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img">\n<title>{_escaped(safe(trace.question))}</title>\n<style>{style}</style>\n'
-        f'<rect width="100%" height="100%" style="fill: var(--page)"/>\n{drawn}\n</svg>\n'
+        f'<rect class="page" width="100%" height="100%"/>\n{drawn}\n</svg>\n'
     )
 
 
@@ -92,42 +90,68 @@ def _lines(tree: Tree) -> Iterator[list[Segment]]:
         yield list(Segment.simplify(line))
 
 
-def _style(rules: str) -> str:
-    """Return the style sheet: colours for light and for dark, and what they and weights are called."""
-    light, dark = ("; ".join(f"--{name}: {value}" for name, value in each.items()) for each in (_LIGHT, _DARK))
-    names = " ".join(f".{name} {{ color: var(--{name}); fill: var(--{name}); }}" for name in _LIGHT if name != "page")
-    scheme = (
-        f":root {{ color-scheme: light dark; {light}; }} @media (prefers-color-scheme: dark) {{ :root {{ {dark}; }} }}"
+def _style(root: str, painted: str, rules: str) -> str:
+    """Return the style sheet: what the colours and weights are called, in light, and in dark where that is preferred.
+
+    `painted` is the property that colours text. Colours stand in it as they are: viewers of pictures know no variables.
+    """
+    light, dark = (
+        f"{root} {{ background: {scheme['page']}; }} .page {{ fill: {scheme['page']}; }} "
+        f"{root}, text {{ {painted}: {scheme['ink']}; }} "
+        + " ".join(f".{name} {{ {painted}: {scheme[name]}; }}" for name in scheme if name not in ("page", "ink"))
+        for scheme in (_LIGHT, _DARK)
     )
-    return f"{scheme} {rules} {names} .bold {{ font-weight: bold; }} .dim {{ opacity: 0.7; }}"
+    weights = ".bold { font-weight: bold; } .dim { opacity: 0.7; }"
+    in_the_dark = f"@media (prefers-color-scheme: dark) {{ {dark} }}"
+    return f":root {{ color-scheme: light dark; }} {rules} {light} {weights} {in_the_dark}"
 
 
-def _classes(style: Style | None) -> str:
+def _named(style: Style | None) -> str:
+    """Return the attribute with the classes that draw the style, blank where there is none."""
     if style is None:
         return ""
     colour = style.color.name if style.color is not None and style.color.name in _LIGHT else ""
-    return " ".join(filter(None, (colour, "bold" if style.bold else "", "dim" if style.dim else "")))
+    classes = " ".join(filter(None, (colour, "bold" if style.bold else "", "dim" if style.dim else "")))
+    return f' class="{classes}"' if classes else ""
 
 
-def _span(segment: Segment, tag: str, place: str = "") -> str:
-    classes = _classes(segment.style)
-    text = _escaped(segment.text)
-    if not classes and not place:
-        return text
-    named = f' class="{classes}"' if classes else ""
-    return f"<{tag}{place}{named}>{text}</{tag}>"
+def _span(segment: Segment) -> str:
+    """Return a segment of the page: each by itself, or a name from right to left would tear up the date behind it."""
+    return f"<span{_named(segment.style)}>{_escaped(segment.text)}</span>"
 
 
 def _placed(line: list[Segment], y: int) -> Iterator[str]:
-    """Yield the line's texts, each where its columns are: no font has to be as wide as another."""
+    """Yield the line's texts, each where its columns are: no font has to be as wide as another.
+
+    Wide characters are spaced out to their two columns, all others stretched: letters that join stay joined.
+    """
     column = 0
     for segment in line:
-        cells = cell_len(segment.text)
-        if segment.text.strip():
-            x = round(_MARGIN + column * _CELL, 1)
-            length = round(cells * _CELL, 1)
-            yield _span(segment, "text", f' x="{x}" y="{y}" textLength="{length}" xml:space="preserve"')
-        column += cells
+        start = column
+        for text, is_wide in _runs(segment.text):
+            cells = cell_len(text)
+            if text.strip():
+                x, length = round(_MARGIN + start * _CELL, 1), round(cells * _CELL, 1)
+                adjust = "spacing" if is_wide else "spacingAndGlyphs"
+                yield (
+                    f'<text x="{x}" y="{y}" textLength="{length}" lengthAdjust="{adjust}" xml:space="preserve"'
+                    f"{_named(segment.style)}>{_escaped(text)}</text>"
+                )
+            start += cells
+        column += cell_len(segment.text)
+
+
+def _runs(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the text in runs of characters that take two columns and of such that do not; marks stay with theirs."""
+    run, is_wide = "", False
+    for character in text:
+        cells = cell_len(character)
+        if cells and run and (cells > 1) is not is_wide:
+            yield run, is_wide
+            run = ""
+        is_wide = cells > 1 if cells else is_wide
+        run += character
+    yield run, is_wide
 
 
 def _escaped(text: str) -> str:
@@ -146,8 +170,8 @@ def _plain(tree: Tree) -> str:
     return tree.label.plain if isinstance(tree.label, Text) else str(tree.label)
 
 
-_MARKUP = re.compile(r"[\\`*_\[\]<>&|~$@]|(?<=:)/(?=/)|(?<=www)\.")
-_OPENING = re.compile(r"^([#+=-]|\d+(?=[.)]))")
+_MARKUP = re.compile(r"[\\`*_\[\]<>&|~$@#^{}]|(?<=:)/(?=/)|(?<=www)\.")
+_OPENING = re.compile(r"^([+=:-]|\d+(?=[.)]))")
 
 
 def _literal(text: str) -> str:

@@ -52,10 +52,25 @@ def test_a_proof_is_printed_as_markdown(momoco: Goalmem) -> None:
     assert "--markdown and --json" in outcome.error_lines[0]
 
 
-def test_a_file_that_cannot_be_written_is_one_error(momoco: Goalmem, tmp_path: Path) -> None:
-    """It names the file and the option that chooses another."""
+@pytest.mark.parametrize("option", ["--html", "--svg"])
+@pytest.mark.parametrize("place", ["", "file/below.html", "n" * 300], ids=["a folder", "below a file", "too long"])
+def test_a_file_that_cannot_be_written_is_one_error(momoco: Goalmem, tmp_path: Path, option: str, place: str) -> None:
+    """It names the file and the option that chooses another, and leaves nothing behind."""
     momoco("ask", QUESTION, factories=proving())
-    outcome = momoco("trace", "show", "--svg", str(tmp_path))
+    folder = tmp_path / "proofs"
+    folder.mkdir()
+    (folder / "file").write_text("old", "utf-8")
+    outcome = momoco("trace", "show", option, str(folder / place))
     assert outcome.code == 3
-    assert str(tmp_path) in outcome.error_lines[0]
-    assert "--svg" in outcome.error_lines[1]
+    assert str(folder) in outcome.error_lines[0]
+    assert option in outcome.error_lines[1]
+    assert [(path.name, path.read_text("utf-8")) for path in folder.iterdir()] == [("file", "old")]
+
+
+def test_page_and_picture_do_not_share_a_file(momoco: Goalmem, tmp_path: Path) -> None:
+    """One name for both is refused before anything is written."""
+    momoco("ask", QUESTION, factories=proving())
+    outcome = momoco("trace", "show", "--html", str(tmp_path / "proof"), "--svg", str(tmp_path / "proof"))
+    assert outcome.code == 2
+    assert "--html and --svg" in outcome.error_lines[0]
+    assert not (tmp_path / "proof").exists()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,36 +14,13 @@ import pytest
 from goalmem_cli.evaluation.runs.run import Run
 from goalmem_cli.evaluation.summaries.summary import summarise
 from goalmem_cli.render.page import page
-from tests.evaluation.made_runs import CASES, answered_run, long_run, retrieved_run
+from tests.evaluation.made_runs import CASES, answered_run, long_run, manifest, retrieved_run
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
     from selenium.webdriver.remote.webelement import WebElement
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
---disable-component-update --disable-sync --window-size=1300,1000""".split()
 CSS = "css selector"
-
-pytestmark = pytest.mark.skipif(
-    BROWSER is None or DRIVER is None, reason="no browser here: apt-get install chromium chromium-driver"
-)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """A browser with a profile of its own, which keeps a log of its console and of every request."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium here: pip install goalmem[test]")
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +84,23 @@ def test_tables_and_bars_are_drawn(opened: Chrome) -> None:
     assert max(widths) > 100
     assert all_of(opened, "path.interval")
     assert complaints(opened) == []
+
+
+def test_labels_of_charts_stay_inside_them(browser: Chrome, tmp_path: Path) -> None:
+    """Drawn in a real font, no label or value leaves its chart, and no long name makes the page scroll sideways."""
+    models = ("QWEN2.5-7B-INSTRUCT-Q4_K_M-00001-OF-00002.GGUF", "W" * 80, "http://localhost:8080/v1#a/" + "model-" * 12)
+    runs = [answered_run(manifest=manifest(model=model)) for model in models]
+    browser.get(written(tmp_path / "labels.html", *runs).as_uri())
+    outside = browser.execute_script(
+        """
+        return [...document.querySelectorAll("figure svg text")].filter((text) => {
+          const chart = text.ownerSVGElement.getBoundingClientRect(), box = text.getBoundingClientRect();
+          return box.left < chart.left - 1 || box.right > chart.right + 1 || box.bottom > chart.bottom + 1;
+        }).map((text) => text.textContent);
+        """
+    )
+    assert outside == []
+    assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_list_is_filtered(opened: Chrome) -> None:

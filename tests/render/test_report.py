@@ -100,6 +100,18 @@ def test_each_dataset_has_a_section_and_models_are_named_where_they_differ() -> 
     assert alone.tables[0].keys == ("reasoner", "backbone")
 
 
+def test_notes_name_the_model_where_it_tells_runs_apart() -> None:
+    """What qualifies the figures of one of two models is not said of both."""
+    whole, part = answered_run(), answered_run(manifest=manifest(model="other"))
+    part = replace(part, answered=part.answered[:-1])
+    (alone,) = sections([summarise(whole)])
+    (section,) = sections([summarise(whole), summarise(part)])
+    assert "direct over hybrid: 1 question of 6 not done yet" in alone.notes
+    assert "direct over hybrid, scripted: 1 question of 6 not done yet" in section.notes
+    assert not any(note.startswith("goal-mem over hybrid, scripted: 1 question of 6") for note in section.notes)
+    assert "goal-mem over hybrid, other: 1 question of 6 not done yet" in section.notes
+
+
 def test_runs_of_one_name_are_told_apart_by_what_they_were_told() -> None:
     """Two runs of the same reasoners stand side by side with what differs between them, in tables and charts."""
     runs = [summarise(answered_run(manifest=manifest(settings={"seed": "0", "budget": each}))) for each in ("10", "60")]

@@ -2,30 +2,71 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
-from rich.cells import cell_len
 from rich.console import Console
 
 from goalmem_cli.render.nodes import BRIEF, FULL, Detail
 from goalmem_cli.render.sharing import WIDTH, proof_html, proof_markdown, proof_svg
+from goalmem_cli.render.text import safe
 from goalmem_cli.render.tree import proof_tree
-from goalmem_cli.trace import Trace
+from goalmem_cli.trace import Trace, as_document, from_document
 from tests.evaluation.made_runs import HOSTILE
+from tests.render.test_actions import ANSWERED as FORWARD_ANSWERED
+from tests.render.test_actions import FAILED as FORWARD_FAILED
+from tests.render.test_actions import UNKNOWN as FORWARD_UNKNOWN
 from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, SEEN, UNKNOWN
 
-TRACES = {"answered": ANSWERED, "unknown": UNKNOWN, "failed": FAILED, "contradicted": CONTRADICTED, "seen": SEEN}
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+NEW_IN_VERSION_2 = {
+    "opened", "denied", "several", "provisional", "dropped", "planning", "check", "may_be_more", "certainty",
+    "calculations",
+}  # fmt: skip
+
+
+def of_version_1(trace: Trace) -> Trace:
+    """Return the trace as it is read from a file that an older goalmem wrote."""
+
+    def older(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {name: older(value) for name, value in part.items() if name not in NEW_IN_VERSION_2}
+        return [older(each) for each in part] if isinstance(part, list) else part
+
+    written = json.loads(json.dumps(as_document(trace)))
+    return from_document({**older(written), "schema_version": 1})
+
+
+TRACES = {
+    "answered": ANSWERED,
+    "unknown": UNKNOWN,
+    "failed": FAILED,
+    "contradicted": CONTRADICTED,
+    "blind": replace(ANSWERED, planning="blind", certainty=0.34),
+    "seen": SEEN,
+    "version 1": of_version_1(ANSWERED),
+    "version 1, unknown": of_version_1(UNKNOWN),
+    "another reasoner": FORWARD_ANSWERED,
+    "another reasoner, unknown": FORWARD_UNKNOWN,
+    "another reasoner, failed": FORWARD_FAILED,
+}
 SVG = "{http://www.w3.org/2000/svg}"
 TEXTS = [
     HOSTILE,
     "</pre></text></style><script>alert(1)</script>",
     "]]> <!-- &amp; &#60; <?xml?>",
+    "asked in #general of C# #",
+    "{{ 7 * 7 }} {#id .class} x^2^ : defined",
     "# head\n- item\n1. one\n> quote\n```\nfence\n```\n---\n===",
     "*a* _b_ `c` ~~d~~ [e](http://f) ![g](h) www.example.org https://example.org @ana $x$ a|b \\*c",
     "\x00\x1b[31mred \u202eright\u2066 \ufffe\uffff \ud800",
@@ -110,7 +151,9 @@ def test_nothing_that_was_said_is_markup(text: str) -> None:
     assert {each.tag for each in parsed(picture).iter()} <= {
         f"{SVG}{name}" for name in ("svg", "title", "style", "rect", "text")
     }
-    inline = [child for token in READER.parse(markdown) for child in token.children or ()]
+    tokens = READER.parse(markdown)
+    assert tokens[1].content.count("#") == tokens[1].content.count("\\#") == safe(text).count("#")
+    inline = [child for token in tokens for child in token.children or ()]
     assert {child.type for child in inline} <= {"text", "text_special", "hardbreak", "softbreak"}
     assert not re.search(r"://|www\.|(?<!\\)@", markdown)
     for made in (page, picture, markdown):
@@ -133,13 +176,60 @@ def test_nothing_is_fetched_and_colours_follow_the_scheme() -> None:
     """No address stands in either but the name of SVG itself; both have colours for light and for dark."""
     for made in (proof_html(ANSWERED), proof_svg(ANSWERED)):
         assert set(re.findall(r"https?://\S+?(?=[\"\s])", made)) <= {"http://www.w3.org/2000/svg"}
-        assert not re.search(r"url\(|@import|@font-face|<script", made)
+        assert not re.search(r"url\(|@import|@font-face|<script|var\(", made)
         assert "prefers-color-scheme: dark" in made
 
 
 def test_wide_characters_take_two_columns() -> None:
-    """What follows them stands where a terminal has it."""
-    picture = parsed(proof_svg(replace(ANSWERED, answer="模型")))
-    texts = {text.text: text for text in picture.iter(f"{SVG}text")}
-    found = next(text for said, text in texts.items() if said and "模型" in said)
-    assert float(found.attrib["textLength"]) == pytest.approx(cell_len(found.text or "") * 8.4, abs=0.1)
+    """What follows them stands where a terminal has it, and is not spread out with them."""
+    picture = parsed(proof_svg(replace(ANSWERED, answer="模型 of Kyoto e\u0301")))
+    texts = {text.text: text.attrib for text in picture.iter(f"{SVG}text")}
+    wide, narrow = texts["模型"], texts[" of Kyoto e\u0301"]
+    assert (wide["lengthAdjust"], narrow["lengthAdjust"]) == ("spacing", "spacingAndGlyphs")
+    assert float(wide["textLength"]) == pytest.approx(4 * 8.4, abs=0.1)
+    assert float(narrow["x"]) == pytest.approx(float(wide["x"]) + 4 * 8.4, abs=0.1)
+    assert float(narrow["textLength"]) == pytest.approx(11 * 8.4, abs=0.1)
+
+
+def test_in_a_browser_a_name_from_right_to_left_leaves_the_date_whole(browser: Chrome, tmp_path: Path) -> None:
+    """Each part of a line keeps its place, in the page and in the picture, whatever way the part before it is read."""
+    facts = {number: replace(fact, speaker="علي") for number, fact in FACTS.items()}
+    for made, name in ((proof_html, "proof.html"), (proof_svg, "proof.svg")):
+        file = tmp_path / name
+        file.write_text(made(replace(ANSWERED, facts=facts)), "utf-8")
+        browser.get(file.as_uri())
+        name_ends, date_begins = browser.execute_script(
+            """
+            const parts = [...document.querySelectorAll("span, text")];
+            const place = (said) => parts.find((part) => part.textContent.includes(said)).getBoundingClientRect();
+            return [place("علي").right, place("21 May 2023").left];
+            """
+        )
+        assert name_ends <= date_begins + 1
+
+
+def test_in_a_browser_proofs_follow_the_scheme_and_ask_for_nothing(browser: Chrome, tmp_path: Path) -> None:
+    """Ink and paper change with the scheme that is preferred; the file is all that is read."""
+    trace = hostile(HOSTILE)
+    for made, name in ((proof_html, "proof.html"), (proof_svg, "proof.svg")):
+        file = tmp_path / name
+        file.write_text(made(trace, FULL), "utf-8")
+        seen = []
+        for scheme in ("light", "dark"):
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+            browser.get(file.as_uri())
+            seen.append(
+                browser.execute_script(
+                    """
+                    const page = getComputedStyle(document.querySelector("rect, body"));
+                    const text = getComputedStyle(document.querySelector("pre, text"));
+                    const is_picture = document.documentElement.tagName === "svg";
+                    return is_picture ? [page.fill, text.fill] : [page.backgroundColor, text.color];
+                    """
+                )
+            )
+            assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+            assert browser.execute_script("return window.hostile") is None
+        assert seen == [["rgb(255, 255, 255)", "rgb(31, 35, 40)"], ["rgb(13, 17, 23)", "rgb(230, 237, 243)"]]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
