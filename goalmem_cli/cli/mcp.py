@@ -37,9 +37,9 @@ def mcp(
     prompts: options.Prompts = None,
     embedder: options.Embedder = None,
 ) -> int:
-    """Serve the memory to another program, over standard input and output.
+    """Serve the memory to assistants and coding agents.
 
-    It speaks the Model Context Protocol; stdout belongs to that, everything else goes to stderr.
+    It speaks the Model Context Protocol over standard input and output; everything else goes to stderr.
     """
     run = begin(
         context, quiet=True, store=store, reasoner=reasoner, model=model, adapter=adapter, backbone=backbone,
