@@ -11,7 +11,7 @@ from tests.conftest import CHECKOUT
 ONE_FOLDER = {
     "duckdb": "store", "tantivy": "store", "llama_cpp": "models", "sentence_transformers": "models",
     "tokenizers": "models", "safetensors": "models", "typer": "cli", "rich": "render", "httpx2": "models", "tenacity": "models",
-    "babel": "transcripts",
+    "babel": "transcripts", "mcp": "cli", "mcp_types": "cli",
 }  # fmt: skip
 
 
@@ -62,3 +62,18 @@ def test_each_folder_says_what_it_is_for() -> None:
         if not re.match(r'"""[^"\n]+[.:]', path.read_text("utf-8"))
     ]
     assert not silent
+
+
+NEW_FORMATS = (
+    "facebook", "telegram_html", "discord", "gemini", "gemini_cli", "imessage", "imessage_texts", "google_chat", "cursor",
+    "opencode", "teams", "mail", "mail_texts", "line", "kakaotalk", "table", "names",
+)  # fmt: skip
+NOBODY_S = {"imessage_texts", "mail_texts", "table", "names"}  # parts of others, and what no one program writes
+
+
+@pytest.mark.parametrize("name", NEW_FORMATS)
+def test_a_format_is_short_and_says_whose_it_is(name: str) -> None:
+    """What readers share is elsewhere; the docstring tells the exporter with the versions, or years, of its layout."""
+    text = (CHECKOUT / "goalmem_cli" / "transcripts" / "readers" / f"{name}.py").read_text("utf-8")
+    assert text.count("\n") < 150
+    assert name in NOBODY_S or re.search(r"\d", text.split('"""')[1])

@@ -2,7 +2,7 @@
 
 from goalmem_cli.transcripts.files import Found, folders_without_transcripts, transcript_files
 from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, format_of, read_bytes, read_file
-from goalmem_cli.transcripts.readers.table import COLUMNS
+from goalmem_cli.transcripts.reading.columns import COLUMNS
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import summed
 from goalmem_cli.transcripts.reading.reader import Reader

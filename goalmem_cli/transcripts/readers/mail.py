@@ -1,4 +1,7 @@
-"""Reads e-mail, as mailboxes (mbox, as Gmail's Takeout and Thunderbird write them) and as single messages (`.eml`)."""
+"""Reads e-mail, as mailboxes (mbox, as Gmail's Takeout and Thunderbird write them) and as single messages (`.eml`).
+
+After RFC 5322 and RFC 4155 (mboxrd quoting too), read by Python's `email`.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email import message_from_bytes
-from email.errors import HeaderParseError, MessageError
-from email.header import decode_header, make_header
 from email.message import Message as Mail
-from email.utils import parseaddr, parsedate_to_datetime
+from email.utils import parseaddr
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.mail_texts import said_in_mail
+from goalmem_cli.transcripts.readers.mail_texts import ENVELOPE, header_of, mails_in, said_in_mail, time_of
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.times import Stamp
 
 _FIRST_LINES = 100
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*:(?: .*)?")
 _FOLDED = re.compile(r"[ \t].*")
-_ENVELOPE = re.compile(r"From \S.*\d")
 _KNOWN = ("from", "date", "message-id", "subject", "received")
 _MESSAGE_ID = re.compile(r"<([^<>\s]+)>")
 _REPLY = re.compile(r"^(?:(?:re|aw|fwd?|wg|sv|vs|tr|rv|antw)(?:\[\d+\])?: *)+", re.IGNORECASE)
@@ -39,7 +39,7 @@ class MailReader:
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the text begins with the fields of a message, behind the line that mailboxes put before."""
         lines = glimpse.head.split("\n")[:_FIRST_LINES]
-        lines = lines[1:] if lines and _ENVELOPE.match(lines[0]) else lines
+        lines = lines[1:] if lines and ENVELOPE.match(lines[0]) else lines
         fields: set[str] = set()
         for line in lines:
             if not line:
@@ -83,7 +83,7 @@ class _Letter:
 def _drafts(source: Source) -> Iterator[Draft]:
     letters: dict[str, _Letter] = {}
     copies = 0
-    for line, data in _mails(source):
+    for line, data in mails_in(source):
         letter = _letter(line, message_from_bytes(data))
         if letter.own_id in letters and letters[letter.own_id].text != letter.text:
             letter = replace(letter, own_id=f"{letter.own_id} line {line}")  # two messages under one id
@@ -102,55 +102,15 @@ def _drafts(source: Source) -> Iterator[Draft]:
         )
 
 
-def _mails(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Yield each mail with the number of its first line; in a mailbox each stands behind a line `From ...`."""
-    is_mailbox = _ENVELOPE.match(source.head) is not None
-    first, lines, length, is_after_blank = 1, list[str](), 0, True
-    for number, line in source.lines():
-        if is_mailbox and is_after_blank and _ENVELOPE.match(line):
-            if lines:
-                yield first, _bytes(lines)
-            first, lines, length = number + 1, [], 0
-            continue
-        lines.append(line.removeprefix(">") if is_mailbox and line.startswith(">From ") else line)
-        length += len(line) + 1
-        if length > LONGEST_LINE:
-            raise source.error(f"line {number}", f"a message of over {LONGEST_LINE} characters ends here")
-        is_after_blank = not line
-    if any(lines):
-        yield first, _bytes(lines)
-
-
-def _bytes(lines: list[str]) -> bytes:
-    """Return the lines as they were in the file, whatever encoding each part has."""
-    return "\n".join(lines).encode("utf-8", "surrogateescape")
-
-
 def _letter(line: int, mail: Mail) -> _Letter:
-    name, address = parseaddr(_header(mail, "From"))
-    answered = _MESSAGE_ID.findall(_header(mail, "References")) or _MESSAGE_ID.findall(_header(mail, "In-Reply-To"))
-    own_id = next(iter(_MESSAGE_ID.findall(_header(mail, "Message-ID"))), f"line {line}")
+    name, address = parseaddr(header_of(mail, "From"))
+    answered = _MESSAGE_ID.findall(header_of(mail, "References")) or _MESSAGE_ID.findall(header_of(mail, "In-Reply-To"))
+    own_id = next(iter(_MESSAGE_ID.findall(header_of(mail, "Message-ID"))), f"line {line}")
     text, quoted_lines = said_in_mail(mail)
-    subject = _REPLY.sub("", _header(mail, "Subject")).strip()
+    subject = _REPLY.sub("", header_of(mail, "Subject")).strip()
     return _Letter(
-        line, own_id, tuple(answered), subject, name or address or "unknown", _said(mail), text, quoted_lines
+        line, own_id, tuple(answered), subject, name or address or "unknown", time_of(mail), text, quoted_lines
     )
-
-
-def _header(mail: Mail, name: str) -> str:
-    """Return a header's text; one that is wrongly encoded stays as it is written."""
-    written = str(mail.get(name, ""))
-    try:
-        return " ".join(str(make_header(decode_header(written))).split())
-    except (HeaderParseError, MessageError, LookupError, ValueError):
-        return " ".join(written.split())
-
-
-def _said(mail: Mail) -> Stamp | None:
-    try:
-        return Stamp(parsedate_to_datetime(_header(mail, "Date")))
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 def _threads(letters: Sequence[_Letter]) -> list[list[_Letter]]:

@@ -1,11 +1,20 @@
-"""What somebody wrote in an e-mail: its text without what it quotes, signs with, or attaches."""
+"""Mails as mailboxes hold them: each one, its fields, and its text without what it quotes, signs with, or attaches."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from email.errors import HeaderParseError, MessageError
+from email.header import decode_header, make_header
 from email.message import Message as Mail
+from email.utils import parsedate_to_datetime
 
 from goalmem_cli.transcripts.reading.html_text import text_from_html
+from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.times import Stamp
+
+ENVELOPE = re.compile(r"From \S.*\d")
+"""The line before each mail of a mailbox."""
 
 _SIGNATURE = "-- "
 _ATTRIBUTION_LINES = 3
@@ -23,6 +32,47 @@ _FIELD = re.compile(r"\s*\*?(?:From|Von|De|Da|Van|Från|Fra)\s?:\*? .*[@<\w]", r
 _NEXT_FIELD = re.compile(
     r"\s*\*?(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado|Inviato|Verzonden|To|An)\s?:\*? ", re.IGNORECASE
 )
+
+
+def mails_in(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield each mail with the number of its first line; in a mailbox each stands behind a line `From ...`."""
+    is_mailbox = ENVELOPE.match(source.head) is not None
+    first, lines, length, is_after_blank = 1, list[str](), 0, True
+    for number, line in source.lines():
+        if is_mailbox and is_after_blank and ENVELOPE.match(line):
+            if lines:
+                yield first, _bytes(lines)
+            first, lines, length = number + 1, [], 0
+            continue
+        lines.append(line.removeprefix(">") if is_mailbox and line.startswith(">From ") else line)
+        length += len(line) + 1
+        if length > LONGEST_LINE:
+            raise source.error(f"line {number}", f"a message of over {LONGEST_LINE} characters ends here")
+        is_after_blank = not line
+    if any(lines):
+        yield first, _bytes(lines)
+
+
+def _bytes(lines: list[str]) -> bytes:
+    """Return the lines as they were in the file, whatever encoding each part has."""
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def header_of(mail: Mail, name: str) -> str:
+    """Return a header's text; one that is wrongly encoded stays as it is written."""
+    written = str(mail.get(name, ""))
+    try:
+        return " ".join(str(make_header(decode_header(written))).split())
+    except (HeaderParseError, MessageError, LookupError, ValueError):
+        return " ".join(written.split())
+
+
+def time_of(mail: Mail) -> Stamp | None:
+    """Return when it was sent, as it says itself."""
+    try:
+        return Stamp(parsedate_to_datetime(header_of(mail, "Date")))
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 def said_in_mail(mail: Mail) -> tuple[str, int]:

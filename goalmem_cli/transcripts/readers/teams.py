@@ -1,4 +1,7 @@
-"""Reads Microsoft Teams' (for home) and Skype's own export: `messages.json` with a `MessageList` a conversation."""
+"""Reads Microsoft Teams' (for home) and Skype's own export: `messages.json` with a `MessageList` a conversation.
+
+The export has no version numbers; its layout is that of 2019 to 2025 (types in siwen-r/skype-export-parser).
+"""
 
 from __future__ import annotations
 
