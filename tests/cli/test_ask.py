@@ -177,7 +177,7 @@ def test_all_looks_on_and_says_where_there_may_be_more(goalmem: Goalmem) -> None
         return len(outcome.out.split(", ")), outcome.err
 
     assert found() == (3, "")
-    assert found("--all") == (4, "")
+    assert found("--all") == (5, "")
     assert found(is_open=True) == (4, "there may be more\n")
 
 

@@ -25,7 +25,7 @@ TIME_SHARE = 1 / 4
 """How much of that the query for a time that the question names may fill."""
 LIKELY = 0.1
 """How likely evidence a unit has to be at least to be worth another round of a list that seems to be complete."""
-_LEAST_LOOK = 10
+_LEAST_LOOK = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,8 @@ class Sight:
     ) -> Looked:
         """Look for what is open, and beside the facts `cited`; queries that were asked before are left out.
 
-        At most half of what the budget has left is shown, and with it the turns next to those of the facts cited. A
+        All that the budget has left may be shown, and with it the turns next to those of the facts cited: of 127
+        training questions whose evidence is not among the first facts, a half each round proves 81, all of it 98. A
         query sees past what is in view, but only within a window of its best hits, so that "nothing new" can happen.
         `is_for_more`, for further values of a list, widens the window beyond all that is in view; `least` passes over
         what is less likely evidence.
@@ -100,7 +101,7 @@ class Sight:
         wanted = [query for key, query in fresh.items() if key not in self._tried]
         looked = Looked()
         if wanted and not self.is_spent:
-            units = max(1, (self._limits.budget - self._shown.units) // 2)
+            units = max(1, self._limits.budget - self._shown.units)
             shares = dict.fromkeys(wanted, max(1, units // len(wanted)))
             looked = self._look(shares, units, self._tokens_left, len(self._hits) if is_for_more else 0, least)
         return replace(looked, new=(*looked.new, *self._beside(cited, is_sifted=is_for_more)))
