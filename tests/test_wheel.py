@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.guide import NAMES
 from tests.conftest import CHECKOUT, SAMPLES
 
 
@@ -45,6 +46,7 @@ def test_prompts_licence_and_table_are_in_the_wheel(wheel: Path) -> None:
     }
     assert prompts
     page = {f"goalmem_cli/render/page_files/page.{ending}" for ending in ("html.j2", "css", "js")}
+    assert names >= {f"goalmem_cli/guide/{name}.md" for name in NAMES}
     assert names >= prompts | page | {"goalmem_cli/py.typed", "goalmem_cli/models/static/model.safetensors"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests/", "sample_convos/")) for name in names)
