@@ -16,6 +16,7 @@ GoalmemError                 exit code
 │   └── ReplyUnusable            the reply does not have the form asked for
 ├── InputError               5   a transcript could not be read (file, place, reason)
 │   ├── UnknownFormat            in none of the formats
+│   ├── NoMessages               a file is whole, and nothing is said in it
 │   └── TextBroken               what follows in the file cannot be read either
 └── PromptError              4   a prompt file is wrong (file, key, reason)
 
@@ -120,6 +121,10 @@ class InputError(GoalmemError):
 
 class TextBroken(InputError):
     """A file cannot be read on from a place: it is no text, or no JSON, there."""
+
+
+class NoMessages(InputError):
+    """A file can be read, and nothing is said in it."""
 
 
 class UnknownFormat(InputError):

@@ -16,7 +16,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.ingest_report import FileReport, document_of, few, line_of, warn_of_skipped
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, is_terminal, standard_input_file
-from goalmem_cli.errors import InputError, UnclearDates, UnknownFormat, UsageError
+from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Conversation
@@ -237,8 +237,8 @@ class _Reading:
                         named = self._named(replace(conversation, file=_place_of(report.path)), report)
                         self._under_way.append((report, not conversation.continues))
                         yield named
-            except UnknownFormat as error:
-                if one.is_named:
+            except (UnknownFormat, NoMessages) as error:
+                if one.is_named or (isinstance(error, NoMessages) and not one.is_kept):
                     self._refuse(report, error)
                 else:
                     self._refused.add(report.path)

@@ -37,9 +37,15 @@ def sources(context: typer.Context, json: options.Json = False, quiet: options.Q
     from goalmem_cli.transcripts.places import PROGRAMS, folders_of, kept_by
 
     run = begin(context, quiet=quiet)
-    found = [kept for kept in map(kept_by, PROGRAMS) if kept.paths]
+    every = list(map(kept_by, PROGRAMS))
+    found = [kept for kept in every if kept.paths]
+    unseen = list(dict.fromkeys(line for kept in every for line in kept.unseen))
+    for line in unseen:
+        run.screen.note(line)
     if json:
-        run.screen.document({"schema_version": SCHEMA_VERSION, "sources": [_document(kept) for kept in found]})
+        run.screen.document(
+            {"schema_version": SCHEMA_VERSION, "sources": [_document(kept) for kept in found], "unseen": unseen}
+        )
     elif found:
         cells = [
             (kept.program.name, kept.program.what, f"{len(kept.paths):,}", when(kept.newest)) for kept in found

@@ -24,7 +24,8 @@ class Found:
     """A transcript's file or folder. `searched` is the folder or zip in which it was found; None where it was named.
 
     `inside` is the place in the zip at `path`, None for what is not in one. `problem` says why it cannot be read, where
-    finding it told that already. `others` names what else lies in the zip of which this is the first.
+    finding it told that already. `others` names what else lies in the zip of which this is the first. `is_kept` says
+    that a program keeps it for itself: then nothing need be said in it.
     """
 
     path: Path
@@ -32,6 +33,7 @@ class Found:
     inside: Zipped | None = None
     problem: InputError | None = None
     others: tuple[str, ...] = ()
+    is_kept: bool = False
 
     @property
     def place(self) -> Place:

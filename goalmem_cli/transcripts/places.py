@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,7 +21,10 @@ from goalmem_cli.transcripts.reading.source import Source
 MOST_NAMES = 50_000
 """How many names of a folder, its subfolders included, are looked at."""
 MOST_OPENED = 200
-"""How many files of a folder that is everybody's are opened to see what they are, the newest first."""
+"""How many files of a folder that is everybody's are opened to see what they are, the newest first; and of each zip or
+folder there how many, those least deep in it first."""
+
+_LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 
 _DOWNLOADS = "DOWNLOADS"
 
@@ -44,8 +48,11 @@ class Program:
 PROGRAMS = (
     Program(
         "claude-code", "sessions of Claude Code",
-        ("$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects", "~/.config/claude/projects"),
-        ("*/*.jsonl", "*/*/subagents/*.jsonl"), ("agent-log",),
+        (
+            "$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects",
+            "$XDG_CONFIG_HOME/claude/projects", "~/.config/claude/projects",
+        ),
+        ("*/*.jsonl", "*/*/subagents/agent-*.jsonl"), ("agent-log",),
     ),
     Program(
         "codex", "sessions of the Codex CLI",
@@ -53,7 +60,7 @@ PROGRAMS = (
         ("rollout-*.jsonl", "*/*/*/rollout-*.jsonl"), ("agent-log",),
     ),
     Program(
-        "gemini-cli", "sessions of Gemini CLI", ("~/.gemini/tmp",),
+        "gemini-cli", "sessions of Gemini CLI", ("$GEMINI_CLI_HOME/.gemini/tmp", "~/.gemini/tmp"),
         ("*/chats/session-*.json", "*/chats/session-*.jsonl", "*/checkpoint-*.json", "*/logs.json"), ("gemini-cli",),
     ),
     Program(
@@ -65,7 +72,7 @@ PROGRAMS = (
         ("ChatExport_*", "DataExport_*", "Telegram Desktop/ChatExport_*", "Telegram Desktop/DataExport_*"),
         ("telegram", "telegram-html"),
     ),
-    Program("whatsapp", "exported chats of WhatsApp", ("$DOWNLOADS",), ("WhatsApp Chat*",), ("whatsapp",)),
+    Program("whatsapp", "exported chats of WhatsApp", ("$DOWNLOADS",), ("*WhatsApp*",), ("whatsapp",)),
     Program("slack", "exports of Slack", ("$DOWNLOADS",), ("*Slack export*",), ("slack",)),
     Program(
         "chatgpt", "data exports of ChatGPT", ("$DOWNLOADS",),
@@ -83,17 +90,25 @@ PROGRAMS = (
 class Kept:
     """What a program has on this machine: `paths` are files, or folders that are one export, in order.
 
-    `newest` is when the last of them was written, `size` how many bytes their files have as they lie there.
+    `newest` is when the last of them was written, `size` how many bytes their files have as they lie there. `unseen`
+    says what could not be looked at, so that there may be more.
     """
 
     program: Program
     paths: tuple[Path, ...]
     newest: datetime | None
     size: int
+    unseen: tuple[str, ...]
 
     def found(self) -> list[Found]:
-        """Return what to read of it. Whatever is no transcript is to be passed over, as in a folder."""
-        return [one for path in self.paths for one in _opened(path)]
+        """Return what to read of it. Whatever is no transcript is to be passed over, as in a folder.
+
+        What is in another format is left out where it lies among everybody's files: it is not the program's.
+        """
+        every = [one for path in self.paths for one in _opened(path)]
+        if not _is_shared(self.program):
+            return [replace(one, searched=self.paths[0].parent, is_kept=True) for one in every]
+        return [one for one in every if _form(one) in (None, *self.program.formats)]
 
 
 def program_of(name: str) -> Program:
@@ -109,79 +124,99 @@ def program_of(name: str) -> Program:
 
 
 def kept_by(program: Program) -> Kept:
-    """Look for a program's transcripts. What cannot be looked at is taken as not there."""
+    """Look for a program's transcripts. A folder that is not there has none; one that cannot be listed is told of."""
     paths: dict[Path, None] = {}
+    unseen: list[str] = []
     for folder in folders_of(program):
-        paths |= dict.fromkeys(_matching(folder, program))
+        paths |= dict.fromkeys(_matching(folder, program, unseen))
     stats = [status for path in paths for status in _stats(path)]
     newest = max((status.st_mtime for status in stats), default=None)
-    when = None if newest is None else datetime.fromtimestamp(newest, UTC).astimezone()
-    return Kept(program, tuple(paths), when, sum(status.st_size for status in stats))
+    when = None if newest is None else datetime.fromtimestamp(min(max(newest, 0), _LATEST), UTC).astimezone()
+    return Kept(program, tuple(paths), when, sum(status.st_size for status in stats), tuple(unseen))
 
 
 def folders_of(program: Program) -> list[Path]:
-    """Return the folders in which its transcripts would lie, there or not, each once."""
-    found: dict[Path, None] = {}
+    """Return the folders in which its transcripts would lie, there or not, each once, whatever ways lead to it."""
+    found: dict[str, Path] = {}
     for text in program.folders:
         first, _, rest = text.partition("/")
         root = _root(first)
         if root is not None:
-            found[root / rest] = None
-    return list(found)
+            found.setdefault(os.path.realpath(root / rest), root / rest)
+    return list(found.values())
 
 
 def _root(first: str) -> Path | None:
-    if first == "~":
-        return Path.home()
     if first == f"${_DOWNLOADS}":
         return platformdirs.user_downloads_path()
-    value = os.environ.get(first.removeprefix("$"), "")
-    return Path(value).expanduser() if value else None
+    value = os.environ.get(first.removeprefix("$"), "") if first.startswith("$") else first
+    try:
+        return Path(value).expanduser() if value else None
+    except RuntimeError:  # the home of somebody that there is not
+        return None
 
 
-def _matching(folder: Path, program: Program) -> list[Path]:
+def _matching(folder: Path, program: Program, unseen: list[str]) -> list[Path]:
     """Return what lies below the folder under the program's patterns, in order."""
-    patterns = [pattern.split("/") for pattern in program.patterns]
-    below = islice(_below(folder, max(map(len, patterns)) - 1), MOST_NAMES)
-    named = [path for path in below if any(_is_like(path.relative_to(folder).parts, one) for one in patterns)]
+    below = _below(folder, [pattern.split("/") for pattern in program.patterns], unseen)
+    looked = list(islice(below, MOST_NAMES))
+    if next(below, None) is not None:
+        unseen.append(f"{folder} holds more than {MOST_NAMES:,} names: the rest was not looked at")
+    named = [path for path, is_like in looked if is_like and _can_be_read(path, program)]
     if _is_shared(program):
         latest = sorted(named, key=lambda path: -max((each.st_mtime for each in _stats(path)), default=0.0))
         named = [path for path in latest[:MOST_OPENED] if _is_in(path, program.formats)]
     return sorted(named)
 
 
-def _is_like(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    return len(parts) == len(pattern) and all(map(fnmatch, parts, pattern))
+def _can_be_read(path: Path, program: Program) -> bool:
+    """Say whether it is a file or, among everybody's, a folder; a pipe would keep its reader waiting."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or (_is_shared(program) and stat.S_ISDIR(mode) and not path.is_symlink())
 
 
 def _is_shared(program: Program) -> bool:
     return program.folders == (f"${_DOWNLOADS}",)
 
 
-def _below(folder: Path, deepest: int, depth: int = 0) -> Iterator[Path]:
-    """Yield what lies in a folder and below it, links to folders left alone, down to some depth."""
+def _below(folder: Path, patterns: Sequence[Sequence[str]], unseen: list[str]) -> Iterator[tuple[Path, bool]]:
+    """Yield what lies in a folder, and in its subfolders as far as a pattern leads, with whether one ends there.
+
+    What is hidden and links to folders are left alone.
+    """
     try:
         with os.scandir(folder) as entries:
             here = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        unseen.append(f"{folder} cannot be listed ({error.strerror})")
         return
     for entry in here:
         if entry.name.startswith("."):
             continue
-        yield Path(entry.path)
-        if depth < deepest and entry.is_dir(follow_symlinks=False):
-            yield from _below(Path(entry.path), deepest, depth + 1)
+        fitting = [pattern for pattern in patterns if fnmatch(entry.name, pattern[0])]
+        yield Path(entry.path), any(len(pattern) == 1 for pattern in fitting)
+        further = [pattern[1:] for pattern in fitting if len(pattern) > 1]
+        if further and entry.is_dir(follow_symlinks=False):
+            yield from _below(Path(entry.path), further, unseen)
 
 
 def _is_in(path: Path, formats: Sequence[str]) -> bool:
     """Say whether something in the file, zip or folder begins as one of the formats."""
-    for one in _opened(path):
-        try:
-            if one.problem is None and format_of(Source.from_path(one.place)) in formats:
-                return True
-        except InputError:
-            continue
-    return False
+    found = sorted(_opened(path), key=lambda one: len(Path(str(one.place)).parts))
+    return any(_form(one) in formats for one in found[:MOST_OPENED])
+
+
+def _form(one: Found) -> str | None:
+    """Return the format that it begins as, None where it is in none or cannot be read."""
+    try:
+        return None if one.problem is not None else format_of(Source.from_path(one.place))
+    except InputError:
+        return None
 
 
 def _opened(path: Path) -> list[Found]:
@@ -198,6 +233,7 @@ def _stats(path: Path) -> list[os.stat_result]:
         status = path.stat()
         if not path.is_dir():
             return [status]
-        return [inner.stat() for inner in islice(_below(path, 1), MOST_NAMES) if inner.is_file()]
+        inside = islice(_below(path, [["*", "*"]], []), MOST_NAMES)
+        return [inner.stat() for inner, _ in inside if inner.is_file()]
     except OSError:
         return []

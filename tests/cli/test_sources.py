@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.transcripts import Source, format_of, places
 from goalmem_cli.transcripts.formats import FORMATS
-from goalmem_cli.transcripts.places import PROGRAMS, kept_by, program_of
+from goalmem_cli.transcripts.places import PROGRAMS, folders_of, kept_by, program_of
 from tests.cli.conftest import Goalmem
 from tests.cli.test_ingest_zips import WHATSAPP, zipped
 from tests.transcripts.test_documented import documented
@@ -145,3 +146,80 @@ def test_every_place_has_formats_that_there_are() -> None:
     """Names are once each, and the formats are readers'."""
     assert len({program.name for program in PROGRAMS}) == len(PROGRAMS)
     assert {name for program in PROGRAMS for name in program.formats} <= set(FORMATS)
+
+
+def test_what_cannot_be_read_is_not_waited_for(goalmem: Goalmem, home: Path) -> None:
+    """Pipes, broken links and folders that are called like sessions are none; neither command hangs or fails."""
+    project = session(home, "a1").parent
+    os.mkfifo(project / "pipe.jsonl")
+    (project / "gone.jsonl").symlink_to(home / "nowhere")
+    (project / "folder.jsonl").mkdir()
+    (home / "Downloads").mkdir()
+    os.mkfifo(home / "Downloads" / "conversations.json")
+    (home / "Downloads" / "WhatsApp Chat of all").symlink_to("/")
+    assert listed(goalmem) == {"claude-code": [str(project / "s1.jsonl")]}
+    assert goalmem("ingest", "--from", "claude-code").code == 0
+
+
+def test_two_ways_to_one_folder_are_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session is counted once, though a variable names the usual folder by another way."""
+    file = session(home, "a1")
+    (home / "other").symlink_to(home / ".claude")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "other"))
+    assert [path.resolve() for path in kept_by(program_of("claude-code")).paths] == [file]
+
+
+def test_a_variable_that_leads_nowhere_leaves_its_folder_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The home of somebody that there is not is no folder; the usual ones are looked at all the same."""
+    monkeypatch.setenv("CODEX_HOME", "~nobody-of-that-name/codex")
+    assert folders_of(program_of("codex")) == [home / ".codex/sessions", home / ".codex/archived_sessions"]
+
+
+def test_what_was_not_looked_at_is_told(goalmem: Goalmem, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a huge folder only so many names are looked at, and that is said; other folders are not gone into."""
+    for number in range(4):
+        session(home, "a1", name=f"s{number}")
+        write(home / ".claude/projects/-boats/s0/tool-results" / f"{number}.txt", "found")
+    monkeypatch.setattr(places, "MOST_NAMES", 7)
+    assert kept_by(program_of("claude-code")).unseen == ()
+    monkeypatch.setattr(places, "MOST_NAMES", 3)
+    outcome = goalmem("sources", "--json")
+    assert "more than 3 names" in json.loads(outcome.out)["unseen"][0]
+    assert "more than 3 names" in outcome.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
+def test_a_folder_that_cannot_be_listed_is_told(goalmem: Goalmem, home: Path) -> None:
+    """It is not taken for one that holds nothing."""
+    projects = session(home, "a1").parents[1]
+    projects.chmod(0)
+    outcome = goalmem("sources")
+    projects.chmod(0o700)
+    assert outcome.code == 1
+    assert "cannot be listed" in outcome.err
+
+
+def test_only_what_is_the_program_s_is_read_of_a_download(goalmem: Goalmem, home: Path) -> None:
+    """Notes that lie beside a chat in a zip are in another format: they are not read with it."""
+    (home / "Downloads").mkdir()
+    parts = {"conversations.json": documented()["chatgpt"], "notes/diary.json": documented()["openai"]}
+    zipped(home / "Downloads" / "backup.zip", parts)
+    outcome = json.loads(goalmem("ingest", "--from", "chatgpt", "--json").out)
+    assert [file["format"] for file in outcome["files"]] == ["chatgpt"]
+
+
+def test_a_chat_exported_in_another_language_is_found(goalmem: Goalmem, home: Path) -> None:
+    """Names of exports differ from language to language; what is in them tells."""
+    file = write(home / "Downloads" / "Chat de WhatsApp con Ben.txt", WHATSAPP)
+    write(home / "Downloads" / "WhatsApp tips.txt", "Read this first.\n")
+    assert listed(goalmem) == {"whatsapp": [str(file)]}
+
+
+def test_sessions_without_a_message_are_passed_over(goalmem: Goalmem, home: Path) -> None:
+    """A program begins sessions in which nothing is said: they are no failure, also where a project has no other."""
+    session(home, "a1")
+    for name, text in {"summed": '{"type": "summary", "summary": "Boats", "leafUuid": "u"}\n', "empty": ""}.items():
+        write(home / ".claude/projects" / f"-{name}" / "s.jsonl", text)
+    outcome = goalmem("ingest", "--from", "claude-code")
+    assert outcome.code == 0
+    assert outcome.err.count("passed over") == 2

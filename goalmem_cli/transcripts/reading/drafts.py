@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from goalmem_cli.errors import InputError
+from goalmem_cli.errors import InputError, NoMessages
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts.reading.attributes import cleaned
 from goalmem_cli.transcripts.reading.source import Source
@@ -186,7 +186,8 @@ def conversations_from_drafts(
             yield held
         held = stretch
     if held is None:
-        nothing = source.error("", f"no messages found, read as {format_name}", f"{form}, or give another --format")
+        reason, hint = f"no messages found, read as {format_name}", f"{form}, or give another --format"
+        nothing = NoMessages(source.file, "", reason, hint)
         raise source.first_skipped or nothing
     if names.left_out:
         held = replace(held, notes=(*held.notes, _note("conversations without messages left out", names.left_out)))

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO, TypeVar
 
-from goalmem_cli.errors import InputError, TextBroken
+from goalmem_cli.errors import InputError, NoMessages, TextBroken
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.zipped import Place
 
@@ -117,7 +117,8 @@ class Source:
             while blank and (more := self._read(text, _CHUNK)):
                 blank = not more.strip()
         if blank:
-            raise self.error("", "the file is empty", "give a transcript that holds at least one message")
+            hint = "give a transcript that holds at least one message"
+            raise NoMessages(self.file, "", "the file is empty", hint)
         return head
 
     @property
