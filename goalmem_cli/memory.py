@@ -175,8 +175,11 @@ class SupportsForgetting(Protocol):
         """Return what `forget` would delete."""
         ...
 
-    def forget(self, selection: Selection) -> Forgotten:
-        """Delete the turns and all that came from them, so that no file of the memory holds their text any more."""
+    def forget(self, selection: Selection, shown: frozenset[str] | None = None) -> Forgotten:
+        """Delete the turns and all that came from them, so that no file of the memory holds their text any more.
+
+        With the ids of the turns that were `shown`, it is an error if others would go by now.
+        """
         ...
 
 

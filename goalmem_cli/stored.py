@@ -124,7 +124,8 @@ class Forgotten:
     """What forgetting deletes, or would.
 
     `conversations` are those of which nothing is left; `units` counts by kind what was remembered of the turns;
-    `without_time` counts the turns that stay only because nobody knows when they were said.
+    `without_time` counts the turns that stay only because nobody knows when they were said; `ids` are those
+    of the turns that go.
     """
 
     conversations: tuple[str, ...] = ()
@@ -133,3 +134,4 @@ class Forgotten:
     edges: int = 0
     traces: int = 0
     without_time: int = 0
+    ids: frozenset[str] = field(default=frozenset(), compare=False, repr=False)

@@ -272,11 +272,13 @@ class ListMemory:
         units = {kind: count for kind, count in (("answer", answers), ("turn", len(gone))) if count}
         timeless = replace(selection, before=None)
         kept = sum(turn.said is None and _is_selected(turn, timeless) for turn in self.turns() if selection.before)
-        return Forgotten(names, len(gone), units, without_time=kept)
+        return Forgotten(names, len(gone), units, without_time=kept, ids=frozenset(ids))
 
-    def forget(self, selection: Selection) -> Forgotten:
+    def forget(self, selection: Selection, shown: frozenset[str] | None = None) -> Forgotten:
         """Take the turns away, and the answers that rest on them."""
         counts = self.forgettable(selection)
+        if shown is not None and counts.ids != shown:
+            raise StoreError("other turns would be deleted now than were shown")
         self._turns = {turn.id: turn for turn in self.turns() if not _is_selected(turn, selection)}
         self._answers = [answer for answer in self._answers if set(answer.turns) <= set(self._turns)]
         self.generation += 1

@@ -193,7 +193,9 @@ class TestMemory:
         counts = memory.forgettable(bens)
 
         assert (counts.conversations, counts.turns, counts.units) == ((), 1, {"answer": 1, "turn": 1})
-        assert memory.forget(bens) == counts
+        with pytest.raises(StoreError):
+            memory.forget(bens, frozenset({"another"}))
+        assert memory.forget(bens, counts.ids) == counts
         assert [turn.speaker for turn in memory.turns()] == ["Alice", "Alice"]
         assert memory.stats().units == {"turn": 2}
         assert memory.forget(Selection(conversations=(TURNS[0].conversation,))).conversations == (

@@ -85,9 +85,9 @@ class Store(Looks):
         """Return what `forget` would delete; see `SupportsForgetting`."""
         return Forgetting(self._parts).counts(selection)
 
-    def forget(self, selection: Selection) -> Forgotten:
+    def forget(self, selection: Selection, shown: frozenset[str] | None = None) -> Forgotten:
         """Delete the turns and all that came from them; see `SupportsForgetting`."""
-        return Forgetting(self._parts).forget(selection)
+        return Forgetting(self._parts).forget(selection, shown)
 
     def export(self) -> Iterator[dict[str, object]]:
         """Yield the store as JSON documents; see `SupportsExporting`."""

@@ -141,6 +141,7 @@ def test_malformed_and_hostile_calls_are_tool_errors(store: Path) -> None:
             assert await failed(client, "search", **arguments)
         assert await structured(client, "search", query='") OR 1=1 -- speaker:* \x00\ud7ff') is not None
         assert "no conversation" in await failed(client, "turns", conversation="../store")
+        assert len(await failed(client, "turns", conversation=LONG * 10)) < 2 * MOST_CHARACTERS
         for uri in (
             "goalmem://conversation/nobody",
             "goalmem://conversation/..%2F..%2Fetc%2Fpasswd",
@@ -198,6 +199,33 @@ def test_a_cancelled_question_ends(store: Path) -> None:
         with_client(store, use, "--model", server.url)
 
 
+def test_a_cancelled_question_that_waits_leaves_the_one_at_work_alone(store: Path) -> None:
+    """The question under way is answered, though one that was asked after it is cancelled."""
+    begun, goes_on = Event(), Event()
+    answers: list[Any] = []
+
+    def slow(exchange: Exchange) -> None:
+        begun.set()
+        goes_on.wait(600)
+        replying(PROOF)(exchange)
+
+    async def use(client: Client) -> None:
+        async def ask() -> None:
+            answers.append(await structured(client, "ask", question=QUESTION))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            assert await anyio.to_thread.run_sync(begun.wait, 600)
+            with anyio.move_on_after(0.2):
+                await client.call_tool("ask", {"question": QUESTION})
+            await structured(client, "search", query="matcha")  # by then the server has heard of it
+            goes_on.set()
+        assert [each["answer"] for each in answers] == ["Kyoto Latte"]
+
+    with FaultyServer(script=[slow], answer=replying(PROOF)) as server:
+        with_client(store, use, "--model", server.url)
+
+
 def test_what_is_said_is_remembered_and_forgotten(goalmem: Goalmem, tmp_path: Path) -> None:
     """Forgetting shows first what would go; only its token, for just that, deletes it."""
     assert goalmem("ingest", str(SAMPLES / "momoco.json"), "--quiet").code == 0
@@ -211,6 +239,7 @@ def test_what_is_said_is_remembered_and_forgotten(goalmem: Goalmem, tmp_path: Pa
         assert "nothing says what to forget" in await failed(client, "forget")
         shown = await structured(client, "forget", speaker=["Quentin"])
         assert (shown["is_done"], shown["turns"]) == (False, 1)
+        assert [turn["text"] for turn in shown["first_turns"]] == ["I moved to Leeds. Twice."]
         assert "not for what" in await failed(client, "forget", speaker=["Ben"], token=shown["token"])
         again = await structured(client, "forget", speaker=["Quentin"])
         assert "not for what would be deleted" in await failed(
@@ -218,6 +247,12 @@ def test_what_is_said_is_remembered_and_forgotten(goalmem: Goalmem, tmp_path: Pa
         )
         await structured(client, "remember", text="I like tea.", speaker="Quentin")
         assert "not for what" in await failed(client, "forget", speaker=["Quentin"], token=again["token"])
+        stale = await structured(client, "forget", speaker=["Quentin"])
+        there = await anyio.to_thread.run_sync(partial(goalmem, "forget", "--speaker", "Quentin", "--yes"))
+        assert there.code == 0
+        for text in ("It rains.", "It snows."):  # as many as were shown, but others
+            await structured(client, "remember", text=text, speaker="Quentin")
+        assert "not for what" in await failed(client, "forget", speaker=["Quentin"], token=stale["token"])
         last = await structured(client, "forget", speaker=["Quentin"])
         assert (await structured(client, "forget", speaker=["Quentin"], token=last["token"]))["is_done"]
         assert "Quentin" in await failed(client, "search", query="Leeds", speaker=["Quentin"])

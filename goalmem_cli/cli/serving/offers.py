@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from goalmem_cli.store import Store
     from goalmem_cli.trace import Trace
 
-MOST_HITS, MOST_TURNS, MOST_CONVERSATIONS = 50, 100, 200
+MOST_HITS, MOST_TURNS, MOST_CONVERSATIONS, MOST_SHOWN = 50, 100, 200, 20
 """How many of a kind one result has at most; what is left out is said."""
 MOST_CHARACTERS = 2_000
 """How many characters of a turn's text a result has."""
@@ -53,18 +55,26 @@ class Offers:
         self._run = run
         self._model = DeferredModel(partial(run.factories.model, run.settings))
         self._at_work, self._reading = Lock(), Lock()
+        self._under_way: Watched | None = None
+        self._changing = Lock()
         self._kept: Store | None = None
         self._tokens: dict[str, tuple[Selection, Forgotten]] = {}
 
     def close(self) -> None:
         """Give the model's memory back, when its call under way has ended."""
-        self.give_up()
+        self._model.give_up()
         with self._at_work:
             self._model.close()
 
-    def give_up(self) -> None:
-        """End the question under way, if its model is on a server; one in this process ends with its present call."""
-        self._model.give_up()
+    def give_up(self, watched: Watched) -> None:
+        """End a question: at once if its model is on a server, in this process with its present call.
+
+        One that waits for another never begins, and the other goes on.
+        """
+        watched.abandon()
+        with self._changing:
+            if self._under_way is watched:
+                self._model.give_up()
 
     def search(
         self,
@@ -113,10 +123,23 @@ class Offers:
         terms = Terms(
             conversation, asker, None if as_of is None else latest(as_of, "as_of"), (), wants_all=wants_all
         )  # fmt: skip
-        with self._at_work:
+        with self._working(watched):
             asking = Asking(self._run, terms, self._model)
             trace = asking.answer(asking.question(one_line(question)), watched)
             return _answered(trace, asking.keep(trace))
+
+    @contextmanager
+    def _working(self, watched: Watched) -> Iterator[None]:
+        """Wait for the question before, and be the one under way; raises `Abandoned` if it is not wanted by then."""
+        with self._at_work:
+            with self._changing:
+                watched.go_on()
+                self._under_way = watched
+            try:
+                yield
+            finally:
+                with self._changing:
+                    self._under_way = None
 
     def conversations(self, after: str = "") -> dict[str, object]:
         """Return the stored conversations by name, those behind `after`."""
@@ -199,10 +222,10 @@ class Offers:
             if token is None or not counts.turns:
                 return self._announced(selection, counts)
             shown = self._tokens.pop(token, None)
-            if shown is None or shown[0] != selection or not _is_same(shown[1], counts):
+            if shown is None or shown[0] != selection or shown[1].ids != counts.ids:
                 hint = "call forget without a token to see what would go now, and again with the token it gives"
                 raise UsageError("the token is not for what would be deleted now", hint)
-            return {"is_done": True, **_of_forgotten(memory.forget(selection))}
+            return {"is_done": True, **_of_forgotten(memory.forget(selection, shown[1].ids))}
 
     def _announced(self, selection: Selection, counts: Forgotten) -> dict[str, object]:
         if not counts.turns:
@@ -211,7 +234,9 @@ class Offers:
         self._tokens[token] = (selection, counts)
         for old in list(self._tokens)[:-_MOST_TOKENS]:
             del self._tokens[old]
-        return {"is_done": False, "token": token, **_of_forgotten(counts)}
+        first = (turn for turn in self._memory().turns(selection.conversations) if turn.id in counts.ids)
+        shown = [_of_turn(turn) for turn in islice(first, MOST_SHOWN)]
+        return {"is_done": False, "token": token, **_of_forgotten(counts), "first_turns": shown}
 
     def _turns_of(self, conversation: str) -> list[Turn]:
         with self._reading:
@@ -285,8 +310,3 @@ def _of_forgotten(counts: Forgotten) -> dict[str, object]:
         "traces": counts.traces,
         "without_time": counts.without_time,
     }
-
-
-def _is_same(shown: Forgotten, now: Forgotten) -> bool:
-    """Say whether as much would go now as was shown; traces alone may have come since."""
-    return (shown.conversations, shown.turns, dict(shown.units)) == (now.conversations, now.turns, dict(now.units))

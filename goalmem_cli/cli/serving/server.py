@@ -18,7 +18,7 @@ from mcp_types import CallToolResult, Resource, TextContent, ToolAnnotations
 from pydantic import Field
 
 from goalmem_cli.cli.invocation import UNINSTALLED, version_of
-from goalmem_cli.cli.serving.offers import MOST_HITS, MOST_TURNS, Answered, Offers
+from goalmem_cli.cli.serving.offers import MOST_CHARACTERS, MOST_HITS, MOST_TURNS, Answered, Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.errors import GoalmemError
 
@@ -169,7 +169,7 @@ async def _resource(work: Callable[[], T]) -> T:
 
 
 async def _watched(
-    context: Context[Any, Any], work: Callable[[Watched], Answered], give_up: Callable[[], None]
+    context: Context[Any, Any], work: Callable[[Watched], Answered], give_up: Callable[[Watched], None]
 ) -> Answered:
     """Do the work in a thread, with a notification for each step; when the request is cancelled, end it.
 
@@ -187,11 +187,11 @@ async def _watched(
     except GoalmemError as error:
         raise ToolError(_said(error)) from error
     except anyio.get_cancelled_exc_class():
-        watched.abandon()
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(give_up)
+            await to_thread.run_sync(give_up, watched)
         raise
 
 
 def _said(error: GoalmemError) -> str:
-    return f"{error.message}; {error.hint}" if error.hint else error.message
+    message = error.message if len(error.message) <= MOST_CHARACTERS else f"{error.message[:MOST_CHARACTERS]}..."
+    return f"{message}; {error.hint}" if error.hint else message

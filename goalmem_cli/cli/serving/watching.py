@@ -39,7 +39,11 @@ class Watched:
         """Tell what a reasoner without subgoals did."""
         self._told(f"{action.name}: {len(facts)} facts")
 
-    def _told(self, line: str) -> None:
+    def go_on(self) -> None:
+        """Raise `Abandoned` once nobody wants the answer any more."""
         if self._is_over.is_set():
             raise Abandoned
+
+    def _told(self, line: str) -> None:
+        self.go_on()
         self._tell(line)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from goalmem_cli.errors import StoreLocked
+from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.records import Query
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.changes.writing import remove_units
@@ -62,16 +62,18 @@ class Forgetting:
         """
         return self._planned(selection)[2]
 
-    def forget(self, selection: Selection) -> Forgotten:
-        """Delete the turns and all that came from them.
+    def forget(self, selection: Selection, shown: frozenset[str] | None = None) -> Forgotten:
+        """Delete the turns and all that came from them; with the ids of those that were `shown`, only these.
 
         Raises:
-            StoreError: there is no store, or it cannot be used.
+            StoreError: there is no store, it cannot be used, or other turns would go than were shown.
             ModelError: the embedder, which has to read what stood beside them again, cannot be used.
         """
         parts = self._parts
         for _ in range(_MAX_PLANS):
             meta, leaving, counts = self._planned(selection)
+            if shown is not None and counts.ids != shown:
+                raise StoreError("other turns would be deleted now than were shown", "look again at what would go")
             vectors = self._beside(leaving, meta)
             with parts.database.writing() as connection:
                 if tables.load_meta(connection).generation == meta.generation:
@@ -120,6 +122,7 @@ class Forgetting:
                 unit_rows.count_edges_of(connection, leaving.units),
                 len(self._parts.traces.about(keys)),
                 without_time,
+                frozenset(leaving.turns),
             )
             return tables.load_meta(connection), leaving, counts
 
