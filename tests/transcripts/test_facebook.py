@@ -97,7 +97,8 @@ def test_reads_a_file_as_golden() -> None:
     assert conversation == Conversation("inbox/zoe_1", "facebook", turns, "inbox/zoe_1", conversation.notes)
     assert str(ids[0]).startswith("20230305-120000-")
     assert sorted(conversation.notes) == [
-        "calls and notices left out: 3", "deleted messages left out: 1", "media left out: 6",
+        "calls and notices left out: 2", "deleted messages left out: 1", "media left out: 6",
+        "notices of reactions left out: 1", "notices of something sent left out: 1",
     ]  # fmt: skip
 
 
@@ -112,6 +113,59 @@ def test_reads_an_encrypted_chat_as_golden() -> None:
         "calls and notices left out: 1",
         "deleted messages left out: 1",
         "media left out: 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Liked a message", "Reacted ❤ to your message ", "Le gustó un mensaje", "Reaccionó con 😂 a tu mensaje",
+        "Curtiu uma mensagem", "Reagiu com 👍 à sua mensagem", "A aimé un message", "A réagi ❤️ à votre message ",
+        "Gefällt eine Nachricht", "Hat mit ❤️ auf deine Nachricht  reagiert", 'Ha messo "Mi piace" a un messaggio',
+        "Ha aggiunto la reazione ❤ al tuo messaggio", "Bir mesajı beğendi", "Đã thích một tin nhắn",
+        "Đã bày tỏ cảm xúc 😍 về tin nhắn của bạn", "ถูกใจข้อความ", "แสดงความรู้สึก ❤ ต่อข้อความของคุณ",
+    ],
+)  # fmt: skip
+def test_reactions_that_are_told_as_messages_are_left_out(notice: str) -> None:
+    """In the languages that are known; a message that goes on with more is somebody's."""
+    told, said_more = message(1, "Ana", content=garbled(notice)), message(0, content=garbled(f"{notice.strip()}, ja"))
+    (conversation,) = read({**FACEBOOK, "messages": [told, said_more]})
+    assert said(conversation) == [("Zoë", f"{notice.strip()}, ja")]
+    assert conversation.notes == ("notices of reactions left out: 1",)
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Ana sent an attachment.", "You sent an attachment.", "Ana hat einen Anhang gesendet.",
+        "Ana a envoyé une pièce jointe.", "Enviaste un archivo adjunto.", "Te envió un archivo adjunto.",
+        "Ana envió un archivo adjunto.", "Você enviou um anexo.", "Hai inviato un allegato", "Wysłałeś(aś) załącznik.",
+        "Ana wysłała załącznik.", "Ana bir ek gönderdi.", "Ana отправил(-а) вложение.", "Bạn đã gửi một file đính kèm.",
+        "Ana ได้ส่งไฟล์แนบ",
+    ],
+)  # fmt: skip
+def test_that_something_was_sent_is_left_out_where_it_is_nobody_s_words(notice: str) -> None:
+    """What is shared beside it stays; alone it is a notice only where it is about its sender."""
+    share = {"link": "https://x.org/baixa", "share_text": garbled("Três quartos")}
+    messages = [
+        message(3, "Ana Reis", content=garbled(notice)),
+        message(2, "Ana Reis", content=garbled(notice), photos=[FILE]),
+        message(1, "Ana Reis", content=garbled(notice), share=share),
+        message(0, content=garbled(f"Cy {notice}")),
+    ]
+    (conversation,) = read({**FACEBOOK, "messages": messages})
+    assert said(conversation) == [("Zoë", f"Cy {notice}"), ("Ana Reis", "Três quartos\nhttps://x.org/baixa")]
+    assert set(conversation.notes) == {"notices of something sent left out: 3", "media left out: 1"}
+
+
+def test_what_is_said_beside_a_share_stays() -> None:
+    """Words of the sender's own, and notices in a language that is not known."""
+    share = {"link": "https://x.org/baixa"}
+    messages = [message(1, "Ana", content=text, share=share) for text in ("Ana liittasi tiedoston.", "Ana is near it")]
+    (conversation,) = read({**FACEBOOK, "messages": messages[::-1]})
+    assert [turn.text.split("\n") for turn in conversation.turns] == [
+        ["Ana liittasi tiedoston.", "https://x.org/baixa"],
+        ["Ana is near it", "https://x.org/baixa"],
     ]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -26,9 +27,6 @@ _FIRST = "message_1.json"
 _FILE = re.compile(r"message_(\d{1,6})\.json", re.ASCII)
 _MEDIA = ("photos", "videos", "audio_files", "gifs", "files", "sticker", "media")
 _NOTICES = ("Call", "Subscribe", "Unsubscribe", "placeholder")
-# What the programs write as the text beside a share or a file, and for a reaction; known in English only.
-_SENT = re.compile(r".{1,100} sent (?:an attachment|a photo|a video|a link|a voice message|a live location)\.")
-_REACTED = re.compile(r"(?:Liked a message|Reacted \S{1,16} to your message)\s*")
 
 
 class FacebookReader:
@@ -89,13 +87,18 @@ def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
         draft.count("deleted messages left out")
         return
     speaker, text = _speaker_and_text(node)
-    if node.has("call_duration") or node.child("type").value in _NOTICES or _REACTED.fullmatch(text):
+    if node.has("call_duration") or node.child("type").value in _NOTICES:
         draft.count("calls and notices left out")
         return
-    media = sum(_number(node.child(key)) for key in _MEDIA)
+    if tells_of_a_reaction(text):
+        draft.count("notices of reactions left out")
+        return
+    media, shared = sum(_number(node.child(key)) for key in _MEDIA), _shared(node)
     draft.count("media left out", media)
-    text = _with_share(node, text, has_media=bool(media))
-    if text or not media:
+    is_notice = tells_of_something_sent(text, speaker, is_beside_it=bool(media or shared))
+    draft.count("notices of something sent left out", is_notice)
+    text = "\n".join([text] * bool(text and not is_notice) + [part for part in shared if part not in text])
+    if text or not (media or is_notice):
         said = node.child("timestamp" if _is_encrypted(node) else "timestamp_ms").stamp()
         own_id = ids.of(Opening(speaker, said, text))
         yield Message(speaker, text, said, own_id, attributes=attributes(reactions=_reactions(node)))
@@ -116,15 +119,13 @@ def _speaker_and_text(node: Node) -> tuple[str, str]:
     return speaker or "unknown", text
 
 
-def _with_share(node: Node, text: str, *, has_media: bool) -> str:
-    """Return the text with the link that is shared in it, without what the program says in its place."""
+def _shared(node: Node) -> list[str]:
+    """Return what is said of the thing that is shared in the message, and its link."""
     share = node.child("share")
-    shared: list[str] = []
-    if isinstance(share.value, dict):
-        shared = [_repaired(share.child(key).optional_text()) for key in ("share_text", "link")]
-    if (shared or has_media) and _SENT.fullmatch(text):
-        text = ""
-    return "\n".join([text] * bool(text) + [part for part in shared if part and part not in text])
+    if not isinstance(share.value, dict):
+        return []
+    told = (_repaired(share.child(key).optional_text()) for key in ("share_text", "link"))
+    return [part for part in told if part]
 
 
 def _reactions(node: Node) -> Iterator[Reaction]:
