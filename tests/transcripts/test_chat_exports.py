@@ -142,6 +142,34 @@ def test_reads_teams_as_golden() -> None:
     assert read(TEAMS, "messages.json") == [Conversation(name, "teams", turns, name, notes)]
 
 
+def test_reads_what_skype_s_server_wrote() -> None:
+    """Of an edited message the copy is left out; a quote without an id is kept beside, and a first greeting is said."""
+    quote = '<quote author="live:ana" timestamp="1"><legacyquote>[1] Ana: </legacyquote>Where?<legacyquote>&lt;&lt;</legacyquote></quote>In'
+    listed: list[dict[str, object]] = [
+        {"messagetype": "RichText", "content": quote},
+        {"messagetype": "RichText", "content": "Baixa", "properties": {"isserversidegenerated": "True"}},
+        {"messagetype": "RichText", "content": "Baixa", "properties": {"edittime": "1678050907000"}},
+        {"messagetype": "InviteFreeRelationshipChanged/Initialized", "content": "Hi, I&apos;m Ben"},
+    ]
+    said = [
+        {
+            "id": str(-place),
+            "displayName": "Ben",
+            "originalarrivaltime": "2023-03-05T21:15:07Z",
+            "from": "8:live:ben",
+            **one,
+        }
+        for place, one in enumerate(listed, -4)
+    ]
+    (conversation,) = read(
+        {"conversations": [{"id": "8:live:ben", "displayName": "Ben", "MessageList": said}]}, "messages.json"
+    )
+    assert [(turn.text, turn.attributes) for turn in conversation.turns] == [
+        ("Hi, I'm Ben", {}), ("Baixa", {"edited": "2023-03-05T21:15:07+00:00"}), ("In", {"quoted": "Where?"}),
+    ]  # fmt: skip
+    assert conversation.notes == ("copies of edited messages left out: 1",)
+
+
 def test_reads_opencode_as_golden() -> None:
     """What was typed and said, then what tools answered."""
     turns = (

@@ -106,3 +106,30 @@ def test_an_impossible_time_is_an_error_with_its_line() -> None:
     with pytest.raises(InputError) as caught:
         read("May 47, 2022  5:29:42 PM\nMe\nx\n")
     assert (caught.value.place, caught.value.reason[:30]) == ("line 1", "'May 47, 2022  5:29:42 PM' is ")
+
+
+def test_what_stands_behind_an_answer_is_counted() -> None:
+    """It may be more of the message, or a further paragraph of the answer; that the message is an answer is known."""
+    parts = """\
+May 17, 2022  5:29:42 PM
+Me
+First.
+
+May 17, 2022  5:30:00 PM
+Ana
+Look
+    May 17, 2022  5:31:00 PM
+    Me
+    Lovely
+
+and at this
+This message responded to an earlier message.
+
+May 17, 2022  5:31:00 PM
+Me
+Lovely
+This message responded to an earlier message.
+"""
+    conversation = read(parts)
+    assert [turn.text for turn in conversation.turns] == ["First.", "Look", "Lovely"]
+    assert "lines behind answers left out, since nobody can tell whose they are: 1" in conversation.notes

@@ -67,13 +67,22 @@ def test_reads_a_telephone_s_export_as_golden() -> None:
 
 
 def test_reads_windows_export() -> None:
-    """A line for each day; what stands in brackets later in a text is text."""
+    """A line for each day; what stands in brackets later in a text is text, and who went away is a notice."""
     conversation = read(WINDOWS)
     assert [(turn.speaker, turn.text, turn.said) for turn in conversation.turns] == [
         ("아나", "어디서 묵어요?", datetime(2023, 3, 5, 21, 15)),
-        ("벤", "바이샤\n[링크] 강가\n씨님이 나갔습니다.", datetime(2023, 3, 5, 21, 16)),
+        ("벤", "바이샤\n[링크] 강가", datetime(2023, 3, 5, 21, 16)),
         ("아나", "좋아요", datetime(2023, 3, 6, 0, 2)),
     ]
+    assert conversation.notes == ("notices left out: 1", "media, deleted messages and calls left out: 1")
+
+
+def test_a_date_alone_on_a_line_of_a_message_is_text() -> None:
+    """Days stand behind a blank line, or between rules; nothing of a message is lost."""
+    said = "강가에서\n2023년 3월 7일\n2023년 3월 7일 오후 9:00\nDate Saved : x"
+    assert read(ANDROID.replace("강가에서", said)).turns[1].text == f"바이샤: 평지예요\n{said}"
+    ruled = WINDOWS.replace("[링크] 강가", "----- 5 -----")
+    assert [turn.text for turn in read(ruled).turns] == ["어디서 묵어요?", "바이샤\n----- 5 -----", "좋아요"]
 
 
 def test_reads_english_exports() -> None:

@@ -94,3 +94,38 @@ def test_a_table_is_no_chat() -> None:
     """Times and tabs without the line of a day are not LINE's."""
     with pytest.raises(InputError):
         read_bytes(b"21:03\tAna\tx\n21:04\tBen\ty\n", "a.txt", "line")
+
+
+def test_a_date_alone_on_a_line_of_a_message_is_no_day() -> None:
+    """Days are written as the file's first one; what else looks like one is text, and the messages below keep theirs."""
+    text = JAPANESE.replace("バイシャが\n", "バイシャが\n1.2.3\n2024/1/19\n")
+    conversation = read(text)
+    assert conversation.turns[1].text == 'バイシャが\n1.2.3\n2024/1/19\nいい "絶対", ね'
+    assert [turn.said for turn in conversation.turns] == [turn.said for turn in read(JAPANESE).turns]
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [
+        ("Message unsent.", "deleted messages"), ("Ana unsent a message.", "deleted messages"),
+        ("アナがメッセージの送信を取り消しました", "deleted messages"), ("[语音信息]", "media"), ("[文件]", "media"),
+        ("[null]https://maps.google.com/?q=38.7,-9.1", "media"), ("☎ Missed call", "calls"),
+    ],
+)  # fmt: skip
+def test_what_stands_for_something_is_left_out_and_counted(text: str, left_out: str) -> None:
+    """Deleted messages, media and calls, in the languages in which LINE writes them."""
+    assert read(f"{ENGLISH}9:06PM\tAna\t{text}\n").notes == (f"{left_out} left out: 1",)
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("[LINE] 與安娜的聊天記錄", "安娜"),
+        ("[LINE] 与安娜的聊天记录", "安娜"),
+        ("[LINE] アナとのトーク履歴", "アナ"),
+        ("[LINE] x", "x"),
+    ],
+)
+def test_the_head_names_the_chat(head: str, title: str) -> None:
+    """In each language that is known; another head is the name as it stands."""
+    assert read(ENGLISH.replace("[LINE] Chat history with Ana", head)).name == title

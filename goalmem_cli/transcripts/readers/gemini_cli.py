@@ -1,4 +1,4 @@
-"""Reads sessions of Gemini CLI (google-gemini/gemini-cli, 0.1 to 0.30): what it records, saves and logs.
+"""Reads sessions of Gemini CLI (google-gemini/gemini-cli, 0.1 to 0.57): what it records, saves and logs.
 
 These are recorded sessions as JSON (`session-*.json`) and as JSONL, checkpoints of `/chat save`, and `logs.json`, which
 has prompts alone.
@@ -133,5 +133,7 @@ class _Session:
             about = line.child("$set") if line.has("$set") else line
             _identify(self.draft, about)
             if about.has("messages"):
-                self.said = {str(node.child("id").value): node for node in about.child("messages").elements()}
+                said = {str(node.child("id").value): node for node in about.child("messages").elements()}
+                self.draft.count("messages replaced by later records left out", len(self.said.keys() - said.keys()))
+                self.said = said
         return ()

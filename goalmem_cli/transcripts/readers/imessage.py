@@ -7,6 +7,7 @@ written twice, below what they answer and at their own time.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
@@ -52,19 +53,24 @@ def _messages(source: Source, draft: Draft) -> Iterator[Message]:
     """Yield what was said; an answer is known to what by its time and sender, which stand below that as well."""
     ids = TurnIds()
     answered: dict[tuple[str, str], str] = {}
+    behind: Counter[str] = Counter()
     for number, time, lines in _blocks(source, draft):
         try:
             stamp = stamp_from_text(time)
         except ValueError as error:
             raise source.error(f"line {number}", f"{time!r} is not a time ({error})") from error
         speaker, said = lines[0].strip(), said_in(draft, lines[1:])
+        behind.update(said.behind)
         if not said.text:
             draft.count("blank messages left out", not said.is_cut)
             continue
         own_id = ids.of(Opening(speaker, stamp, said.text))
         answered |= dict.fromkeys(said.answers, own_id)
         reply_to = answered.get((time, speaker)) if said.is_answer else None
+        if said.is_answer:
+            behind -= Counter(said.text.split("\n"))
         yield Message(speaker, said.text, stamp, own_id, attributes=said.beside(reply_to))
+    draft.count("lines behind answers left out, since nobody can tell whose they are", behind.total())
 
 
 def _blocks(source: Source, draft: Draft) -> Iterator[tuple[int, str, list[str]]]:

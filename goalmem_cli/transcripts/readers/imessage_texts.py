@@ -40,7 +40,9 @@ _NOTICES = frozenset({"SharePlay Message", "Handwritten messages are not yet sup
 
 @dataclass(slots=True)
 class Said:
-    """What a sender said, in its last version. `answers` are the times and senders of the answers shown below it."""
+    """What a sender said, in its last version. `answers` are the times and senders of the answers shown below it;
+    `behind` are lines below those of which nobody can tell here whether they are the sender's or an answer's.
+    """
 
     text: str = ""
     is_cut: bool = False
@@ -48,6 +50,7 @@ class Said:
     is_edited: bool = False
     reactions: list[Reaction] = field(default_factory=list)
     answers: list[tuple[str, str]] = field(default_factory=list)
+    behind: list[str] = field(default_factory=list)
 
     def beside(self, reply_to: str | None) -> Mapping[str, object]:
         """Return the attributes of the message, which answers the one of that id."""
@@ -64,6 +67,8 @@ def said_in(draft: Draft, lines: list[str]) -> Said:
         if _ANSWER.fullmatch(line):
             draft.count("answers shown below what they answer left out")
             said.answers.extend(_answers(lines[number:]))
+            said.is_answer = said.is_answer or _IS_ANSWER in lines[number:]
+            said.behind.extend(_behind(lines[number:]))
             said.is_cut = True
             break
         if is_tapback:
@@ -89,6 +94,12 @@ def _answers(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line, following in pairwise(lines):
         if answer := _ANSWER.fullmatch(line):
             yield answer["time"], following.strip()
+
+
+def _behind(lines: list[str]) -> Iterator[str]:
+    for before, line in pairwise(lines):
+        if not before.strip() and line.strip() and not line.startswith(" ") and line != _IS_ANSWER:
+            yield line
 
 
 def _last_version(lines: list[str]) -> list[str]:

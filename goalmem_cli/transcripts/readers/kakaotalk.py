@@ -40,6 +40,13 @@ _STAND_IN = re.compile(
 )
 
 
+# Windows writes what KakaoTalk itself says without a name or a time: who came, went, or was asked to come.
+_NOTICE = re.compile(
+    r".{1,60}님(?:이|을|께서) .{0,80}(?:들어왔|나갔|초대했|초대하였|내보냈|되었)습니다\."
+    r"|.{1,60} (?:joined|left) this chatroom\.|.{1,60} invited .{1,200}\."
+)
+
+
 class KakaotalkReader:
     """A file is one chat. Times are local; notices, media and calls are counted."""
 
@@ -97,16 +104,20 @@ class _Chat:
         self._near_misses = NearMisses(draft, _NEARLY)
         self._day = ""
         self._has_begun = False
+        self._is_after_blank = True
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the message that begins on the line; a day is one that nobody said; None goes on with a message."""
-        if day := _RULED_DAY.fullmatch(line):
-            self._day = _WEEKDAY.sub("", day["day"])
+        is_at_break, self._is_after_blank = self._is_after_blank or not self._has_begun, not line.strip()
+        if (day := _RULED_DAY.fullmatch(line)) and written_from_text(f"{_WEEKDAY.sub('', day['day'])}, 0:00"):
+            self._day, self._has_begun = _WEEKDAY.sub("", day["day"]), True
             return Opening("", None, "")
-        if not self._has_begun and _TITLES.fullmatch(line.lstrip("\ufeff").strip()):
+        if not self._has_begun and (_TITLES.fullmatch(line.lstrip("\ufeff").strip()) or _SAVED.fullmatch(line)):
             return Opening("", None, "")
-        if _DAY.fullmatch(line) or _SAVED.fullmatch(line) or (_TIMED.match(line) and written_from_text(line)):
+        if is_at_break and (_DAY.fullmatch(line) or (_TIMED.match(line) and written_from_text(line))):
             return Opening("", None, "")
+        if self._day and _NOTICE.fullmatch(line):
+            return Opening("", None, line)
         if self._day and (found := _BRACKETED.fullmatch(line)):
             written = written_from_text(f"{self._day}, {found['clock']}")
             return self._opening(written, found["speaker"].strip(), found["text"])

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.line_texts import stood_for, title_of
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -20,23 +21,14 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.times import Stamp
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
-_HEAD = "[LINE]"
 _FIRST_LINES = 10
 _WORD = r"[^\W\d_]{1,15}\.?"
 _DAY = re.compile(
-    rf"(?:(?P<before>{_WORD}), ?)?(?P<date>\d{{1,4}}([-/.])\d{{1,2}}\3\d{{1,4}})\.?(?: ?\(?(?P<behind>{_WORD})\)?)?"
+    rf"(?:(?P<before>{_WORD}), ?)?(?P<date>(?P<first>\d{{1,4}})(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,4}})\.?"
+    rf"(?: ?\(?(?P<behind>{_WORD})\)?)?"
 )
 _SPEECH = re.compile(r"(?P<clock>(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d(?: ?[^\t\d]{1,8})?)\t(?P<rest>.*)")
-_NAME = re.compile(r"Chat history (?:with|in) (?P<after>.+)|(?P<before>.+?)(?:との|の)トーク履歴|(?P<other>.+)")
 _NEARLY = re.compile(r"(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d\s\S")
-_STAND_INS = frozenset(
-    "photo photos video sticker file voice message gift album note location contact audio poll"
-    " 写真 動画 スタンプ ファイル アルバム ノート ボイスメッセージ 位置情報 連絡先 投票"
-    " 照片 影片 貼圖 檔案 相簿 記事本 語音訊息 位置訊息 聯絡資訊 图片 视频 贴图"
-    " 사진 동영상 스티커 파일 앨범 노트 รูป ภาพ วิดีโอ สติกเกอร์ ไฟล์ อัลบั้ม".split()
-)
-_STAND_IN = re.compile(r"\[(?P<what>[^\[\]\n]{1,30})\](?: [^\n]*\.\w{1,5})?")
-_CALL = "☎"
 
 
 class LineReader:
@@ -49,8 +41,8 @@ class LineReader:
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a day, and one below it a time, a tab and something said."""
         lines = [line for line in glimpse.head.split("\n") if line.strip()][:_FIRST_LINES]
-        days = [number for number, line in enumerate(lines) if _DAY.fullmatch(line)]
-        return bool(days) and any(_SPEECH.fullmatch(line) for line in lines[days[0] :])
+        first = next((number for number, line in enumerate(lines) if _DAY.fullmatch(line)), len(lines))
+        return any(_SPEECH.fullmatch(line) for line in lines[first:])
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversation.
@@ -63,21 +55,33 @@ class LineReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
-    draft = Draft(title=_title(source.head))
+    draft = Draft(title=title_of(source.head))
     chat = _Chat(draft, _dating(source))
     openings = openings_with_text(source, chat.opening_of, chat.take_stray)
     return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 
-def _title(head: str) -> str | None:
-    first = head.lstrip("\ufeff").partition("\n")[0]
-    match = _NAME.fullmatch(first.removeprefix(_HEAD).strip()) if first.startswith(_HEAD) else None
-    return match and (match["after"] or match["before"] or match["other"])
+class _Days:
+    """Knows the lines of days: all are written as the file's first; another date alone on a line is somebody's."""
+
+    def __init__(self) -> None:
+        self._form: tuple[object, ...] | None = None
+
+    def on(self, line: str) -> re.Match[str] | None:
+        """Return the day that the line is."""
+        found = _DAY.fullmatch(line)
+        if found is None:
+            return None
+        has_year_first = len(found["first"]) > 2
+        form = (found["before"] is None, has_year_first, found["mark"], found["behind"] is None)
+        self._form = self._form or form
+        return found if form == self._form else None
 
 
 def _dating(source: Source) -> Dating:
     """Return the order of the dates: that in which the weekdays beside them are right, else as the dates tell it."""
-    days = (found for _, line in source.lines() if (found := _DAY.fullmatch(line)))
+    form = _Days()
+    days = (found for _, line in source.lines() if (found := form.on(line)))
     first = next(days, None)
     if first is None:
         raise source.error("", "no line is a day as LINE writes them", "such as 2024/01/15(Mon)")
@@ -112,17 +116,16 @@ class _Chat:
         self._draft = draft
         self._dating = dating
         self._near_misses = NearMisses(draft, _NEARLY)
-        self._day = ""
-        self._has_begun = False
+        self._days, self._day = _Days(), ""
 
     def take_stray(self) -> None:
         """Count a line before the first day, unless it is one of the export's own two."""
-        self._draft.count("lines outside any message left out", self._has_begun)
+        self._draft.count("lines outside any message left out", bool(self._day))
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the message that begins on the line; a day is one that nobody said; None goes on with a message."""
-        if day := _DAY.fullmatch(line):
-            self._day, self._has_begun = day["date"], True
+        if day := self._days.on(line):
+            self._day = day["date"]
             return Opening("", None, "")
         found = _SPEECH.fullmatch(line)
         written = written_from_text(f"{self._day}, {found['clock']}") if found and self._day else None
@@ -137,13 +140,10 @@ class _Chat:
         """Yield what people said; days are none of it, and stand-ins for files and calls are counted."""
         for opening in openings:
             text = opening.text.strip()
-            stand_in = _STAND_IN.fullmatch(text)
             if opening.said is None and not text:
                 continue
-            if stand_in and set(stand_in["what"].lower().split()) <= _STAND_INS:
-                self._draft.count("media left out")
-            elif text.startswith(_CALL):
-                self._draft.count("calls left out")
-            else:
-                is_quoted = len(text) > 1 and "\n" in text and text[0] == text[-1] == '"'
-                yield replace(opening, text=text[1:-1].replace('""', '"') if is_quoted else text)
+            if left_out := stood_for(text):
+                self._draft.count(f"{left_out} left out")
+                continue
+            is_quoted = len(text) > 1 and "\n" in text and text[0] == text[-1] == '"'
+            yield replace(opening, text=text[1:-1].replace('""', '"') if is_quoted else text)

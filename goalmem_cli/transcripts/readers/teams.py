@@ -1,12 +1,13 @@
 """Reads Microsoft Teams' (for home) and Skype's own export: `messages.json` with a `MessageList` a conversation.
 
-The export has no version numbers; its layout is that of 2019 to 2025 (types in siwen-r/skype-export-parser).
+The export has no version numbers. Its layout is the one that siwen-r/skype-export-parser 1.0.0 reads (2021), with the
+properties of messages that levitation-opensource/SkypeExportArchiveToTextConverter (d9f06e4, 2024) knows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from goalmem_cli.records import Conversation
@@ -21,7 +22,10 @@ from goalmem_cli.transcripts.reading.source import Source
 _PLAIN = "Text"
 # What a message answers: Skype's quotes and Teams' replies name its id.
 _REPLY = re.compile(r'<(?:quote|blockquote)\b[^<>]{0,1000}?\b(?:messageid|itemid)="(\d{1,20})"', re.ASCII)
-_SPOKEN = frozenset({_PLAIN, "RichText", "RichText/Html"})
+_QUOTE = re.compile(r"<(quote|blockquote)\b.*?</\1>", re.DOTALL)
+_UNSAID = ("legacyquote",)
+# The last is what somebody writes who asks to be a contact.
+_SPOKEN = frozenset({_PLAIN, "RichText", "RichText/Html", "InviteFreeRelationshipChanged/Initialized"})
 
 
 class TeamsReader:
@@ -58,31 +62,49 @@ def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:
     draft = Draft(own_id, conversation.child("displayName").optional_text() or None, conversation.place)
     messages = conversation.child("MessageList")
     listed = [] if messages.value is None else messages.elements()
-    yield from draft.fill(source.readable(reversed(listed), partial(_messages, draft)))
+    yield from draft.fill(source.readable(reversed(listed), _Chat(draft).messages))
 
 
-def _messages(draft: Draft, node: Node) -> Iterator[Message]:
-    """Yield what the message says, unless it says nothing."""
-    kind = node.child("messagetype").optional_text()
-    properties = node.child("properties")
-    has_properties = isinstance(properties.value, dict)
-    if has_properties and properties.child("deletetime").value:
-        draft.count("deleted messages left out")
-        return
-    if kind not in _SPOKEN:
-        draft.count("media, calls and notices left out")
-        return
+class _Chat:
+    """A conversation's messages, the oldest first; of an edited one the server keeps a copy beside it."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._last: tuple[object, object] = (None, None)
+
+    def messages(self, node: Node) -> Iterator[Message]:
+        """Yield what the message says, unless it says nothing."""
+        kind, properties = node.child("messagetype").optional_text(), node.child("properties")
+        has_properties = isinstance(properties.value, dict)
+        last, self._last = self._last, (node.child("from").value, node.child("content").value)
+        if has_properties and properties.child("deletetime").value:
+            self._draft.count("deleted messages left out")
+        elif kind not in _SPOKEN:
+            self._draft.count("media, calls and notices left out")
+        elif has_properties and properties.child("isserversidegenerated").value and self._last == last:
+            self._draft.count("copies of edited messages left out")
+        else:
+            yield _message(node, kind, properties if has_properties else None)
+
+
+def _message(node: Node, kind: str, properties: Node | None) -> Message:
     content = node.child("content").optional_text()
     speaker = node.child("displayName").optional_text() or node.child("from").optional_text().partition(":")[2]
-    answered = None if kind == _PLAIN else _REPLY.search(content)
-    beside = attributes(
-        reply_to=answered[1] if answered else None,
-        edited=edited_at(properties.child("edittime")) if has_properties else False,
-        reactions=map(_reaction, objects_in(properties.child("emotions"))) if has_properties else (),
-    )
     said, own_id = node.child("originalarrivaltime").stamp(), node.child("id").optional_name()
-    text = content if kind == _PLAIN else text_from_html(content)
-    yield Message(speaker or "unknown", text, said, own_id, attributes=beside)
+    if kind == _PLAIN:
+        return Message(speaker or "unknown", content, said, own_id, attributes=_beside(None, "", properties))
+    answered, quoted = _REPLY.search(content), _QUOTE.search(content)
+    shown = text_from_html(quoted[0], without=_UNSAID) if quoted and not answered else ""
+    beside = _beside(answered[1] if answered else None, shown, properties)
+    return Message(speaker or "unknown", text_from_html(content), said, own_id, attributes=beside)
+
+
+def _beside(reply_to: str | None, quoted: str, properties: Node | None) -> Mapping[str, object]:
+    if properties is None:
+        return attributes(reply_to=reply_to, quoted=quoted)
+    reactions = map(_reaction, objects_in(properties.child("emotions")))
+    edited = edited_at(properties.child("edittime"))
+    return attributes(reply_to=reply_to, quoted=quoted, edited=edited, reactions=reactions)
 
 
 def _reaction(node: Node) -> Reaction:
