@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC
 from functools import partial
@@ -23,6 +23,7 @@ from goalmem_cli.transcripts.reading.written_times import written_from_text
 _FOLDER = re.compile(r"(?:DM|Space|Group) \S{5,}")
 _WEEKDAY = re.compile(r"[^\W\d]+,? ")
 _UTC = " UTC"
+_BESIDE = frozenset({"quoted_message_metadata", "updated_date", "reactions"})
 
 
 class GoogleChatReader:
@@ -60,23 +61,27 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     """Yield what the message says, unless it was deleted."""
-    if node.child("message_state").value == "DELETED" or node.child("deletion_metadata").value is not None:
+    if node.has("deletion_metadata") or (node.has("message_state") and node.child("message_state").value == "DELETED"):
         draft.count("deleted messages left out")
         return
     creator = node.required("creator")
     speaker = creator.child("name").optional_text() or creator.child("email").optional_text() or "unknown"
     draft.count("media left out", _length(node.child("attached_files")))
+    beside = _beside(draft, node) if node.has_any(_BESIDE) else None
+    said, own_id = _said(draft, node.child("created_date")), node.child("message_id").optional_name()
+    yield Message(speaker, node.child("text").optional_text(), said, own_id, attributes=beside)
+
+
+def _beside(draft: Draft, node: Node) -> Mapping[str, object]:
     quoted, edited = node.child("quoted_message_metadata"), node.child("updated_date")
     is_quoting = isinstance(quoted.value, dict)
     answered = quoted.child("message_id").optional_name() if is_quoting else None
-    beside = attributes(
+    return attributes(
         reply_to=answered,
         quoted=quoted.child("text").optional_text() if is_quoting and answered is None else "",
         edited=_said(draft, edited) or bool(edited.value),
         reactions=map(_reaction, objects_in(node.child("reactions"))),
     )
-    said, own_id = _said(draft, node.child("created_date")), node.child("message_id").optional_name()
-    yield Message(speaker, node.child("text").optional_text(), said, own_id, attributes=beside)
 
 
 def _reaction(node: Node) -> Reaction:

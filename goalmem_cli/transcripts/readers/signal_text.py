@@ -153,8 +153,11 @@ class _Lines:
             lines.pop()
             self._draft.count("attachments left out")
         given = lines.pop() if lines and _stands_in(lines[-1], _REACTIONS) else ""
-        beside = attributes(quoted=_unquoted(quote[0].split("\n")) if quote else "", reactions=_reactions(given))
-        return replace(opening, text="\n".join(lines).strip(), attributes=beside)
+        opening = replace(opening, text="\n".join(lines).strip())
+        if not quote and not given:
+            return opening
+        shown = _unquoted(quote[0].split("\n")) if quote else ""
+        return replace(opening, attributes=attributes(quoted=shown, reactions=_reactions(given)))
 
 
 def _stands_in(line: str, ends: tuple[str, str]) -> bool:

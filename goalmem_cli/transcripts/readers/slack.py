@@ -28,6 +28,7 @@ _SPOKEN = frozenset(
     {"bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share", "file_comment", "file_mention"}
 )
 _DELETED = "tombstone"
+_BESIDE = frozenset({"thread_ts", "edited", "reactions"})
 _ANGLED = re.compile(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
 
 
@@ -137,7 +138,13 @@ def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int
         draft.count("messages without text left out")
         return None
     said = stamp_from_epoch(int(match[1]))
-    message = Message(_speaker(directory, node), text, said, time.text(), attributes=_beside(directory, node))
+    message = Message(
+        _speaker(directory, node),
+        text,
+        said,
+        time.text(),
+        attributes=_beside(directory, node) if node.has_any(_BESIDE) else None,
+    )
     return (int(match[1]), match[2]), message
 
 

@@ -126,7 +126,9 @@ class _Chat:
             if kept.is_cut:
                 self._draft.count("media, deleted messages and notices left out")
             if kept.text or not kept.is_cut:
-                yield Opening(opening.speaker, opening.said, kept.text, attributes(edited=kept.is_edited))
+                yield Opening(
+                    opening.speaker, opening.said, kept.text, attributes(edited=True) if kept.is_edited else None
+                )
 
 
 def _is_another_s(header: Header, head: str) -> bool:

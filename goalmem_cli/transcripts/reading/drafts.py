@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from goalmem_cli.errors import InputError, NoMessages
@@ -32,7 +32,11 @@ class Message:
     own_id: str | None = None
     role: str | None = None
     session: int | None = None
-    attributes: Mapping[str, object] = field(default_factory=dict)
+    attributes: Mapping[str, object] | None = None
+
+
+_Said = tuple[int, int, str, str, datetime | None, str | None, str | None, dict[str, object]]
+"""What a turn is made of when its conversation's name is known: all of `Turn` but that, in its order."""
 
 
 class Draft:
@@ -47,7 +51,7 @@ class Draft:
         self.title = None if title is None else clean(title)
         self.place = place
         self._repairs: Counter[str] = Counter()
-        self._turns: list[Turn] = []
+        self._turns: list[_Said] = []
         self._characters = 0
         self._own_ids: set[str] = set()
         self._count = 0
@@ -63,18 +67,10 @@ class Draft:
             return
         said = self._said(message.said)
         self._session = self._next_session(message.session, said)
-        turn = Turn(
-            conversation="",
-            session=self._session,
-            ordinal=self._count,
-            speaker=self._cleaned(message.speaker),
-            text=text,
-            said=said,
-            own_id=self._unique(message.own_id),
-            role=None if message.role is None else self._cleaned(message.role),
-            attributes={name: cleaned(value) for name, value in message.attributes.items()},
-        )
-        self._turns.append(turn)
+        speaker, own_id = self._cleaned(message.speaker), self._unique(message.own_id)
+        role = None if message.role is None else self._cleaned(message.role)
+        beside = {name: cleaned(value) for name, value in message.attributes.items()} if message.attributes else {}
+        self._turns.append((self._session, self._count, speaker, text, said, own_id, role, beside))
         self._count += 1
         self._characters += len(text)
         self._last_said = said if said is not None else self._last_said
@@ -118,13 +114,7 @@ class Draft:
     def stretch(self, name: str, format_name: str) -> Conversation:
         """Return what was added since the last stretch, under the name; the draft goes on behind it."""
         notes = tuple(_note(repair, times) for repair, times in self._repairs.items() if times)
-        turns = tuple(
-            Turn(
-                name, turn.session, turn.ordinal, turn.speaker, turn.text, turn.said, turn.own_id, turn.role,
-                turn.attributes,
-            )
-            for turn in self._turns
-        )  # fmt: skip
+        turns = tuple(Turn(name, *said) for said in self._turns)
         continues = self._count > len(turns)
         self._repairs.clear()
         self._turns.clear()

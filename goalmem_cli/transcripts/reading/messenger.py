@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC
 
 from goalmem_cli.records import content_hash
@@ -29,7 +29,7 @@ class Opening:
     speaker: str
     said: Stamp | None
     text: str
-    attributes: Mapping[str, object] = field(default_factory=dict)
+    attributes: Mapping[str, object] | None = None
 
 
 def openings_with_text(

@@ -36,6 +36,10 @@ class Node:
         """Return whether this is an object with the key, whatever its value."""
         return isinstance(self.value, dict) and key in self.value
 
+    def has_any(self, keys: frozenset[str]) -> bool:
+        """Return whether this is an object with one of the keys, whatever its value."""
+        return isinstance(self.value, dict) and not keys.isdisjoint(self.value)
+
     def keys(self) -> list[str]:
         """Return the object's keys.
 
