@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 from goalmem_cli.backbones import graphrag, hipporag, memtree, raptor, remem, secom, stitch
 from goalmem_cli.backbones.graphrag.settings import Settings as GraphRAGSettings
@@ -20,7 +21,6 @@ from goalmem_cli.backbones.secom.settings import Settings as SeComSettings
 from goalmem_cli.backbones.stitch.settings import Settings as StitchSettings
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.settings import NoSettings
-from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import StructuredBackbone
 
 
@@ -36,54 +36,22 @@ class Entry:
     settings: type[Any] = NoSettings
 
 
-def _remem(store: EpisodicMemory, kit: LoadKit, settings: RememSettings) -> StructuredBackbone:
-    from goalmem_cli.backbones.remem.backbone import Remem
+def _made_by(place: str, kind: str) -> Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone]:
+    """Return what makes a backbone of the class `kind` in the module `backbone` of `place`, a package in this one."""
 
-    return Remem(store, kit, settings)
+    def build(store: EpisodicMemory, kit: LoadKit, settings: Any) -> StructuredBackbone:
+        module = import_module(f"goalmem_cli.backbones.{place}.backbone")
+        return cast("StructuredBackbone", getattr(module, kind)(store, kit, settings))
 
-
-def _stitch(store: StructuredMemory, kit: LoadKit, settings: StitchSettings) -> StructuredBackbone:
-    from goalmem_cli.backbones.stitch.backbone import Stitch
-
-    return Stitch(store, kit, settings)
-
-
-def _secom(store: StructuredMemory, kit: LoadKit, settings: SeComSettings) -> StructuredBackbone:
-    from goalmem_cli.backbones.secom.backbone import SeCom
-
-    return SeCom(store, kit, settings)
-
-
-def _hipporag(store: StructuredMemory, kit: LoadKit, settings: HippoRAGSettings) -> StructuredBackbone:
-    from goalmem_cli.backbones.hipporag.backbone import HippoRAG
-
-    return HippoRAG(store, kit, settings)
-
-
-def _raptor(store: StructuredMemory, kit: LoadKit, settings: RaptorSettings) -> StructuredBackbone:
-    from goalmem_cli.backbones.raptor.backbone import Raptor
-
-    return Raptor(store, kit, settings)
-
-
-def _graphrag(store: StructuredMemory, kit: LoadKit, settings: GraphRAGSettings) -> StructuredBackbone:
-    from goalmem_cli.backbones.graphrag.backbone import GraphRAG
-
-    return GraphRAG(store, kit, settings)
-
-
-def _memtree(store: StructuredMemory, kit: LoadKit, settings: MemTreeSettings) -> StructuredBackbone:
-    from goalmem_cli.backbones.memtree.backbone import MemTree
-
-    return MemTree(store, kit, settings)
+    return build
 
 
 STRUCTURED: Mapping[str, Entry] = {
-    remem.NAME: Entry(_remem, ("remem_extract",), RememSettings),
-    stitch.NAME: Entry(_stitch, stitch.STEPS, StitchSettings),
-    secom.NAME: Entry(_secom, secom.STEPS, SeComSettings),
-    raptor.NAME: Entry(_raptor, raptor.STEPS, RaptorSettings),
-    graphrag.NAME: Entry(_graphrag, graphrag.STEPS, GraphRAGSettings),
-    memtree.NAME: Entry(_memtree, memtree.STEPS, MemTreeSettings),
-    hipporag.NAME: Entry(_hipporag, hipporag.STEPS, HippoRAGSettings),
+    remem.NAME: Entry(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
+    stitch.NAME: Entry(_made_by("stitch", "Stitch"), stitch.STEPS, StitchSettings),
+    secom.NAME: Entry(_made_by("secom", "SeCom"), secom.STEPS, SeComSettings),
+    raptor.NAME: Entry(_made_by("raptor", "Raptor"), raptor.STEPS, RaptorSettings),
+    memtree.NAME: Entry(_made_by("memtree", "MemTree"), memtree.STEPS, MemTreeSettings),
+    hipporag.NAME: Entry(_made_by("hipporag", "HippoRAG"), hipporag.STEPS, HippoRAGSettings),
+    graphrag.NAME: Entry(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
 }

@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 
 from goalmem_cli.backbones import graphrag, hipporag, memtree, raptor, secom
+from goalmem_cli.backbones.catalogue import STRUCTURED
+from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.structured.communities import Link, communities
 from goalmem_cli.backbones.structured.indexing import sessions_of
 from goalmem_cli.backbones.structured.kit import Kit
@@ -23,7 +25,6 @@ from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.bench.talk import made_up_conversations
 from goalmem_cli.bench.timing import Progress, median_ms, timed, unwatched
 from goalmem_cli.errors import ModelError
-from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Backbone, Vectors
 from goalmem_cli.records import Part, Query, Turn, Unit
 from goalmem_cli.stored import Derivation
@@ -48,7 +49,7 @@ class SearchFigures:
 
 
 def measure_searches(
-    open_store: Callable[[str], StructuredMemory], sizes: Sequence[int], rounds: int, report: Progress = unwatched
+    open_store: Callable[[str], EpisodicMemory], sizes: Sequence[int], rounds: int, report: Progress = unwatched
 ) -> Iterator[SearchFigures]:
     """Yield what a search takes for each backbone over each number of units, in a store of its own.
 
@@ -62,7 +63,7 @@ def measure_searches(
         report(done + 1, len(_MAKES) * len(sizes))
 
 
-def _search(name: str, store: StructuredMemory, queries: Sequence[Query], rounds: int) -> SearchFigures:
+def _search(name: str, store: EpisodicMemory, queries: Sequence[Query], rounds: int) -> SearchFigures:
     searched = _searched(name, store)
     cold = timed(lambda: searched.retrieve(queries[0], 10))
     following = cycle(queries)
@@ -70,22 +71,14 @@ def _search(name: str, store: StructuredMemory, queries: Sequence[Query], rounds
     return SearchFigures(name, sum(store.counts_of(name)[0].values()), warm, cold * 1000)
 
 
-def _searched(name: str, store: StructuredMemory) -> Backbone:
+def _searched(name: str, store: EpisodicMemory) -> Backbone:
     """Return the backbone; `hipporag` takes all facts that are near to a question for being of use."""
-    from goalmem_cli.backbones.graphrag.backbone import GraphRAG
-    from goalmem_cli.backbones.hipporag.backbone import HippoRAG
-    from goalmem_cli.backbones.memtree.backbone import MemTree
-    from goalmem_cli.backbones.raptor.backbone import Raptor
-    from goalmem_cli.backbones.secom.backbone import SeCom
+    if name == hipporag.NAME:
+        from goalmem_cli.backbones.hipporag.backbone import HippoRAG
 
-    kinds: Mapping[str, Callable[[], Backbone]] = {
-        secom.NAME: lambda: SeCom(store, _no_kit),
-        raptor.NAME: lambda: Raptor(store, _no_kit),
-        memtree.NAME: lambda: MemTree(store, _no_kit),
-        hipporag.NAME: lambda: HippoRAG(store, _no_kit, recognise=lambda _, facts: range(len(facts))),
-        graphrag.NAME: lambda: GraphRAG(store, _no_kit),
-    }
-    return kinds[name]()
+        return HippoRAG(store, _no_kit, recognise=lambda _, facts: range(len(facts)))
+    entry = STRUCTURED[name]
+    return entry.build(store, _no_kit, entry.settings())
 
 
 def measure_rows(sizes: Sequence[int], *, with_umap: bool) -> Iterator[tuple[str, int, float]]:
@@ -120,7 +113,7 @@ def _links(nodes: int) -> list[Link]:
     return found
 
 
-def _filled(store: StructuredMemory, name: str, units: int) -> list[Turn]:
+def _filled(store: EpisodicMemory, name: str, units: int) -> list[Turn]:
     """Store made-up turns and so many of the backbone's units, and return the first turns."""
     chance = random.Random(units)  # noqa: S311 - these are no secrets
     make = _MAKES[name]

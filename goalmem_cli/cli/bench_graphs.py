@@ -14,7 +14,7 @@ from goalmem_cli.cli.bench_speed import ascending_sizes
 from goalmem_cli.cli.invocation import begin
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory import StructuredMemory
+    from goalmem_cli.backbones.remem.memory import EpisodicMemory
 
 SCHEMA_VERSION = 1
 SIZES = "10000,100000"
@@ -48,7 +48,7 @@ def graphs(
     with TemporaryDirectory(prefix="goalmem-bench-") as folder:
         run = begin(context, quiet=quiet, store=Path(folder), embedder=embedder)
 
-        def opened(name: str) -> StructuredMemory:
+        def opened(name: str) -> EpisodicMemory:
             settings = replace(run.settings, store=Path(folder) / name, address=None)
             return local(open_store(settings, run.factories, run.screen.note), Capability.STRUCTURE)
 

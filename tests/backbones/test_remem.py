@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goalmem_cli.backbones.remem import NAME
-from goalmem_cli.backbones.remem.backbone import DISAGREEMENTS, STEPS, Remem
+from goalmem_cli.backbones.remem import NAME, STEPS
+from goalmem_cli.backbones.remem.backbone import DISAGREEMENTS, Remem
 from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.backbones.remem.tools import Call, Tool
 from goalmem_cli.backbones.structured.kit import Kit

@@ -3,3 +3,5 @@
 from __future__ import annotations
 
 NAME = "remem"
+EXTRACT = "remem_extract"
+STEPS = (EXTRACT,)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from goalmem_cli.asking import Reply, ask_each
-from goalmem_cli.backbones.remem import NAME
-from goalmem_cli.backbones.remem.extraction import EXTRACT, Extracted, chunks_of, read_extracted
+from goalmem_cli.backbones.remem import EXTRACT, NAME
+from goalmem_cli.backbones.remem.extraction import Extracted, chunks_of, read_extracted
 from goalmem_cli.backbones.remem.graph import LINKS, fact_unit, gist_unit, phrase_edges
 from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.remem.settings import Settings
@@ -32,7 +32,6 @@ from goalmem_cli.records import Hit, Part, Query, Turn, Unit, Usage
 from goalmem_cli.store.looking.episodes import FACT, GIST, PHRASE, SYNONYMY
 from goalmem_cli.stored import Derivation
 
-STEPS = (EXTRACT,)
 DISAGREEMENTS = "times on which model and resolver disagree"
 """What `Indexed.noted` calls the gists and facts whose time the model read otherwise."""
 

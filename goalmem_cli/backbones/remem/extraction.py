@@ -15,7 +15,6 @@ from goalmem_cli.prompts import Profile
 from goalmem_cli.records import Turn
 from goalmem_cli.store.looking.episodes import FACT, GIST
 
-EXTRACT = "remem_extract"
 FORMS = (
     Form(GIST, "gists", ("text",), ("when",)),
     Form(FACT, "facts", ("subject", "predicate", "object"), ("point_in_time",)),
