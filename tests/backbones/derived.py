@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.ports import PartDone, StructuredBackbone
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.memory import Store
 from tests.store.samples import open_store
@@ -17,6 +18,14 @@ def filled(path: Path, turns: Sequence[Turn]) -> Store:
     store = open_store(path, dimension=64)
     store.add(Conversation(name, "openai", tuple(turns), name))
     return store
+
+
+def indexed_by(backbone: StructuredBackbone, store: Store) -> list[PartDone]:
+    """Index the store, which has to be consistent then, and return what was reported."""
+    reported: list[PartDone] = []
+    backbone.index(reported.append)
+    assert store.verify() == []
+    return reported
 
 
 def no_kit() -> Kit:

@@ -28,7 +28,7 @@ from goalmem_cli.records import Conversation, Edge, Query, Turn
 from goalmem_cli.store.looking.episodes import CONTEXT, FACT, PHRASE, RELATION, SYNONYMY
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
-from tests.backbones.derived import contents_of, filled, no_kit
+from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import chat, open_store
@@ -93,10 +93,7 @@ def indexed(
     book: PromptBook = FULL,
 ) -> list[PartDone]:
     """Index the store and return what was reported."""
-    reported: list[PartDone] = []
-    backbone(store, ScriptedModel(model), wished, book).index(reported.append)
-    assert store.verify() == []
-    return reported
+    return indexed_by(backbone(store, ScriptedModel(model), wished, book), store)
 
 
 @both_profiles

@@ -25,7 +25,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
-from tests.backbones.derived import contents_of, filled, no_kit
+from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import chat, open_store
@@ -77,10 +77,7 @@ def indexed(
     book: PromptBook = FULL,
 ) -> list[PartDone]:
     """Index the store and return what was reported."""
-    reported: list[PartDone] = []
-    backbone(store, ScriptedModel(model), told, book).index(reported.append)
-    assert store.verify() == []
-    return reported
+    return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
 
 
 def nodes(store: Store) -> list[Unit]:

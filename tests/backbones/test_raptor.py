@@ -25,7 +25,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
-from tests.backbones.derived import contents_of, filled, no_kit
+from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import chat, open_store
@@ -60,10 +60,7 @@ def indexed(
     store: Store, wished: Settings = SMALL, model: Callable[[Request], str] = says, book: PromptBook = FULL
 ) -> list[PartDone]:
     """Index the store and return what was reported."""
-    reported: list[PartDone] = []
-    backbone(store, ScriptedModel(model), wished, book).index(reported.append)
-    assert store.verify() == []
-    return reported
+    return indexed_by(backbone(store, ScriptedModel(model), wished, book), store)
 
 
 @both_profiles

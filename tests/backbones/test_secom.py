@@ -27,7 +27,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
-from tests.backbones.derived import filled, no_kit
+from tests.backbones.derived import filled, indexed_by, no_kit
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import START, chat, open_store
@@ -83,10 +83,7 @@ def indexed(
     book: PromptBook = FULL,
 ) -> list[PartDone]:
     """Index the store and return what was reported."""
-    reported: list[PartDone] = []
-    backbone(store, ScriptedModel(model), settings, book).index(reported.append)
-    assert store.verify() == []
-    return reported
+    return indexed_by(backbone(store, ScriptedModel(model), settings, book), store)
 
 
 def segments(store: Store) -> list[tuple[str, ...]]:

@@ -26,7 +26,7 @@ from goalmem_cli.backbones.graphrag import (
 )
 from goalmem_cli.backbones.graphrag.extraction import Chunk, asked_about, chunks_of, derive
 from goalmem_cli.backbones.graphrag.graph import Graph, Merged, graph_of, merged_unit, unit_id
-from goalmem_cli.backbones.graphrag.local import Known, around, interleaved, listed, number
+from goalmem_cli.backbones.graphrag.local import Known, around, interleaved
 from goalmem_cli.backbones.graphrag.reports import (
     LEVEL,
     MEMBERS,
@@ -42,9 +42,10 @@ from goalmem_cli.backbones.graphrag.settings import Settings, Way
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.communities import Community, communities
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
+from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.summaries import lines_of, named, summary_part
-from goalmem_cli.backbones.structured.units import passes
+from goalmem_cli.backbones.structured.units import listed, number, passes
 from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Edge, Hit, Part, Query, Turn, Unit, content_hash
@@ -74,7 +75,7 @@ class GraphRAG:
         self._store = store
         self._kit = kit
         self._settings = settings or Settings()
-        self._known: tuple[int, dict[str, list[Unit]]] | None = None
+        self._units = Kept(store, self._read_units)
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; the next `index` extracts what they tell.
@@ -288,17 +289,13 @@ class GraphRAG:
                     grounds[ground.part.name] = ground
         return grounds
 
-    def _units(self) -> dict[str, list[Unit]]:
-        """Return the units of each kind, read again only where the store has changed since."""
-        with self._store.reading() as reader:
-            generation = reader.generation
-        if self._known is None or self._known[0] != generation:
-            kinds = (ENTITY, RELATIONSHIP, REPORT, CHUNK)
-            units: dict[str, list[Unit]] = {kind: [] for kind in kinds}
-            for kind, of in groupby(self._store.units_of(NAME, kinds), key=lambda unit: unit.kind):
-                units[kind].extend(of)
-            self._known = generation, units
-        return self._known[1]
+    def _read_units(self) -> dict[str, list[Unit]]:
+        """Return the stored units of each kind."""
+        kinds = (ENTITY, RELATIONSHIP, REPORT, CHUNK)
+        units: dict[str, list[Unit]] = {kind: [] for kind in kinds}
+        for kind, of in groupby(self._store.units_of(NAME, kinds), key=lambda unit: unit.kind):
+            units[kind].extend(of)
+        return units
 
 
 def _several(graphs: Mapping[str, Graph], turns: Mapping[str, Turn]) -> dict[str, tuple[Part, Merged]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from goalmem_cli.backbones.graphrag.graph import CHUNKS
 from goalmem_cli.backbones.graphrag.reports import MEMBERS, RATING
 from goalmem_cli.backbones.graphrag.settings import Settings
+from goalmem_cli.backbones.structured.units import listed, number
 from goalmem_cli.records import Unit
 
 SHARES: Mapping[str, float] = {"reports": 0.15, "elements": 0.35, "chunks": 0.5}
@@ -99,15 +100,3 @@ def _chunks(chosen: Sequence[Unit], relationships: Sequence[Unit], visible: froz
 def name_of(entity: Unit) -> str:
     """Return the key of an entity's name."""
     return next(iter(listed(entity, "keys")), "")
-
-
-def listed(unit: Unit, name: str) -> list[str]:
-    """Return the texts that an attribute lists; none where a store made elsewhere has none."""
-    value = unit.attributes.get(name)
-    return list(map(str, value)) if isinstance(value, list) else []
-
-
-def number(unit: Unit, name: str) -> float:
-    """Return the number that an attribute is; 0 where a store made elsewhere has none."""
-    value = unit.attributes.get(name)
-    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -17,7 +17,7 @@ from goalmem_cli.backbones.structured.communities import Community
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.summaries import filled
-from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Unit, Usage
@@ -93,7 +93,11 @@ def reports_within(community: Community, communities: Sequence[Community], repor
     A report of another level may be a stale one on the same entities, which goes only once its level is worked on.
     """
     level, members = community.level + 1, {each.members for each in communities if each.parent == community.id}
-    return [report for report in reports if report.attributes.get(LEVEL) == level and tuple(_names(report)) in members]
+    return [
+        report
+        for report in reports
+        if report.attributes.get(LEVEL) == level and tuple(listed(report, "names")) in members
+    ]
 
 
 def lines_about(
@@ -111,10 +115,10 @@ def lines_about(
     members = set(community.members)
     stand_for: list[str] = []
     left = set(members)
-    for report in [None, *sorted(below, key=lambda unit: (-len(_names(unit)), unit.id))]:
+    for report in [None, *sorted(below, key=lambda unit: (-len(listed(unit, "names")), unit.id))]:
         if report is not None:
             stand_for.append(in_one_line(report.text))
-            left -= set(_names(report))
+            left -= set(listed(report, "names"))
         lines = [*stand_for, *_elements(graph, described, members, left)]
         if about_tokens(lines) <= budget:
             return tuple(lines)
@@ -141,11 +145,6 @@ def _elements(
     for end in ordered:
         if end in left and end not in said:
             yield from (described[entity.identity].line for entity in entities[end])
-
-
-def _names(report: Unit) -> list[str]:
-    names = report.attributes.get("names")
-    return list(map(str, names)) if isinstance(names, list) else []
 
 
 def _described(part: Part, reply: Reply[str]) -> Derivation:

@@ -24,6 +24,7 @@ from goalmem_cli.backbones.structured.indexing import (
     sessions_of,
     summary,
 )
+from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import Kit, LoadKit
 from goalmem_cli.backbones.structured.triples import phrase_id, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import passes
@@ -61,7 +62,7 @@ class HippoRAG:
         self._kit = kit
         self._settings = settings or Settings()
         self._recognise = recognise or self._recognise_by_model
-        self._known: tuple[int, tuple[Unit, ...], Network] | None = None
+        self._network = Kept(store, self._read_network)
         self._unnamed = 0
 
     def update(self, turns: Sequence[Turn]) -> None:
@@ -168,17 +169,13 @@ class HippoRAG:
             self._unnamed += each.names.value is None
         return [derivation(part, self._settings, of[part.digest]) for part in parts]
 
-    def _network(self) -> tuple[tuple[Unit, ...], Network]:
-        """Return the stored passages and their network, read again only where the store has changed since."""
-        with self._store.reading() as reader:
-            generation = reader.generation
-        if self._known is None or self._known[0] != generation:
-            passages = tuple(self._store.units_of(NAME, [PASSAGE]))
-            facts = self._store.units_of(NAME, [FACT])
-            phrases = {phrase.text: phrase.id for phrase in phrase_units(NAME, facts)}
-            synonymy = self._store.edges_of(NAME, [SYNONYMY])
-            self._known = generation, passages, Network.from_units(passages, facts, synonymy, phrases)
-        return self._known[1:]
+    def _read_network(self) -> tuple[tuple[Unit, ...], Network]:
+        """Return the stored passages and their network."""
+        passages = tuple(self._store.units_of(NAME, [PASSAGE]))
+        facts = self._store.units_of(NAME, [FACT])
+        phrases = {phrase.text: phrase.id for phrase in phrase_units(NAME, facts)}
+        synonymy = self._store.edges_of(NAME, [SYNONYMY])
+        return passages, Network.from_units(passages, facts, synonymy, phrases)
 
     def _walked(
         self,

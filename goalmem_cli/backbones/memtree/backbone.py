@@ -12,6 +12,7 @@ from goalmem_cli.backbones.memtree.growing import Growth, Known, Step, read_line
 from goalmem_cli.backbones.memtree.settings import Settings
 from goalmem_cli.backbones.structured.beside import fitting, own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
+from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
@@ -42,7 +43,7 @@ class MemTree:
         self._store = store
         self._kit = kit
         self._settings = settings or Settings()
-        self._known: tuple[int, Mapping[str, list[Unit]]] | None = None
+        self._later = Kept(store, self._read_later)
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; the next `index` puts them into the tree.
@@ -224,17 +225,13 @@ class MemTree:
                 return found[:k]
             depth *= _AT_FIRST
 
-    def _later(self) -> Mapping[str, list[Unit]]:
-        """Return what superseded each summary, read again only where the store has changed since."""
-        with self._store.reading() as reader:
-            generation = reader.generation
-        if self._known is None or self._known[0] != generation:
-            units = {unit.id: unit for unit in self._store.units_of(NAME, [SUMMARY])}
-            later: dict[str, list[Unit]] = {}
-            for edge in self._store.edges_of(NAME, [SUPERSEDES]):
-                later.setdefault(edge.target, []).append(units[edge.source])
-            self._known = generation, later
-        return self._known[1]
+    def _read_later(self) -> Mapping[str, list[Unit]]:
+        """Return what superseded each summary."""
+        units = {unit.id: unit for unit in self._store.units_of(NAME, [SUMMARY])}
+        later: dict[str, list[Unit]] = {}
+        for edge in self._store.edges_of(NAME, [SUPERSEDES]):
+            later.setdefault(edge.target, []).append(units[edge.source])
+        return later
 
 
 def _failed(ledger: Sequence[Derived]) -> set[str]:

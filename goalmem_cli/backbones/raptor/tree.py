@@ -13,7 +13,7 @@ from goalmem_cli.backbones.structured.leaves import node_line, turn_leaves
 from goalmem_cli.backbones.structured.soft_clusters import Rows
 from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.backbones.structured.summaries import filled
-from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Part, Turn, Unit
 
@@ -75,8 +75,7 @@ def summary_unit(part: Part, layer: int, members: Sequence[Unit], text: str) -> 
 
 def members_of(node: Unit) -> tuple[str, ...]:
     """Return the ids of the nodes right below a node; nothing below a leaf."""
-    members = node.attributes.get(MEMBERS)
-    return tuple(map(str, members)) if isinstance(members, list) else ()
+    return tuple(listed(node, MEMBERS))
 
 
 def top_down(nodes: Sequence[Unit], scores: Mapping[str, float], most: int) -> list[str]:

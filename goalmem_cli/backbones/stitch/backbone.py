@@ -27,6 +27,7 @@ from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.stitch.steps import Steps
 from goalmem_cli.backbones.stitch.tracking import Reader
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
+from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.memory import StructuredMemory
@@ -58,7 +59,7 @@ class Stitch:
         self._kit = kit
         self._settings = settings or Settings()
         self._choose = choose or self._choose_by_model
-        self._known: dict[tuple[str, ...] | None, tuple[int, Mapping[str, Intent]]] = {}
+        self._known: dict[tuple[str, ...] | None, Kept[Mapping[str, Intent]]] = {}
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; what they are about is found by the next `index`.
@@ -128,15 +129,14 @@ class Stitch:
 
     def _intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
         """Return the intents of the conversations' snippets, read again only where the store has changed since."""
-        with self._store.reading() as reader:
-            generation = reader.generation
-        known = self._known.get(conversations)
-        if known is None or known[0] != generation:
-            known = generation, current_intents(self._store.units_of(NAME, [SNIPPET, INVENTORY], conversations))
+        if conversations not in self._known:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self._known[conversations] = known
-        return known[1]
+            self._known[conversations] = Kept(self._store, partial(self._read_intents, conversations))
+        return self._known[conversations]()
+
+    def _read_intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
+        return current_intents(self._store.units_of(NAME, [SNIPPET, INVENTORY], conversations))
 
     def _plan(self, turns: Sequence[Turn]) -> Plan:
         return plan(windows_of(turns, self._settings.window), self._store.derived(NAME))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from goalmem_cli.backbones.structured.units import node
+from goalmem_cli.backbones.structured.units import listed, node
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.records import Edge, Unit, content_hash
 from goalmem_cli.store.looking.episodes import OBJECT, PHRASE, RELATION, SUBJECT
@@ -33,8 +33,8 @@ def triple_text(subject: str, predicate: str, thing: str) -> str:
 
 def keys_of(fact: Unit) -> tuple[str, ...]:
     """Return the normal forms of a fact's three parts; nothing where a store made elsewhere has none."""
-    keys = fact.attributes.get("keys")
-    return tuple(map(str, keys)) if isinstance(keys, list) and len(keys) == 3 else ()
+    keys = listed(fact, "keys")
+    return tuple(keys) if len(keys) == 3 else ()
 
 
 def ends_of(fact: Unit) -> tuple[str, ...]:

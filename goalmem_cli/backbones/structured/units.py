@@ -75,6 +75,18 @@ def node(
     )
 
 
+def listed(unit: Unit, name: str) -> list[str]:
+    """Return the texts that an attribute lists; none where a store made elsewhere has none."""
+    value = unit.attributes.get(name)
+    return list(map(str, value)) if isinstance(value, list) else []
+
+
+def number(unit: Unit, name: str) -> float:
+    """Return the number that an attribute is; 0 where a store made elsewhere has none."""
+    value = unit.attributes.get(name)
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
 def passes(unit: Unit, query: Query) -> bool:
     """Say whether a unit passes the query's filters, as a store has them: without a time, it passes none by time."""
     if query.conversations is not None and unit.conversation not in query.conversations:
