@@ -30,7 +30,7 @@ from goalmem_cli.backbones.graphrag import (
     STEPS,
 )
 from goalmem_cli.backbones.graphrag.backbone import GraphRAG
-from goalmem_cli.backbones.graphrag.local import SHARES, Known, around, interleaved
+from goalmem_cli.backbones.graphrag.local import SHARES, StoredGraph, interleaved
 from goalmem_cli.backbones.graphrag.reports import reports_within
 from goalmem_cli.backbones.graphrag.settings import Settings, Way
 from goalmem_cli.backbones.structured.communities import Community
@@ -390,7 +390,9 @@ def test_the_chunk_that_relates_most_of_an_entity_comes_first() -> None:
     def unit(kind: str, text: str, **attributes: object) -> Unit:
         return derived_unit(NAME, kind, text, said()[:1], attributes=attributes)
 
-    hub = unit(ENTITY, "Hub", keys=["hub"], chunks=["thin", "thick"])
-    leaves = [unit(RELATIONSHIP, f"r{n}", keys=["hub", f"leaf{n}"], chunks=["thick"]) for n in range(3)]
-    known = Known([hub], leaves, [], frozenset({"thin", "thick"}))
-    assert around(known, [hub.id], Settings(relationships=0))["chunks"] == ["thick", "thin"]
+    chunks = {text: unit(CHUNK, text) for text in ("thin", "thick")}
+    ids = {text: chunk.id for text, chunk in chunks.items()}
+    hub = unit(ENTITY, "Hub", keys=["hub"], chunks=[ids["thin"], ids["thick"]])
+    leaves = [unit(RELATIONSHIP, f"r{n}", keys=["hub", f"leaf{n}"], chunks=[ids["thick"]]) for n in range(3)]
+    found = StoredGraph([hub], leaves, [], chunks.values()).around([hub.id], Settings(relationships=0), lambda _: True)
+    assert found["chunks"] == [ids["thick"], ids["thin"]]

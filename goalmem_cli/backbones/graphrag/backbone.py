@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
 
 from goalmem_cli.backbones.graphrag import (
     CHUNK,
@@ -26,7 +25,7 @@ from goalmem_cli.backbones.graphrag import (
 )
 from goalmem_cli.backbones.graphrag.extraction import Chunk, asked_about, chunks_of, derive
 from goalmem_cli.backbones.graphrag.graph import Graph, Merged, graph_of, merged_unit, unit_id
-from goalmem_cli.backbones.graphrag.local import Known, around, interleaved
+from goalmem_cli.backbones.graphrag.local import StoredGraph, interleaved
 from goalmem_cli.backbones.graphrag.reports import (
     LEVEL,
     MEMBERS,
@@ -45,7 +44,7 @@ from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batche
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.summaries import lines_of, named, summary_part
-from goalmem_cli.backbones.structured.units import listed, number, passes
+from goalmem_cli.backbones.structured.units import listed, number, passing
 from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Edge, Hit, Part, Query, Turn, Unit, content_hash
@@ -75,7 +74,7 @@ class GraphRAG:
         self._store = store
         self._kit = kit
         self._settings = settings or Settings()
-        self._units = Kept(store, self._read_units)
+        self._graph = Kept(store, self._read_graph)
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; the next `index` extracts what they tell.
@@ -105,9 +104,7 @@ class GraphRAG:
                 [] if entities else near(REPORT if settings.way is Way.REPORTS else CHUNK, k),
             )
         if entities:
-            seen = {kind: [unit for unit in units if passes(unit, query)] for kind, units in self._units().items()}
-            known = Known(seen[ENTITY], seen[RELATIONSHIP], seen[REPORT], frozenset(unit.id for unit in seen[CHUNK]))
-            name, best = LOCAL, interleaved(around(known, entities, settings))
+            name, best = LOCAL, interleaved(self._graph().around(entities, settings, passing(query)))
         with self._store.reading() as reader:
             return own_hits(reader, query, k, {name: best}, is_beside=settings.beside)
 
@@ -117,7 +114,7 @@ class GraphRAG:
         Raises:
             StoreError: the store cannot be read.
         """
-        seen = [unit for unit in self._units()[REPORT] if passes(unit, query)]
+        seen = filter(passing(query), self._graph().reports)
         return [Hit(unit, number(unit, RATING)) for unit in seen if number(unit, LEVEL) <= self._settings.level]
 
     def outlook(self) -> Outlook:
@@ -289,13 +286,8 @@ class GraphRAG:
                     grounds[ground.part.name] = ground
         return grounds
 
-    def _read_units(self) -> dict[str, list[Unit]]:
-        """Return the stored units of each kind."""
-        kinds = (ENTITY, RELATIONSHIP, REPORT, CHUNK)
-        units: dict[str, list[Unit]] = {kind: [] for kind in kinds}
-        for kind, of in groupby(self._store.units_of(NAME, kinds), key=lambda unit: unit.kind):
-            units[kind].extend(of)
-        return units
+    def _read_graph(self) -> StoredGraph:
+        return StoredGraph(*(self._store.units_of(NAME, [kind]) for kind in (ENTITY, RELATIONSHIP, REPORT, CHUNK)))
 
 
 def _several(graphs: Mapping[str, Graph], turns: Mapping[str, Turn]) -> dict[str, tuple[Part, Merged]]:

@@ -6,8 +6,9 @@ GraphRAG fills a budget of tokens with shares of each; here the three lists are 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TypeAlias
 
 from goalmem_cli.backbones.graphrag.graph import CHUNKS
 from goalmem_cli.backbones.graphrag.reports import MEMBERS, RATING
@@ -15,30 +16,65 @@ from goalmem_cli.backbones.graphrag.settings import Settings
 from goalmem_cli.backbones.structured.units import listed, number
 from goalmem_cli.records import Unit
 
+EndingAt: TypeAlias = Callable[[str], list[Unit]]
+"""Returns the relationships that a question sees of those with an end of this name, once for each such end."""
+
 SHARES: Mapping[str, float] = {"reports": 0.15, "elements": 0.35, "chunks": 0.5}
 """What share of the hits each list has, by the name that it has among a hit's ranks."""
 
 
-@dataclass(frozen=True)
-class Known:
-    """What a question may see of the graph."""
+class StoredGraph:
+    """What is stored of the graphs, looked up by members and by ends: a search reads what it is near to alone."""
 
-    entities: Sequence[Unit]
-    relationships: Sequence[Unit]
-    reports: Sequence[Unit]
-    chunks: frozenset[str]
+    def __init__(
+        self,
+        entities: Iterable[Unit],
+        relationships: Iterable[Unit],
+        reports: Iterable[Unit],
+        chunks: Iterable[Unit],
+    ) -> None:
+        """Take the units of each kind."""
+        self.entities = {unit.id: unit for unit in entities}
+        self.reports = tuple(reports)
+        self._chunks = {unit.id: unit for unit in chunks}
+        self._ending_at: dict[str, list[Unit]] = {}
+        for unit in relationships:
+            for end in listed(unit, "keys"):
+                self._ending_at.setdefault(end, []).append(unit)
+        self._reports_on: dict[str, list[Unit]] = {}
+        for unit in self.reports:
+            for member in dict.fromkeys(listed(unit, MEMBERS)):
+                self._reports_on.setdefault(member, []).append(unit)
 
+    def around(self, selected: Sequence[str], settings: Settings, sees: Callable[[Unit], bool]) -> dict[str, list[str]]:
+        """Return the lists of unit ids around the selected entities, which come nearest to the question first.
 
-def around(known: Known, selected: Sequence[str], settings: Settings) -> dict[str, list[str]]:
-    """Return the lists of unit ids around the selected entities, which come nearest to the question first."""
-    by_id = {unit.id: unit for unit in known.entities}
-    chosen = [by_id[id_] for id_ in selected if id_ in by_id]
-    relationships = list(_relationships(known.relationships, chosen, settings.relationships))
-    return {
-        "reports": _reports(known.reports, {unit.id for unit in chosen}),
-        "elements": [unit.id for unit in (*chosen, *relationships)],
-        "chunks": list(_chunks(chosen, known.relationships, known.chunks)),
-    }
+        Only units that the question `sees` count.
+        """
+        chosen = [unit for id_ in selected if (unit := self.entities.get(id_)) is not None and sees(unit)]
+        ending_at = cache(lambda end: list(filter(sees, self._ending_at.get(end, ()))))
+        relationships = _relationships(chosen, ending_at, settings.relationships)
+        return {
+            "reports": self._reports(chosen, sees),
+            "elements": [unit.id for unit in (*chosen, *relationships)],
+            "chunks": list(self._chunks_of(chosen, ending_at, sees)),
+        }
+
+    def _reports(self, chosen: Sequence[Unit], sees: Callable[[Unit], bool]) -> list[str]:
+        """Return the reports with a chosen entity, those with most first, then those that matter most."""
+        found = [unit for entity in chosen for unit in self._reports_on.get(entity.id, ())]
+        matches = Counter(unit.id for unit in found)
+        distinct = {unit.id: unit for unit in found if sees(unit)}.values()
+        return [
+            unit.id for unit in sorted(distinct, key=lambda unit: (-matches[unit.id], -number(unit, RATING), unit.id))
+        ]
+
+    def _chunks_of(self, chosen: Sequence[Unit], ending_at: EndingAt, sees: Callable[[Unit], bool]) -> Iterator[str]:
+        """Yield the chunks that tell of the chosen entities, in their order; those first that relate most of one."""
+        for entity in chosen:
+            related = Counter(chunk for each in _distinct(ending_at(name_of(entity))) for chunk in listed(each, CHUNKS))
+            chunks = [id_ for id_ in listed(entity, CHUNKS) if id_ in self._chunks and sees(self._chunks[id_])]
+            yield from sorted(chunks, key=lambda chunk: -related[chunk])
 
 
 def interleaved(lists: Mapping[str, Sequence[str]], shares: Mapping[str, float] = SHARES) -> list[str]:
@@ -53,48 +89,27 @@ def interleaved(lists: Mapping[str, Sequence[str]], shares: Mapping[str, float] 
     return list(found)
 
 
-def _reports(reports: Sequence[Unit], chosen: set[str]) -> list[str]:
-    """Return the reports with a chosen entity, those with most first, then those that matter most."""
-    matches = {report.id: len(chosen & set(listed(report, MEMBERS))) for report in reports}
-    ordered = sorted(reports, key=lambda report: (-matches[report.id], -number(report, RATING), report.id))
-    return [report.id for report in ordered if matches[report.id]]
-
-
-def _relationships(relationships: Sequence[Unit], chosen: Sequence[Unit], most: int) -> Iterator[Unit]:
+def _relationships(chosen: Sequence[Unit], ending_at: EndingAt, most: int) -> Iterator[Unit]:
     """Yield the relationships between chosen entities, then those to others, at most so many for each chosen one."""
     names = {name_of(entity) for entity in chosen}
-    degrees = Counter(end for each in relationships for end in listed(each, "keys"))
+    touching = _distinct(each for name in names for each in ending_at(name))
+    outer = Counter(end for each in touching for end in listed(each, "keys") if end not in names)
     inside: list[tuple[int, str, Unit]] = []
     outside: list[tuple[int, int, str, Unit]] = []
-    outer = Counter(
-        end
-        for each in relationships
-        for end in listed(each, "keys")
-        if set(listed(each, "keys")) & names and end not in names
-    )
-    for each in relationships:
+    for each in touching:
         ends = listed(each, "keys")
-        combined = sum(degrees[end] for end in ends)
+        combined = sum(len(ending_at(end)) for end in ends)
         if set(ends) <= names:
             inside.append((-combined, each.id, each))
-        elif set(ends) & names:
+        else:
             links = max(outer[end] for end in ends if end not in names)
             outside.append((-links, -combined, each.id, each))
     yield from (each for *_, each in sorted(inside, key=lambda row: row[:2]))
     yield from (each for *_, each in sorted(outside, key=lambda row: row[:3])[: most * len(chosen)])
 
 
-def _chunks(chosen: Sequence[Unit], relationships: Sequence[Unit], visible: frozenset[str]) -> Iterator[str]:
-    """Yield the chunks that tell of the chosen entities, in their order; those first that relate most of one."""
-    related_of: dict[str, Counter[str]] = {name_of(entity): Counter() for entity in chosen}
-    for each in relationships:
-        for end in set(listed(each, "keys")) & related_of.keys():
-            related_of[end].update(listed(each, CHUNKS))
-    for entity in chosen:
-        related = related_of[name_of(entity)]
-        yield from (
-            chunk for chunk in sorted(listed(entity, CHUNKS), key=lambda chunk: -related[chunk]) if chunk in visible
-        )
+def _distinct(units: Iterable[Unit]) -> list[Unit]:
+    return list({unit.id: unit for unit in units}.values())
 
 
 def name_of(entity: Unit) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ from goalmem_cli.backbones.structured.indexing import (
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import Kit, LoadKit
 from goalmem_cli.backbones.structured.triples import phrase_id, phrase_units, triple_edges
-from goalmem_cli.backbones.structured.units import passes
+from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.memory import OpenMemory, StructuredMemory
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Edge, Hit, Part, Query, Turn, Unit
@@ -84,8 +85,8 @@ class HippoRAG:
         with self._store.reading() as reader:
             alike = _scores(reader, query, PASSAGE, len(passages))
             near = _scores(reader, query, FACT, len(network.facts))
-        row = {fact.id: place for place, fact in enumerate(network.facts)}
-        best = [(row[id_], score) for id_, score in near.items() if id_ in row][: self._settings.linked]
+        row = network.row
+        best = list(islice(((row[id_], near[id_]) for id_ in near if id_ in row), self._settings.linked))
         kept = self._recognise(query, [network.facts[fact] for fact, _ in best]) if best else ()
         lists = {Ranking.DENSE.value: list(alike)}
         if kept:
@@ -224,4 +225,4 @@ def _scores(reader: OpenMemory, query: Query, kind: str, depth: int) -> dict[str
 
 
 def _visible(query: Query, units: Sequence[Unit]) -> Flags:
-    return np.array([passes(unit, query) for unit in units], dtype=np.bool_)
+    return np.fromiter(map(passing(query), units), np.bool_, len(units))

@@ -7,10 +7,12 @@ same are synonyms. Facts are no nodes: those that a question is linked to say at
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from goalmem_cli.backbones.hipporag.settings import Settings
 from goalmem_cli.backbones.structured.pagerank import Shares, pagerank, undirected
@@ -20,6 +22,17 @@ from goalmem_cli.records import Edge, Unit
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 _LEAST_SIGNS = 3  # letters and digits that a phrase has which looks for synonyms
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a walk goes over: its links, and in how many passages each phrase is, shape (phrases,).
+
+    `adjacency` has the phrases first, then the passages.
+    """
+
+    adjacency: sparse.csr_array
+    passages_of: Rows
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,19 @@ class Network:
     synonyms: Rows
     alike: Shares
     looks: Flags
+    _wholes: dict[Settings, Ground] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """The row of each fact by its id."""
+        return {fact.id: place for place, fact in enumerate(self.facts)}
+
+    def whole(self, settings: Settings) -> Ground:
+        """Return the graph of all passages and facts, made once."""
+        if settings not in self._wholes:
+            passages, facts = (np.ones(len(each), dtype=np.bool_) for each in (self.passages, self.facts))
+            self._wholes[settings] = _ground(self, passages, facts, settings)
+        return self._wholes[settings]
 
     @classmethod
     def from_units(
@@ -85,20 +111,28 @@ def walk(
     `visible` flags the passages and the facts that the question may see: the graph is that of these alone.
     """
     is_passage, is_fact = visible
+    is_whole = bool(is_passage.all() and is_fact.all())
+    ground = network.whole(settings) if is_whole else _ground(network, is_passage, is_fact, settings)
+    count = len(network.phrases)
+    reset = np.zeros(count + len(network.passages))
+    reset[:count] = _phrase_weights(network, linked, ground.passages_of, settings.linked)
+    reset[count:] = settings.passage_weight * likeness * is_passage
+    return pagerank(ground.adjacency, reset, settings.damping)[count:]
+
+
+def _ground(network: Network, is_passage: Flags, is_fact: Flags, settings: Settings) -> Ground:
+    """Return the graph of these passages and facts."""
     told = network.told[is_fact[network.told[:, 0]] & is_passage[network.told[:, 1]]]
     context = np.unique(np.column_stack((network.ends[told[:, 0]].ravel(), np.repeat(told[:, 1], 2))), axis=0)
     count = len(network.phrases)
-    reset = np.zeros(count + len(network.passages))
-    reset[:count] = _phrase_weights(network, linked, context, settings.linked)
-    reset[count:] = settings.passage_weight * likeness * is_passage
     ones, others, weights = _links(network, is_fact, settings)
     adjacency = undirected(
-        len(reset),
+        count + len(network.passages),
         np.concatenate((ones, context[:, 0])),
         np.concatenate((others, count + context[:, 1])),
         np.concatenate((weights, np.ones(len(context)))),
     )
-    return pagerank(adjacency, reset, settings.damping)[count:]
+    return Ground(adjacency, np.bincount(context[:, 0], minlength=count))
 
 
 def scaled(scores: Shares) -> Shares:
@@ -109,13 +143,12 @@ def scaled(scores: Shares) -> Shares:
     return (scores - least) / (most - least) if most > least else np.ones(len(scores))
 
 
-def _phrase_weights(network: Network, linked: Mapping[int, float], context: Rows, most: int) -> Shares:
+def _phrase_weights(network: Network, linked: Mapping[int, float], passages: Rows, most: int) -> Shares:
     """Return what each phrase starts with: only the `most` heaviest that linked facts name have anything.
 
-    A phrase gets the score of each fact that names it, divided by the passages that have it, so that one which all
+    A phrase gets the score of each fact that names it, divided by the `passages` that have it, so that one which all
     passages have counts for little; then the mean of these.
     """
-    passages = np.bincount(context[:, 0], minlength=len(network.phrases))
     weights, times = np.zeros(len(network.phrases)), np.zeros(len(network.phrases))
     for fact, score in linked.items():
         for phrase in set(network.ends[fact].tolist()):

@@ -16,7 +16,7 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
-from goalmem_cli.backbones.structured.units import passes
+from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory import OpenMemory, StructuredMemory
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
@@ -215,12 +215,12 @@ class MemTree:
     def _nearest(self, reader: OpenMemory, query: Query, k: int, later: Mapping[str, Sequence[Unit]]) -> list[str]:
         """Return at most k nodes that are like the query, each with what it said last by the query's time."""
         kinds = (SUMMARY,) if self._settings.beside else (LEAF, SUMMARY)
-        until = Query("", until=query.until)
+        is_said = passing(Query("", until=query.until))
         depth = _AT_FIRST * max(1, k)
         while True:
             ranked = reader.rank(query, (Ranking.DENSE,), depth, backbone=NAME, kinds=kinds)[Ranking.DENSE]
             near = [each.unit for each in ranked if each.score >= self._settings.least_cosine]
-            found = [id_ for id_ in near if not any(passes(unit, until) for unit in later.get(id_, ()))]
+            found = [id_ for id_ in near if not any(map(is_said, later.get(id_, ())))]
             if len(found) >= k or len(near) < depth:
                 return found[:k]
             depth *= _AT_FIRST

@@ -33,12 +33,13 @@ def own_hits(
 ) -> list[Hit]:
     """Return at most k hits, best first, of a backbone's own rankings of units, fused where there are several.
 
-    `own` maps names of rankings to unit ids, best first. With `is_beside` they are fused with the four rankings of
-    turns, and weigh as much together.
+    `own` maps names of rankings to unit ids, best first, of which as many count as of a ranking of turns. With
+    `is_beside` they are fused with the four rankings of turns, and weigh as much together.
 
     Raises:
         StoreError: the store cannot be read.
     """
+    own = {name: units[: max(DEPTH, k)] for name, units in own.items()}
     if is_beside:
         weight = sum(RECIPES["hybrid"].values()) / max(1, len(own))
         named = {f"{OWN}-{name}": units for name, units in own.items()}

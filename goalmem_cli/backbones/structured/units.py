@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from goalmem_cli.logic.moments import Moment, Span
@@ -87,18 +87,25 @@ def number(unit: Unit, name: str) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def passes(unit: Unit, query: Query) -> bool:
-    """Say whether a unit passes the query's filters, as a store has them: without a time, it passes none by time."""
-    if query.conversations is not None and unit.conversation not in query.conversations:
-        return False
-    if query.speakers is not None and unit.speaker not in query.speakers:
-        return False
+def passing(query: Query) -> Callable[[Unit], bool]:
+    """Return what says whether a unit passes the query's filters, as a store has them.
+
+    Without a time, a unit passes none by time.
+    """
     span = Span.between(query.since, query.until)
-    if span.since is None and span.until is None:
-        return True
-    if unit.said is None:
-        return False
-    said = Moment.from_datetime(unit.said)
-    return not (span.since is not None and span.since.is_later_than(said)) and not (
-        span.until is not None and said.is_later_than(span.until)
-    )
+
+    def passes(unit: Unit) -> bool:
+        if query.conversations is not None and unit.conversation not in query.conversations:
+            return False
+        if query.speakers is not None and unit.speaker not in query.speakers:
+            return False
+        if span.since is None and span.until is None:
+            return True
+        if unit.said is None:
+            return False
+        said = Moment.from_datetime(unit.said)
+        return not (span.since is not None and span.since.is_later_than(said)) and not (
+            span.until is not None and said.is_later_than(span.until)
+        )
+
+    return passes

@@ -95,12 +95,13 @@ class VectorSnapshot:
         if rows is None:
             scores = products(matrix, vector)
             places = best_of(scores, allowed, depth)
-            best = zip(places, scores[places], strict=True)
+            rows = np.asarray(places)
         else:
             scores = products_at(matrix, rows, vector)
             places = best_of(scores, np.ones(len(rows), dtype=bool), depth)
-            best = zip(rows[places], scores[places], strict=True)
-        return [Scored(self.ids[row].decode(errors="replace"), float(score)) for row, score in best]
+            rows = rows[places]
+        found = zip(self.ids[rows].tolist(), scores[places].tolist(), strict=True)
+        return [Scored(id_.decode(errors="replace"), score) for id_, score in found]
 
     def units(self) -> list[str]:
         """Return the unit id of every living row, a unit as often as it is there."""
