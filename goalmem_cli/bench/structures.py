@@ -8,7 +8,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import cycle, islice, product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 import numpy as np
@@ -23,9 +25,9 @@ from goalmem_cli.backbones.structured.soft_clusters import Clustering, Reducer, 
 from goalmem_cli.backbones.structured.triples import key_of, triple_attributes, triple_text
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.bench.talk import made_up_conversations
-from goalmem_cli.bench.timing import Progress, median_ms, timed, unwatched
-from goalmem_cli.errors import ModelError
-from goalmem_cli.ports import Backbone, Vectors
+from goalmem_cli.bench.timing import Progress, median_ms, run_python, timed, unwatched
+from goalmem_cli.errors import ModelError, UsageError
+from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Part, Query, Turn, Unit
 from goalmem_cli.stored import Derivation
 
@@ -36,6 +38,7 @@ _CONVERSATIONS_A_TIME = 16
 _LINKS_A_NODE = 3
 _PARTS = 40  # of which made-up graphs and rows consist
 _DIMENSION = 256
+_CLUSTERS, _COMMUNITIES = "soft clusters, ", "communities"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +84,45 @@ def _searched(name: str, store: EpisodicMemory) -> Backbone:
     return entry.build(store, _no_kit, entry.settings())
 
 
-def measure_rows(sizes: Sequence[int], *, with_umap: bool) -> Iterator[tuple[str, int, float]]:
-    """Yield what is computed, over how many rows or nodes, and the seconds that it takes."""
-    for size in sizes:
-        chance = np.random.default_rng(size)
-        centres = chance.normal(size=(_PARTS, _DIMENSION))
-        rows = centres[chance.integers(_PARTS, size=size)] + chance.normal(scale=0.5, size=(size, _DIMENSION))
-        vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-        for reducer in Reducer if with_umap else (Reducer.PCA,):
-            yield f"soft clusters, {reducer.value}", size, _clustered(vectors, reducer)
-        yield "communities", size, _linked(_links(size))
+@dataclass(frozen=True, slots=True)
+class RowFigures:
+    """What was computed over how many rows or nodes, the seconds that it took, and the memory of its whole process.
+
+    `peak_bytes` counts Python, the packages and the rows as well; it is 0 where the system does not say.
+    """
+
+    what: str
+    rows: int
+    seconds: float
+    peak_bytes: int
 
 
-def _clustered(vectors: Vectors, reducer: Reducer) -> float:
-    return timed(lambda: soft_clusters(vectors, Clustering(reducer)))
+def measure_rows(sizes: Sequence[int], *, with_umap: bool) -> Iterator[RowFigures]:
+    """Yield what clusters and communities of made-up rows take, each in a process of its own.
+
+    Raises:
+        UsageError: a package that it needs is not installed, or the process failed.
+    """
+    reducers = Reducer if with_umap else (Reducer.PCA,)
+    for size, what in product(sizes, (*(f"{_CLUSTERS}{reducer.value}" for reducer in reducers), _COMMUNITIES)):
+        with TemporaryDirectory(prefix="goalmem-bench-") as folder:
+            said = Path(folder) / "seconds"
+            ran = run_python(["-m", "goalmem_cli.bench.one_computation", what, str(size), str(said)])
+            if ran.status:
+                raise UsageError(f"{what} of {size:,} could not be computed: {ran.said}", "use smaller --rows")
+            yield RowFigures(what, size, float(said.read_text("utf-8")), ran.peak_bytes)
 
 
-def _linked(links: Sequence[Link]) -> float:
-    return timed(lambda: communities(links))
+def compute(what: str, size: int) -> float:
+    """Make rows up, or the links of nodes, and return the seconds of computing `what` of them."""
+    if what == _COMMUNITIES:
+        links = _links(size)
+        return timed(lambda: communities(links))
+    chance = np.random.default_rng(size)
+    centres = chance.normal(size=(_PARTS, _DIMENSION))
+    rows = centres[chance.integers(_PARTS, size=size)] + chance.normal(scale=0.5, size=(size, _DIMENSION))
+    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return timed(lambda: soft_clusters(vectors, Clustering(Reducer(what.removeprefix(_CLUSTERS)))))
 
 
 def _links(nodes: int) -> list[Link]:

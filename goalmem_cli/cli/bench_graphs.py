@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,10 +12,11 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.bench_speed import ascending_sizes
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.remem.memory import EpisodicMemory
+    from goalmem_cli.bench.structures import RowFigures, SearchFigures
 
 SCHEMA_VERSION = 1
 SIZES = "10000,100000"
@@ -37,10 +39,10 @@ def graphs(
     """Print how long searches of structured backbones take.
 
     Of secom, raptor, memtree, hipporag and graphrag, in milliseconds, over made-up units in stores that are gone
-    afterwards; then, in seconds, soft clusters of made-up rows and communities of made-up graphs. No model is asked.
+    afterwards; then the seconds and the memory of soft clusters of made-up rows and communities of made-up graphs, each
+    in a process of its own. No model is asked.
     """
     from goalmem_cli.bench.structures import measure_rows, measure_searches
-    from goalmem_cli.render.tables import plain_table
     from goalmem_cli.stored import Capability
     from goalmem_cli.wiring import local, open_store
 
@@ -58,22 +60,23 @@ def graphs(
                 searches.append(found)
                 run.screen.note(f"{found.backbone}, {found.units:,} units: {found.median_ms:.0f} ms")
         computed = []
-        for what, size, seconds in measure_rows(ascending_sizes(rows, "--rows", "10000"), with_umap=umap):
-            computed.append((what, size, seconds))
-            run.screen.note(f"{what} of {size:,}: {seconds:.1f} s")
+        for each in measure_rows(ascending_sizes(rows, "--rows", "10000"), with_umap=umap):
+            computed.append(each)
+            run.screen.note(f"{each.what} of {each.rows:,}: {each.seconds:.1f} s")
     if json:
-        timed = [{"what": what, "rows": size, "seconds": seconds} for what, size, seconds in computed]
-        document = {"searches": [asdict(each) for each in searches], "computed": timed}
+        document = {"searches": [asdict(each) for each in searches], "computed": [asdict(each) for each in computed]}
         run.screen.document({"schema_version": SCHEMA_VERSION, **document})
         return 0
+    _show(run, searches, computed)
+    return 0
+
+
+def _show(run: Invocation, searches: Sequence[SearchFigures], computed: Sequence[RowFigures]) -> None:
+    from goalmem_cli.render.tables import plain_table
+
     figures = ("units", "ms", "first, ms")
     lines = [(one.backbone, f"{one.units:,}", f"{one.median_ms:.0f}", f"{one.cold_ms:.0f}") for one in searches]
     run.screen.show(plain_table(("search", *figures), lines, numbers=figures))
-    run.screen.show(
-        plain_table(
-            ("computed", "rows", "s"),
-            [(what, f"{size:,}", f"{seconds:.1f}") for what, size, seconds in computed],
-            numbers=("rows", "s"),
-        )
-    )
-    return 0
+    figures = ("rows", "s", "MB")
+    lines = [(one.what, f"{one.rows:,}", f"{one.seconds:.1f}", f"{one.peak_bytes / 1e6:,.0f}") for one in computed]
+    run.screen.show(plain_table(("computed", *figures), lines, numbers=figures))

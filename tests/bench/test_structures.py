@@ -64,3 +64,4 @@ def test_searches_and_clusters_are_timed(capsys: pytest.CaptureFixture[str]) -> 
     assert [each["backbone"] for each in document["searches"]] == [name for name in names for _ in range(2)]
     assert all(each["units"] >= 50 and each["median_ms"] > 0 for each in document["searches"])
     assert [each["what"] for each in document["computed"]] == ["soft clusters, pca", "communities"]
+    assert all(each["seconds"] > 0 and each["peak_bytes"] > 1e7 for each in document["computed"])
