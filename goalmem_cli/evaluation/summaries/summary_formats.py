@@ -19,6 +19,7 @@ COLUMNS = ("dataset", "reasoner", "backbone", "queries", "model", "category", "m
 OVERALL = "all"
 
 _DIGITS = 6
+_JUDGING = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -123,4 +124,5 @@ def _judged(judged: Judged) -> dict[str, object]:
         "verdicts": judged.verdicts,
         "unscored": judged.unscored,
         "is_self_judged": judged.is_self_judged,
+        "usage": {name: getattr(judged.usage, name) for name in _JUDGING},
     }
