@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from goalmem_cli.cli import options
+from goalmem_cli.cli import agreeing, options
 from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.judging import judge_run, jury_of
@@ -64,13 +64,15 @@ Passes = Annotated[int, typer.Option("--passes", min=1, max=100, help="How often
 
 group = typer.Typer(
     cls=RunGroup,
-    help="Measure reasoners and backbones on a benchmark.\n\n`eval FILE`, `eval score RUN`, `eval merge OUT RUN...`.",
+    help="Measure reasoners and backbones on a benchmark.\n\n`eval FILE`, `eval score RUN`, `eval agree RUN LABELS`, "
+    "`eval merge OUT RUN...`.",
     context_settings=CONTEXT,
 )
 
 
 def register(app: typer.Typer) -> None:
     """Add the group to the app."""
+    agreeing.register(group)
     app.add_typer(group, name="eval")
 
 

@@ -67,5 +67,6 @@ def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
         folder.close()
     made.screen.note(
         f"judged by {judge.name}: {done.asked} asked, {done.unreadable} unreadable, {done.refused} refused and so "
-        f"settled, {done.known} known before, {done.unjudged} not for a judge"
+        f"settled, {done.known} known before, {done.unjudged} not for a judge; "
+        f"{done.usage.prompt_tokens:,} tokens read, {done.usage.completion_tokens:,} written"
     )

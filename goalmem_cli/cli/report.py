@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,19 +16,25 @@ from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.evaluation.runs.run import Run
+    from goalmem_cli.evaluation.summaries.published import Reported
     from goalmem_cli.evaluation.summaries.summary import Summary
     from goalmem_cli.render.console import Screen
+    from goalmem_cli.render.figures import Section
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a report is given: `is_json` or `is_csv` instead of tables, `html` a page, alone or beside one of them."""
+    """How a report is given: `is_json` or `is_csv` instead of tables, `html` a page, alone or beside one of them.
+
+    With `has_published` what papers report for the benchmark stands beside what was measured.
+    """
 
     is_json: bool = False
     is_csv: bool = False
     category_names: str = "official"
     baseline: str = "direct"
     html: Path | None = None
+    has_published: bool = False
 
     def __post_init__(self) -> None:
         """Refuse two forms of one output.
@@ -44,7 +50,10 @@ def register(app: typer.Typer) -> None:
     """Add the command to the app."""
     app.command(
         epilog=examples(
-            "goalmem report my-run", "goalmem report my-run other-run --html report.html", guide="measuring"
+            "goalmem report my-run",
+            "goalmem report my-run other-run --html report.html",
+            "goalmem report my-run --published",
+            guide="measuring",
         )
     )(report)
 
@@ -61,6 +70,9 @@ def report(
     baseline: Annotated[
         str, typer.Option("--baseline", metavar="NAME", help="The reasoner that the others are compared with.")
     ] = "direct",
+    published: Annotated[
+        bool, typer.Option("--published", help="Beside it what papers report for the benchmark, marked as that.")
+    ] = False,
     category_names: options.CategoryNames = "official",
     json: options.Json = False,
     csv: options.Csv = False,
@@ -71,7 +83,7 @@ def report(
     Answers, refusals, evidence, cost and search, also by category.
     A run that is not finished is reported as far as it has come.
     """
-    form = Form(json, csv, category_names, baseline, html)
+    form = Form(json, csv, category_names, baseline, html, published)
     print_report(begin(context, quiet=quiet).screen, runs, form)
     return 0
 
@@ -89,28 +101,50 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
 
     runs = [read_run(path) for path in paths]
     summaries = [summarise(run, form.baseline, CategoryNames(form.category_names)) for run in runs]
+    reported = _published(summaries) if form.has_published else None
     if form.is_json:
         from goalmem_cli.evaluation.summaries.summary_formats import document
 
-        screen.document(document(summaries))
+        screen.document(document(summaries, reported))
     elif form.is_csv:
         from goalmem_cli.evaluation.summaries.summary_formats import rows_csv
 
-        screen.answer(rows_csv(summaries).rstrip("\n"))
+        screen.answer(rows_csv(summaries, reported or ()).rstrip("\n"))
     elif form.html is None:
         from goalmem_cli.render.report import report as drawn
 
-        screen.show(drawn(summaries))
+        screen.show(drawn(summaries, _beside(summaries, reported)))
     if form.html is not None:
-        _write(form.html, summaries, runs)
+        _write(form.html, summaries, runs, reported)
         screen.note(f"{form.html} holds the report")
 
 
-def _write(path: Path, summaries: Sequence[Summary], runs: Sequence[Run]) -> None:
+def _published(summaries: Sequence[Summary]) -> list[Reported]:
+    """Return what papers report for the benchmarks of the runs."""
+    from goalmem_cli.evaluation.summaries.published import load
+    from goalmem_cli.render.published import chosen
+
+    return chosen(summaries, load())
+
+
+def _beside(
+    summaries: Sequence[Summary], reported: Sequence[Reported] | None
+) -> Callable[[list[Section]], list[Section]]:
+    """Return what puts the reported figures beside the sections of a report; where none are wanted, nothing."""
+    if reported is None:
+        return list
+    from goalmem_cli.render.published import beside
+
+    return lambda parts: beside(parts, summaries, reported)
+
+
+def _write(path: Path, summaries: Sequence[Summary], runs: Sequence[Run], reported: Sequence[Reported] | None) -> None:
     """Write the page; whoever reads it sees the old one or the new one whole."""
     from goalmem_cli.render.page import page
     from goalmem_cli.store.files import replace_file
 
     replace_file(
-        path, page(summaries, runs).encode(), hint="check permissions and space, or name another file with --html"
+        path,
+        page(summaries, runs, _beside(summaries, reported)).encode(),
+        hint="check permissions and space, or name another file with --html",
     )

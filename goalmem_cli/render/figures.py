@@ -278,13 +278,19 @@ def _judges(members: Sequence[Member]) -> Iterator[Figures]:
                 share(judged.accuracy) if judged.accuracy is not None else "",
                 str(judged.verdicts),
                 str(judged.unscored),
+                *(_tokens(judged.usage.prompt_tokens), _tokens(judged.usage.completion_tokens)),
             ),
         )
         for key, (_, row) in zip(names_of(members), members, strict=True)
         for judged in row.judged
     ]
-    table = _table("Judges", members, ("right", "verdicts", "unscored"), rows)
+    table = _table("Judges", members, ("right", "verdicts", "unscored", "tokens read", "written"), rows)
     yield Figures(table.title, (*table.keys, "judge"), table.columns, table.rows)
+
+
+def _tokens(number: int) -> str:
+    """Return how many tokens judging took; nothing where the run does not tell."""
+    return f"{number:,}" if number else ""
 
 
 def _intervals(

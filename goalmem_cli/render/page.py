@@ -6,7 +6,7 @@ parses, and the script only ever sets text. The policy lets no request leave the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -17,7 +17,7 @@ from goalmem_cli.evaluation.summaries.summary import Summary
 from goalmem_cli.records import encodable
 from goalmem_cli.render.browsing import browsing
 from goalmem_cli.render.charts import WIDTH, charts_of
-from goalmem_cli.render.figures import sections
+from goalmem_cli.render.figures import Section, sections
 from goalmem_cli.render.policy import source
 from goalmem_cli.render.text import safe
 
@@ -25,8 +25,13 @@ _FILES = Path(__file__).with_name("page_files")
 _TEMPLATE, _STYLE, _SCRIPT = "page.html.j2", "page.css", "page.js"
 
 
-def page(summaries: Sequence[Summary], runs: Sequence[Run]) -> str:
-    """Return the page of the runs, each summary beside its run; it can be written as UTF-8."""
+def page(
+    summaries: Sequence[Summary], runs: Sequence[Run], beside: Callable[[list[Section]], list[Section]] = list
+) -> str:
+    """Return the page of the runs, each summary beside its run; it can be written as UTF-8.
+
+    `beside` may add tables and notes to the sections.
+    """
     environment = Environment(
         loader=FileSystemLoader(_FILES),
         autoescape=True,
@@ -38,7 +43,7 @@ def page(summaries: Sequence[Summary], runs: Sequence[Run]) -> str:
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}  # in their own order
     style, script = ((_FILES / name).read_text(encoding="utf-8") for name in (_STYLE, _SCRIPT))
     browser = browsing(summaries, runs)
-    parts = sections(summaries)
+    parts = beside(sections(summaries))
     members = [[each for each in summaries if each.manifest.dataset == part.dataset] for part in parts]
     text = environment.get_template(_TEMPLATE).render(
         policy=_policy(style, script),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
@@ -16,9 +16,9 @@ _GAP = 2
 _LEAST_KEY = 8
 
 
-def report(summaries: Sequence[Summary]) -> RenderableType:
-    """Return everything the summaries hold, a section for each dataset."""
-    return Group(*(part for section in sections(summaries) for part in _section(section)))
+def report(summaries: Sequence[Summary], beside: Callable[[list[Section]], list[Section]] = list) -> RenderableType:
+    """Return everything the summaries hold, a section for each dataset; `beside` may add to the sections."""
+    return Group(*(part for section in beside(sections(summaries)) for part in _section(section)))
 
 
 def _section(section: Section) -> Iterator[RenderableType]:

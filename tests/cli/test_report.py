@@ -77,3 +77,26 @@ def test_a_folder_without_a_run_is_named(goalmem: Goalmem, tmp_path: Path) -> No
     outcome = goalmem("report", str(tmp_path))
     assert outcome.code == 2
     assert "holds no run" in outcome.error_lines[0]
+
+
+def test_published_figures_stand_beside_the_run_s(goalmem: Goalmem, run: str, tmp_path: Path) -> None:
+    """In the tables, the page, the JSON and the CSV, each marked as reported; without the flag nowhere."""
+    shown = goalmem("report", run, "--published").out
+    assert "Reported in papers, not measured here" in shown
+    assert "GOAL-MEM, Table 1" in shown
+    assert "Reported in papers" not in goalmem("report", run).out
+
+    made = json.loads(goalmem("report", run, "--published", "--json").out)
+    assert len(made["runs"]) == 2
+    assert {one["benchmark"] for one in made["published"]} == {"locomo"}
+    assert not any(one["is_measured"] for one in made["published"])
+    assert "published" not in json.loads(goalmem("report", run, "--json").out)
+
+    rows = list(csv.DictReader(io.StringIO(goalmem("report", run, "--published", "--csv").out)))
+    reported = [row for row in rows if row["dataset"].startswith("reported: ")]
+    assert len(reported) == len(made["published"])
+    assert {row["low"] + row["high"] + row["n"] for row in reported} == {""}
+
+    file = tmp_path / "report.html"
+    assert goalmem("report", run, "--published", "--html", str(file)).code == 0
+    assert "REMem, Table 3" in file.read_text("utf-8")

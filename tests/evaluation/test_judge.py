@@ -27,6 +27,7 @@ from goalmem_cli.evaluation.runs.judge import (
 from goalmem_cli.evaluation.runs.run import Answered, Manifest, Placed, Run, Verdict
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Profile, PromptBook
+from goalmem_cli.records import Usage
 from goalmem_cli.trace import Status, Trace
 from tests.fakes import ScriptedModel
 
@@ -109,7 +110,8 @@ def test_the_style_chooses_the_prompt(profile: Profile, style: Style, step: str)
     assert [request.step for request in model.seen] == [step]
     assert model.seen[0].system == BOOKS[profile][step].system
     rules = BOOKS[profile][step].hash
-    assert verdict == Verdict("q1", "direct", "hybrid", "big", style, 1, True, verdict.reply, "cd34", rules)
+    usage = Usage(calls=1, prompt_tokens=1, completion_tokens=1)
+    assert verdict == Verdict("q1", "direct", "hybrid", "big", style, 1, True, verdict.reply, "cd34", rules, usage)
     assert verdict.reply == ("right: the same day" if profile == "full" else "right")
 
 
@@ -285,7 +287,7 @@ def test_judging_goes_on_where_it_stopped() -> None:
 
     assert [(verdict.case, verdict.number) for verdict in kept] == [(c.id, n) for c in cases for n in (1, 2)]
     assert len(second.seen) == 3
-    assert counts == Judging(asked=3, refused=2, known=3)
+    assert counts == Judging(asked=3, refused=2, known=3, usage=Usage(3, 3, 0, 3))
     assert told == [("judge big, standard", count, 4) for count in (1, 2, 3, 4)]
     third = ScriptedModel([])
     done = {key_of(verdict) for verdict in kept}
@@ -320,7 +322,9 @@ def test_several_answers_in_a_call_are_judged_as_each_by_itself(at_once: int, pa
     )
 
     assert (kept, in_calls) == (alone, counts)
-    assert counts == Judging(asked=6 * passes, unreadable=2 * passes, refused=2 * passes, unjudged=1)
+    calls = 7 * passes  # answer 1 twice in each pass, answer 3 twice, answer 5 never; 0, 6 and 8 once
+    used = Usage(calls, calls, 0, calls)
+    assert counts == Judging(asked=6 * passes, unreadable=2 * passes, refused=2 * passes, unjudged=1, usage=used)
     assert told == list(range(2, 10))
 
 
@@ -385,7 +389,7 @@ def test_unreadable_verdicts_are_kept_and_counted() -> None:
     kept: list[Verdict] = []
     counts = judge_run(run, judge_of(ScriptedModel(["?", "?"])), 1, (), kept.append)
 
-    assert counts == Judging(asked=1, unreadable=1)
+    assert counts == Judging(asked=1, unreadable=1, usage=Usage(2, 2, 0, 2))
     assert judge_run(run, judge_of(ScriptedModel([])), 1, {key_of(kept[0])}, kept.append) == Judging(known=1)
 
 
@@ -412,3 +416,42 @@ def test_the_prompts_of_a_judge_are_known_by_hash() -> None:
     assert set(judge_of(ScriptedModel([])).hashes) == {"judge"}
     assert set(judge_of(ScriptedModel([]), format_="longmemeval").hashes) == set(steps_of("longmemeval", "standard"))
     assert len(steps_of("longmemeval", "strict")) == 5
+
+
+@pytest.mark.parametrize("profile", ["full", "compact"])
+@pytest.mark.parametrize("style", ["standard", "strict"])
+@pytest.mark.parametrize(("format_", "category"), [("locomo", "2"), *(("longmemeval", kind) for kind in TEMPLATES)])
+def test_a_judge_sees_neither_names_nor_another_answer(
+    profile: Profile, style: Style, format_: str, category: str
+) -> None:
+    """Nothing that it is asked, second tries included, has a reasoner's or backbone's name, or two of the answers."""
+    case = replace(CASE, category=category)
+    names = {"zenith-reasoner": "in spring", "quorum-reasoner": "in autumn", "third-reasoner": "on 7 May"}
+    answers = [
+        replace(answer(text, reasoner=name), backbone="vellum-backbone") for name, text in names.items()
+    ]  # fmt: skip
+    model = ScriptedModel(lambda request: "?" if not request.tail else RIGHT[profile])
+    judge = judge_of(model, style, format_, profile)
+    kept: list[Verdict] = []
+    judge_run(run_of([case], answers, format_, model="tell-tale"), judge, 2, (), kept.append, at_once=3)
+
+    assert len(model.seen) == 3 * 2 * 2
+    for request in model.seen:
+        shown = repr(request)
+        assert not [name for name in (*names, "vellum-backbone", "tell-tale") if name in shown]
+        assert sum(f'"{text}"' in request.growing + request.tail for text in names.values()) == 1
+    assert [(verdict.reasoner, verdict.is_right) for verdict in kept] == [
+        (name, True) for name in names for _ in range(2)
+    ]  # fmt: skip
+
+
+def test_the_tokens_of_judging_are_kept_with_each_verdict() -> None:
+    """Of both tries of a pass together; nothing for a refusal, or where no try came back."""
+    replies = iter([Completion("?", 100, 40, 3), Completion(RIGHT["full"], 120, 100, 9)])
+    model = ScriptedModel(lambda _: next(replies))
+    (verdict,) = marked(judge_of(model), CASE, answer("on 7 May"), [1])
+    (refused,) = marked(judge_of(ScriptedModel([])), CASE, answer(None, status=Status.UNKNOWN), [1])
+    (too_long,) = marked(judge_of(Overflowing()), CASE, answer("long"), [1])
+
+    assert verdict.usage == Usage(calls=2, prompt_tokens=220, cached_tokens=140, completion_tokens=12)
+    assert refused.usage == too_long.usage == Usage()

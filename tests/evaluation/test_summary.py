@@ -15,6 +15,8 @@ from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.evaluation.runs.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.evaluation.summaries.summary import CategoryNames, Row, Summary, accuracies, recall_at, summarise
 from goalmem_cli.evaluation.summaries.summary_formats import COLUMNS, document, harmless, rows_csv
+from goalmem_cli.records import Usage
+from goalmem_cli.render.figures import sections
 from goalmem_cli.trace import Status
 from tests.evaluation.made_runs import CASES, answered_run, backward, forward, manifest, placed, retrieved_run
 
@@ -310,3 +312,19 @@ def test_a_category_that_the_manifest_does_not_name_keeps_its_code() -> None:
     summary = summarise(run)
     assert summary.categories == {"preference": "preference"}
     assert summary.rows[0].by_category["preference"].n == 1
+
+
+def test_the_tokens_of_judging_are_summed_for_each_judge() -> None:
+    """Over all verdicts of a row and judge; in the document and in the report's table."""
+    run = answered_run()
+    used = Usage(calls=1, prompt_tokens=300, cached_tokens=200, completion_tokens=11)
+    run = replace(run, verdicts=tuple(replace(one, usage=used) for one in run.verdicts))
+    summary = summarise(run)
+    (judged,) = row_of(summary, "direct").judged
+    entry = document([summary])["runs"][0]["judges"][0]  # type: ignore[index]
+
+    assert judged.usage == Usage(6, 1800, 1200, 66)
+    assert entry["usage"] == {"calls": 6, "prompt_tokens": 1800, "cached_tokens": 1200, "completion_tokens": 66}
+    (table,) = [table for table in sections([summary])[0].tables if table.title == "Judges"]
+    assert table.columns == ("right", "verdicts", "unscored", "tokens read", "written")
+    assert [cells[-2:] for _, cells in table.rows] == [("1,800", "66"), ("2,400", "88")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from goalmem_cli.asking import read_fields
@@ -22,6 +22,7 @@ from goalmem_cli.evaluation.runs.together import complete_each
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import one_of
+from goalmem_cli.records import Usage
 
 Style: TypeAlias = Literal["standard", "strict"]
 Mark: TypeAlias = tuple[bool | None, str]
@@ -59,7 +60,7 @@ class Judging:
 
     `asked` were asked of the model, and `unreadable` of them stayed without a mark; `refused` were settled without
     asking, since nothing was answered; `known` were there before. `unjudged` counts the answers that get no verdict:
-    to questions without a gold answer, or that only a refusal answers rightly.
+    to questions without a gold answer, or that only a refusal answers rightly. `usage` is what asking took.
     """
 
     asked: int = 0
@@ -67,6 +68,7 @@ class Judging:
     refused: int = 0
     known: int = 0
     unjudged: int = 0
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,12 @@ class Judge:
     def _marked(self, paper: Paper, marking: _Marking) -> list[Verdict]:
         rules = self._prompts[marking.step].hash
         return [
-            replace(self._verdict(paper.answered, number, *marking.marks[number]), weights=self.digest, rules=rules)
+            replace(
+                self._verdict(paper.answered, number, *marking.marks[number]),
+                weights=self.digest,
+                rules=rules,
+                usage=marking.usage[number],
+            )
             for number in paper.numbers
         ]
 
@@ -212,6 +219,7 @@ class _Marking:
         self.step = step
         self.texts = texts
         self.marks: dict[int, Mark] = dict.fromkeys(numbers, (None, ""))
+        self.usage: dict[int, Usage] = dict.fromkeys(numbers, Usage())
         self.open_passes = list(numbers)
 
     def take(self, requests: Sequence[Request], reply: Sequence[Completion] | ContextOverflow) -> None:
@@ -220,6 +228,8 @@ class _Marking:
             self.marks |= dict.fromkeys(self.open_passes, (None, reply.message))
             self.open_passes = []
             return
+        for number, each in zip(self.open_passes, reply, strict=True):
+            self.usage[number] += Usage(1, each.prompt_tokens, each.cached_tokens, each.completion_tokens)
         read = map(_read, requests, reply)
         self.marks |= dict(zip(self.open_passes, read, strict=True))
         self.open_passes = [number for number in self.open_passes if self.marks[number][0] is None]
@@ -261,7 +271,8 @@ def judge_run(
     refused = sum(verdict.reply == REFUSED for verdict in made)
     unreadable = sum(verdict.is_right is None for verdict in made)
     known = passes * len(papers) - len(made)
-    return Judging(len(made) - refused, unreadable, refused, known, len(run.answered) - len(wanted))
+    usage = sum((verdict.usage for verdict in made), Usage())
+    return Judging(len(made) - refused, unreadable, refused, known, len(run.answered) - len(wanted), usage)
 
 
 def is_self_judged(run: Run, judge_name: str, judge_digest: str = "") -> bool:

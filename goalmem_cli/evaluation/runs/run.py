@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from goalmem_cli.evaluation.cases import Case
+from goalmem_cli.records import Usage
 from goalmem_cli.trace import Trace
 
 AT_ONCE = "parallel"
@@ -84,7 +85,8 @@ class Verdict:
     """What a judge said of one answer in one pass (from 1): right, wrong, or None where its reply was unreadable.
 
     `prompt` is the judge's prompt (``standard``, ``strict``), `judge` the name of its model, `weights` the model's
-    digest and `rules` the hash of the prompt's text; both are blank where nothing was asked.
+    digest and `rules` the hash of the prompt's text; both are blank where nothing was asked. `usage` is what asking
+    took, with the second try where there was one; its seconds are not told, since many answers share a call.
     """
 
     case: str
@@ -97,6 +99,7 @@ class Verdict:
     reply: str = ""
     weights: str = ""
     rules: str = ""
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from goalmem_cli.evaluation.queries import QueryKind
 from goalmem_cli.evaluation.runs.judge import is_self_judged
 from goalmem_cli.evaluation.runs.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
 from goalmem_cli.evaluation.summaries.scores import score
+from goalmem_cli.records import Usage
 from goalmem_cli.trace import Status
 
 ANSWERS = (
@@ -63,7 +64,8 @@ class Judged:
     """What one judge said with one prompt of a row's answers.
 
     `accuracy` is over the questions with a verdict that could be read, None where there is none; `verdicts` counts all
-    and `unscored` those that could not be read.
+    and `unscored` those that could not be read. `usage` is what all of them took; runs of before that was recorded
+    have none.
     """
 
     judge: str
@@ -72,6 +74,7 @@ class Judged:
     verdicts: int
     unscored: int
     is_self_judged: bool
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +359,7 @@ def _judged(run: Run, verdicts: Sequence[Verdict]) -> tuple[Judged, ...]:
             len(members),
             sum(verdict.is_right is None for verdict in members),
             is_self_judged(run, judge, next((verdict.weights for verdict in members if verdict.weights), "")),
+            sum((verdict.usage for verdict in members), Usage()),
         )
         for (judge, prompt), members in groups.items()
     )

@@ -5,29 +5,41 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from goalmem_cli.documents import plain
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.summaries.summary import Judged, Row, Summary
+
+if TYPE_CHECKING:  # it loads YAML and every reader
+    from goalmem_cli.evaluation.summaries.published import Reported
 
 SCHEMA_VERSION = 1
 COLUMNS = ("dataset", "reasoner", "backbone", "queries", "model", "category", "metric", "mean", "low", "high", "n")
 OVERALL = "all"
 
 _DIGITS = 6
+_JUDGING = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def document(summaries: Sequence[Summary]) -> dict[str, object]:
-    """Return the summaries as the JSON document of `eval --json` and `report --json`: an entry for every row."""
+def document(summaries: Sequence[Summary], reported: Sequence[Reported] | None = None) -> dict[str, object]:
+    """Return the summaries as the JSON document of `eval --json` and `report --json`: an entry for every row.
+
+    What papers report stands apart, where it is wanted.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
         "runs": [_entry(summary, row) for summary in summaries for row in summary.rows],
+        **({} if reported is None else {"published": [plain(one) | {"is_measured": False} for one in reported]}),
     }
 
 
-def rows_csv(summaries: Sequence[Summary]) -> str:
-    """Return the summaries as CSV, one figure a line; text that a spreadsheet would run as a formula is quoted."""
+def rows_csv(summaries: Sequence[Summary], reported: Sequence[Reported] = ()) -> str:
+    """Return the summaries as CSV, one figure a line; text that a spreadsheet would run as a formula is quoted.
+
+    What papers report has its paper and table for a dataset, and no interval.
+    """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -37,6 +49,9 @@ def rows_csv(summaries: Sequence[Summary]) -> str:
             for category, metric, figure in _figures(summary, row):
                 texts = (*named, category, metric)
                 writer.writerow([*map(harmless, texts), *_numbers(figure), figure.n])
+    for one in reported:
+        named = (f"reported: {one.source}", one.method, one.backbone or "", "", one.model)
+        writer.writerow([*map(harmless, (*named, one.category or OVERALL, one.metric)), one.value, "", "", ""])
     return file.getvalue()
 
 
@@ -109,4 +124,5 @@ def _judged(judged: Judged) -> dict[str, object]:
         "verdicts": judged.verdicts,
         "unscored": judged.unscored,
         "is_self_judged": judged.is_self_judged,
+        "usage": {name: getattr(judged.usage, name) for name in _JUDGING},
     }
