@@ -64,7 +64,8 @@ class Settings:
     """Everything a command can be told.
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
-    leave the choice to the model, and so does `planning`; `strict` None refuses the inferences of a small model only;
+    leave the choice to the model, and so does `planning`; `strict` None refuses the inferences of a small model only.
+    Without `checks` goal-mem takes a model's groundings as they are, and the trace says so.
     `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
     a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
     bundled model has. `backbones` is what structured backbones are told, by name; each checks its own when it is
@@ -92,6 +93,7 @@ class Settings:
     certainty: int = 15
     budget: int = 60
     strict: bool | None = None
+    checks: bool = True
     prompts: Path | None = None
     parallel: int = 8
     timeout: int = 300
@@ -155,6 +157,15 @@ def load_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -
     merged.update(variables)
     merged.update(typed)
     return Settings(**{**merged, "store": store}, address=address)
+
+
+def setting_in_words(key: str, text: str, where: str) -> Any:
+    """Return the value of a setting that is written as text; `where` says, in an error, who wrote it.
+
+    Raises:
+        UsageError: the text is no such value.
+    """
+    return _value(key, repr(key), text, _Source(where, None, is_text=True))
 
 
 def _from_file(path: Path, forbidden: str | None = None) -> dict[str, Any]:

@@ -282,7 +282,8 @@ class Trace:
     version 1 does not say. Every other reasoner leaves `actions`, and `stopped` for what ended them. `check` is the
     last check of an answer, where it ran; `may_be_more` says that a list is surely not complete. `certainty`, from 0
     to 1, is which share of answers like this one is right, None where that is not known. `calculations` are those that
-    the answer was computed by.
+    the answer was computed by. `is_unchecked` says that the engine's checks were off, so that bindings are the model's
+    word alone.
     """
 
     status: Status
@@ -309,6 +310,7 @@ class Trace:
     may_be_more: bool = False
     certainty: float | None = None
     calculations: tuple[Calculation, ...] = ()
+    is_unchecked: bool = False
 
 
 def as_document(trace: Trace) -> dict[str, object]:

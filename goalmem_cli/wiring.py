@@ -281,6 +281,7 @@ def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, obser
         budget=settings.budget,
         certainty=Limits().certainty if settings.certainty else 0.0,
         max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
+        checks=settings.checks,
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
     return (GoalMemSeen if planning == SEEN else GoalMem)(

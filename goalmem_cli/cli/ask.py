@@ -281,7 +281,7 @@ def show(
     """
     from goalmem_cli.reasoners.certainty import doubt_in_words
     from goalmem_cli.render.nodes import BRIEF, FULL
-    from goalmem_cli.render.tree import proof_tree, reason_line
+    from goalmem_cli.render.tree import UNCHECKED, proof_tree, reason_line
     from goalmem_cli.trace import as_document
 
     if is_traced:
@@ -292,6 +292,8 @@ def show(
         for note in trace.notes if trace.actions and not is_traced else ():  # such as what was left out
             run.screen.note(note)
         run.screen.answer(one_line(trace.answer))
+        if trace.is_unchecked:
+            run.screen.note(f"unchecked: {UNCHECKED}")
         if trace.may_be_more:
             run.screen.note("there may be more")
         if doubt := doubt_in_words(trace.certainty):

@@ -31,6 +31,9 @@ from goalmem_cli.trace import (
     Unresolved,
 )  # fmt: skip
 
+UNCHECKED = "the engine's checks were off: the bindings are the model's word alone"
+"""What is said of an answer whose bindings nobody checked."""
+
 _GUIDES = "dim"
 _STATE_STYLES = {
     "grounded": "green",
@@ -70,6 +73,8 @@ def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
     outcome = tree.add(_outcome(trace))
     if trace.actions:
         _add_evidence(outcome, trace, detail)
+    if trace.is_unchecked:
+        tree.add(labelled("unchecked", UNCHECKED, "yellow"))
     for note in (*trace.notes, *(["there may be more"] if trace.may_be_more else [])):
         tree.add(labelled("note", note))
     tree.add(Text(usage_line(trace.usage), style="dim"))

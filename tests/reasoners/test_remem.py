@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem.backbone import Remem as Memory
+from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import JsonShape, LanguageModel, Reasoner, Request
@@ -219,6 +220,23 @@ def _tools(request: Request) -> set[str]:
         "gist": {"find_gist_contexts"}, "finish": {"output_answer"},
     }  # fmt: skip
     return {name for rule in rules for name in names[rule]}
+
+
+@both_profiles
+@pytest.mark.parametrize(("off", "left"), [("lexical_retrieve", "semantic"), ("semantic_retrieve", "lexical")])
+def test_a_tool_that_is_off_cannot_be_called(store: Store, book: PromptBook, off: str, left: str) -> None:
+    """The shape of the reply does not have it, and a reply that has is not usable."""
+    without = Memory(store, lambda: pytest.fail("the model was loaded"), Settings(**{off: False}))
+    called = says(tool=off, query="Momoco")
+    asked = ask(
+        without, called, says(tool=f"{left}_retrieve", query="Momoco"), finishes("2", "(Tom, visited"), book=book
+    )
+    shape = asked.model.seen[0].shape
+    written = json.dumps(shape.schema) if isinstance(shape, JsonShape) else shape.grammar
+
+    assert off.split("_")[0] not in written
+    assert left in written
+    assert asked.calls == [f"{left}_retrieve(query: Momoco)"]
 
 
 @both_profiles

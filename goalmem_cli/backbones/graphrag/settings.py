@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from goalmem_cli.backbones.structured.settings import LEAST
+from goalmem_cli.backbones.structured.settings import LEAST, SEARCHING
 
 
 class Way(StrEnum):
@@ -33,9 +33,9 @@ class Settings:
     report_tokens: int = 8000
     max_size: int = 10
     largest_only: bool = True
-    way: Way = Way.LOCAL
-    entities: int = 10
-    oversampled: int = 2
-    relationships: int = 10
+    way: Way = field(default=Way.LOCAL, metadata=SEARCHING)
+    entities: int = field(default=10, metadata=SEARCHING)
+    oversampled: int = field(default=2, metadata=SEARCHING)
+    relationships: int = field(default=10, metadata=SEARCHING)
     level: int = field(default=2, metadata={LEAST: 0})
-    beside: bool = False
+    beside: bool = field(default=False, metadata=SEARCHING)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 class Retrieved(StrEnum):
@@ -26,10 +28,10 @@ class Settings:
 
     unit: Retrieved = Retrieved.PASSAGE
     tokens: int = 1200
-    linked: int = 5
-    passage_weight: float = 0.05
-    damping: float = 0.5
+    linked: int = field(default=5, metadata=SEARCHING)
+    passage_weight: float = field(default=0.05, metadata=SEARCHING)
+    damping: float = field(default=0.5, metadata=SEARCHING)
     least_cosine: float = 0.8
     neighbours: int = 100
-    doubled: bool = True
-    beside: bool = False
+    doubled: bool = field(default=True, metadata=SEARCHING)
+    beside: bool = field(default=False, metadata=SEARCHING)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,6 @@ class Settings:
     threshold: float = 0.4
     rate: float = 0.5
     depth: int = 32
-    least_cosine: float = 0.2
-    read_letters: int = 10000
-    beside: bool = False
+    least_cosine: float = field(default=0.2, metadata=SEARCHING)
+    read_letters: int = field(default=10000, metadata=SEARCHING)
+    beside: bool = field(default=False, metadata=SEARCHING)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from goalmem_cli.backbones.structured.settings import SEARCHING
 from goalmem_cli.backbones.structured.soft_clusters import Reducer
 
 
@@ -42,7 +43,7 @@ class Settings:
     components: int = 50
     membership: float = 0.1
     cluster_tokens: int = 3500
-    way: Way = Way.COLLAPSED
-    read_tokens: int = 3500
-    of_layer: int = 5
-    beside: bool = False
+    way: Way = field(default=Way.COLLAPSED, metadata=SEARCHING)
+    read_tokens: int = field(default=3500, metadata=SEARCHING)
+    of_layer: int = field(default=5, metadata=SEARCHING)
+    beside: bool = field(default=False, metadata=SEARCHING)

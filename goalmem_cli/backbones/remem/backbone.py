@@ -12,7 +12,7 @@ from goalmem_cli.backbones.remem.graph import LINKS, fact_unit, gist_unit, phras
 from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.remem.settings import Settings
 from goalmem_cli.backbones.remem.times import disagreements
-from goalmem_cli.backbones.remem.tools import Call, Found, run
+from goalmem_cli.backbones.remem.tools import Call, Found, Tool, kinds_of, run
 from goalmem_cli.backbones.structured.alike import similarity_edges
 from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
 from goalmem_cli.backbones.structured.indexing import (
@@ -68,7 +68,7 @@ class Remem:
         with self._store.reading() as reader:
             own = {
                 f"{kind}-{name}": units
-                for kind in (GIST, FACT)
+                for kind in kinds_of(self._settings)
                 for name, units in ranked_units(reader, query, NAME, (kind,)).items()
             }
             return hits_beside_turns(reader, query, k, own, dict.fromkeys(own, WEIGHT))
@@ -80,7 +80,12 @@ class Remem:
             StoreError: the store cannot be read.
         """
         with self._store.reading() as reader:
-            return run(reader, scope, call, self._settings.top)
+            return run(reader, scope, call, self._settings)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that are on offer, where there is something to use them on."""
+        return tuple(tool for tool in Tool if getattr(self._settings, tool.value))
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.

@@ -1,17 +1,38 @@
-"""What `remem` can be told."""
+"""What `remem` can be told: the paper's numbers, and which parts of the graph and which tools are used."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The paper's two numbers (REMem section 4.4).
+    """The paper's two numbers (REMem section 4.4), and what its ablations leave out (Table 5).
 
     `least_cosine` is how near to one another two gists are that get a synonymy edge, `top` how many gists, and how many
-    facts, a tool gives.
+    facts, a tool gives. Without `gists`, `facts` or `synonymy` nothing of that kind is found, though it is indexed. The
+    others are the tools by their names in the paper; one that is off is not offered to the reasoner.
     """
 
     least_cosine: float = 0.8
-    top: int = 10
+    top: int = field(default=10, metadata=SEARCHING)
+    gists: bool = field(default=True, metadata=SEARCHING)
+    facts: bool = field(default=True, metadata=SEARCHING)
+    synonymy: bool = field(default=True, metadata=SEARCHING)
+    semantic_retrieve: bool = field(default=True, metadata=SEARCHING)
+    lexical_retrieve: bool = field(default=True, metadata=SEARCHING)
+    find_gist_contexts: bool = field(default=True, metadata=SEARCHING)
+    find_entity_contexts: bool = field(default=True, metadata=SEARCHING)
+
+    def __post_init__(self) -> None:
+        """Refuse what leaves nothing to find, or nothing to begin with.
+
+        Raises:
+            ValueError: neither gists nor facts, or neither of the tools that retrieve, are left.
+        """
+        if not (self.gists or self.facts):
+            raise ValueError("without gists and facts nothing is left")
+        if not (self.semantic_retrieve or self.lexical_retrieve):
+            raise ValueError("one of semantic_retrieve and lexical_retrieve has to stay: every question begins with it")

@@ -23,6 +23,7 @@ from goalmem_cli.store.looking.episodes import ANY_TIME, FACT, GIST, Counts, Ord
 from goalmem_cli.stored import Ranking, Scored
 
 TOP = Settings().top
+KINDS = (GIST, FACT)
 _DEPTH = 200
 _TIME_ADDED = re.compile(r"\([^()]*\d{4}[^()]*\)")
 _FEW = 20  # among so few, most words stand in most
@@ -89,18 +90,27 @@ class Call:
     aggregation: Aggregation | None = None
 
 
-def run(reader: OpenEpisodes, scope: Query, call: Call, top: int = TOP) -> Found:
-    """Return what the tool gives that is called.
+def kinds_of(settings: Settings) -> tuple[str, ...]:
+    """Return the kinds of units that are found: gists, facts, or both."""
+    return (*((GIST,) if settings.gists else ()), *((FACT,) if settings.facts else ()))
+
+
+def run(reader: OpenEpisodes, scope: Query, call: Call, settings: Settings | None = None) -> Found:
+    """Return what the tool gives that is called, of the kinds of units and edges that the settings leave.
 
     Raises:
         As the tool.
     """
+    told = settings or Settings()
+    top, kinds = told.top, kinds_of(told)
     if call.tool is Tool.SEMANTIC_RETRIEVE:
-        return semantic_retrieve(reader, scope, call.query, call.times, top, call.offset)
+        return semantic_retrieve(reader, scope, call.query, call.times, top, call.offset, kinds)
     if call.tool is Tool.LEXICAL_RETRIEVE:
-        return lexical_retrieve(reader, scope, call.query, call.times, top, call.offset)
+        return lexical_retrieve(reader, scope, call.query, call.times, top, call.offset, kinds)
     if call.tool is Tool.FIND_GIST_CONTEXTS:
-        return find_gist_contexts(reader, scope, call.gist, call.times, top, call.offset)
+        return find_gist_contexts(reader, scope, call.gist, call.times, top, call.offset, told)
+    if not told.facts:
+        return Found()
     return find_entity_contexts(
         reader, scope, subject=call.subject, predicate=call.predicate, object=call.object, times=call.times,
         limit=call.limit, ordering=call.ordering, offset=call.offset, aggregation=call.aggregation, top=top,
@@ -108,7 +118,13 @@ def run(reader: OpenEpisodes, scope: Query, call: Call, top: int = TOP) -> Found
 
 
 def semantic_retrieve(
-    reader: OpenEpisodes, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP, offset: int = 0
+    reader: OpenEpisodes,
+    scope: Query,
+    query: str,
+    times: Times = ANY_TIME,
+    top: int = TOP,
+    offset: int = 0,
+    kinds: Sequence[str] = KINDS,
 ) -> Found:
     """Return the gists and the facts whose vectors are nearest to the query's, of those whose times may pass.
 
@@ -123,11 +139,17 @@ def semantic_retrieve(
         all_of_it = depth if times.is_open else max(_DEPTH, reader.episodes(NAME).count_of(kind))
         return reader.rank(asked, [Ranking.DENSE], all_of_it, backbone=NAME, kinds=(kind,))[Ranking.DENSE]
 
-    return _page(reader, asked, {kind: ranked(kind) for kind in (GIST, FACT)}, Ranking.DENSE, times, top, offset)
+    return _page(reader, asked, {kind: ranked(kind) for kind in kinds}, Ranking.DENSE, times, top, offset)
 
 
 def lexical_retrieve(
-    reader: OpenEpisodes, scope: Query, query: str, times: Times = ANY_TIME, top: int = TOP, offset: int = 0
+    reader: OpenEpisodes,
+    scope: Query,
+    query: str,
+    times: Times = ANY_TIME,
+    top: int = TOP,
+    offset: int = 0,
+    kinds: Sequence[str] = KINDS,
 ) -> Found:
     """Return the gists and the facts that share most with the query's words, of those whose times may pass.
 
@@ -143,7 +165,7 @@ def lexical_retrieve(
     having: dict[str, int] = dict.fromkeys(terms, 0)
     ranked: dict[str, list[Scored]] = {}
     number = 0
-    for kind in (GIST, FACT):
+    for kind in kinds:
         of_kind = len(episodes.within(scope, kind, ANY_TIME))
         number += of_kind
         scores: dict[str, float] = {}
@@ -165,17 +187,26 @@ def lexical_retrieve(
 
 
 def find_gist_contexts(
-    reader: OpenEpisodes, scope: Query, gist: str, times: Times = ANY_TIME, top: int = TOP, offset: int = 0
+    reader: OpenEpisodes,
+    scope: Query,
+    gist: str,
+    times: Times = ANY_TIME,
+    top: int = TOP,
+    offset: int = 0,
+    settings: Settings | None = None,
 ) -> Found:
     """Return the gists that say nearly what this one says, and the facts about what it is about; `gist` is a unit's id.
+
+    `settings` may leave out the facts, or the gists with the synonymy edges that lead to them.
 
     Raises:
         StoreError: the store cannot be read.
     """
     episodes = reader.episodes(NAME)
     most = 2 * top + 1
-    near = episodes.gists_near(scope, gist, times, most, offset)
-    beside = episodes.facts_beside(scope, gist, times, most, offset)
+    told = settings or Settings()
+    near = episodes.gists_near(scope, gist, times, most, offset) if told.synonymy and told.gists else []
+    beside = episodes.facts_beside(scope, gist, times, most, offset) if told.facts else []
     facts = _hits(reader, beside[:top])
     gists = _telling_more(_hits(reader, near), facts)[:top]
     return Found(gists, facts, following=offset + top if max(len(near), len(beside)) > top else None)
@@ -251,8 +282,8 @@ def _page(
         kind: _scored_hits(reader, scored[offset : offset + 2 * top], ranking, offset)
         for kind, scored in passing.items()
     }
-    facts = given[FACT][:top]
-    gists = _telling_more(given[GIST], facts)[:top]
+    facts = given.get(FACT, ())[:top]
+    gists = _telling_more(given.get(GIST, ()), facts)[:top]
     is_cut = max(map(len, passing.values())) > offset + top
     return Found(gists, facts, following=offset + top if is_cut else None)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 class Way(StrEnum):
@@ -42,4 +44,4 @@ class Settings:
     exchange: int = 2
     rate: float = 1.0
     retriever: Retriever = Retriever.DENSE
-    beside: bool = False
+    beside: bool = field(default=False, metadata=SEARCHING)

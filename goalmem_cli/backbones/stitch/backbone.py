@@ -77,7 +77,8 @@ class Stitch:
             StoreError: the store cannot be read.
         """
         intents = self._intents(query.conversations)
-        known = {facet: tuple(sorted(counts)) for facet, counts in inventory_counts(intents.values()).items() if counts}
+        counted = inventory_counts(intents.values())
+        known = {facet: tuple(sorted(counted[facet])) for facet in self._facets if counted[facet]}
         chosen = self._choose(query, known) if known else {}
         with self._store.reading() as reader:
             return WAYS[self._settings.way](reader, query, k, intents, chosen)
@@ -126,6 +127,13 @@ class Stitch:
         for facet in Facet:
             nodes, edges = label_nodes(snippets, intents, facet)
             self._store.shared(NAME, facet.value, nodes, edges, links=[facet.value])
+
+    @property
+    def _facets(self) -> list[Facet]:
+        """The kinds of label that retrieval goes by."""
+        told = self._settings
+        goes = {Facet.SCOPE: told.by_scope, Facet.EVENT: told.by_event, Facet.ENTITY: told.by_entity}
+        return [facet for facet, is_used in goes.items() if is_used]
 
     def _intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
         """Return the intents of the conversations' snippets, read again only where the store has changed since."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 class Way(StrEnum):
@@ -22,6 +24,10 @@ class Settings:
     merged, of at most `merged` a kind. A scope is told with the last `history` turns and at most `scopes` known ones in
     view, an event type from the `candidates` that are most alike to the turn, references from at most `aligned` earlier
     notes, entity types among at most `types` known ones. `way` is how retrieval goes by labels.
+
+    What the ablations of Table 2 leave out: without `by_scope`, `by_event` or `by_entity` retrieval goes by the other
+    kinds of label alone, though all are found; without `coreference` a note is made of its turn alone, and no reference
+    is resolved from earlier ones.
     """
 
     window: int = 50
@@ -33,4 +39,8 @@ class Settings:
     aligned: int = 8
     types: int = 40
     merged: int = 60
-    way: Way = Way.WEIGHTED
+    way: Way = field(default=Way.WEIGHTED, metadata=SEARCHING)
+    by_scope: bool = field(default=True, metadata=SEARCHING)
+    by_event: bool = field(default=True, metadata=SEARCHING)
+    by_entity: bool = field(default=True, metadata=SEARCHING)
+    coreference: bool = True

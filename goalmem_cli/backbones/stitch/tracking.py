@@ -110,15 +110,16 @@ class Reader:
         event = _value(replies[1], f"the event type of {turn.label}", problems) or ""
         intent = Intent(state.reused(scope, Facet.SCOPE), state.reused(event, Facet.EVENT))
         types = self.near(turn.text, state.vocabulary[Facet.ENTITY], settings.types)
-        earlier = state.aligned(intent.scope, intent.event, settings.aligned)
-        summary = state.summaries.get(intent.scope, "")
+        is_led = settings.coreference
+        earlier = state.aligned(intent.scope, intent.event, settings.aligned) if is_led else []
+        summary = state.summaries.get(intent.scope, "") if is_led else ""
         replies = yield [self.steps.note(turn, intent.scope, intent.event, summary, earlier, types)]
         noted: Noted | None = _value(replies[0], f"the note of {turn.label}", problems)
         noted = noted or Noted(in_one_line(turn.text), "", ())
         named = dict.fromkeys(state.reused(label, Facet.ENTITY) for label in noted.entity_types)
         intent = replace(intent, entity_types=tuple(named))
         state.saw(turn, intent, noted.note)
-        return [snippet_unit(turn, noted.note, intent, noted.resolved)]
+        return [snippet_unit(turn, noted.note, intent, noted.resolved if is_led else "")]
 
     def _summaries(self, state: State, before: int, problems: list[str]) -> Track:
         """Bring the summaries of the window's scopes up to date; one that fails stays as it was."""

@@ -14,6 +14,9 @@ T = TypeVar("T")
 LEAST = "least"
 """In the metadata of a field that is a whole number: the least that it may be, where that is not 1."""
 
+SEARCHING: Mapping[str, bool] = {"searching": True}
+"""The metadata of a field that only says how what is indexed is searched: its values share one index."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoSettings:
@@ -42,6 +45,12 @@ def settings_from(backbone: str, kind: type[T], given: Mapping[str, Any]) -> T:
         )
     except (TypeError, ValueError) as error:
         raise UsageError(f"backbones: {backbone}: {error}", "give another value, or leave it out") from error
+
+
+def indexing_settings(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is given of the settings that decide what is indexed, and not only how it is searched."""
+    searching = {slot.name for slot in fields(kind) if "searching" in slot.metadata}
+    return {name: value for name, value in given.items() if name not in searching}
 
 
 def _checked(name: str, kind: Any, value: Any, least: int) -> Any:

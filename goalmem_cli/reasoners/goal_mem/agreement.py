@@ -64,6 +64,33 @@ def surest(
     return replace(ruling, rejected=(*refused, *ruling.rejected), undecided=tuple(undecided))
 
 
+def as_proposed(
+    candidates: Sequence[Grounded], ranks: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
+) -> Ruling:
+    """Return the ruling that checks nothing: each subgoal has the grounding of the highest rank, else the first.
+
+    Where a variable asks for all that hold, all count. Of values that differ the first known stays; a value that only
+    one of the subgoals gives counts too. A grounding goes before a contradiction.
+    """
+    taken: list[Grounded] = []
+    order = sorted(range(len(candidates)), key=lambda place: (-ranks[place], place))
+    for candidate in (candidates[place] for place in order):
+        is_list = bool(bench.starred & candidate.bindings.keys())
+        if is_list or candidate.subgoal not in {item.subgoal for item in taken}:
+            taken.append(candidate)
+    bindings = _plain_bindings(taken, bench)
+    best = _value_supports((*bench.earlier, *taken), bench)
+    standing = [_settled(item, bindings, best, bench) for item in taken]
+    for name in bench.starred:
+        items = [*bench.earlier, *standing]
+        said = dict.fromkeys(value for item in items for value in item.bindings.get(name, ()))
+        if values := _common(name, items, bench) or tuple(said):
+            bindings[name] = values
+    grounded = {item.subgoal for item in taken}
+    denied = tuple(item for item in contradicted if item.subgoal not in grounded)
+    return Ruling(tuple(standing), (), denied, Substitution(bindings, bench.starred & bindings.keys()))
+
+
 _Verdicts = tuple[list[Grounded], list[Rejected], list[tuple[str, str]]]
 
 

@@ -177,6 +177,7 @@ class AttemptRun:
             is_closed=not self._plan.answer_variables,
             is_current=self._plan.is_current,
             is_strict=self._is_strict,
+            is_unchecked=not self._limits.checks,
         )
 
     def _ending(self, step: Step, depth: int, has_new: bool) -> Ending | None:

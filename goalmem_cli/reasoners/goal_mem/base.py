@@ -19,7 +19,7 @@ NAME = "goal-mem"
 
 
 class Engine(ABC):
-    """Answers a question by backward chaining over a backbone; every binding of an answer was checked."""
+    """Answers a question by backward chaining over a backbone; every binding of an answer was checked, unless told."""
 
     planning: ClassVar[str]
     """Whether a plan is made with the first facts in view, or before any is seen (Algorithm 1)."""
@@ -63,6 +63,7 @@ class Engine(ABC):
             prompts=self._prompts.hashes,
             adapter=self._adapter,
             planning=self.planning,
+            is_unchecked=not self._limits.checks,
         )
         trace = self._proved(question, blank)
         return replace(trace, usage=replace(trace.usage, seconds=perf_counter() - started))

@@ -25,7 +25,7 @@ from goalmem_cli.logic.checks import (
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import content_words, normalise, stem, words
-from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, supports, surest
+from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Proposal, Ruling
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.trace import Contradicted, Grounded, Rejected
@@ -33,6 +33,9 @@ from goalmem_cli.trace import Contradicted, Grounded, Rejected
 BRIDGED = "bridged: "
 """What a note on a grounding opens with where no cited fact names a constant of its subgoal."""
 
+
+UNCHECKED = "unchecked: the model's word alone"
+"""The note on a grounding that was taken without checks."""
 
 LEFT_OUT = "left out: it is part of another value, or not quite what is asked for"
 """Why a value is not in the answer that the model itself calls minor."""
@@ -55,7 +58,9 @@ def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
         else:
             candidates.append(_grounded(proposal, bench))
             ranks.append(_rank(proposal))
-    if any(rank is not None for rank in ranks) and not bench.is_current:
+    if bench.is_unchecked:
+        ruling = as_proposed(candidates, [rank or 0.0 for rank in ranks], contradicted, bench)
+    elif any(rank is not None for rank in ranks) and not bench.is_current:
         ruling = surest(candidates, [-math.inf if rank is None else rank for rank in ranks], contradicted, bench)
     else:
         ruling = agree(candidates, contradicted, bench)
@@ -77,6 +82,8 @@ def _misfit(proposal: Proposal, bench: Bench) -> str:
         return f"{missing[0]} is not among the facts"
     if proposal.is_minor:
         return LEFT_OUT
+    if bench.is_unchecked:
+        return "" if proposal.is_contradiction and bench.is_closed else _unbound(proposal, bench)
     if proposal.is_contradiction:
         return _foreign_anchor(proposal, bench) if bench.is_closed else f"{', '.join(proposal.facts)} says otherwise"
     return _unbound(proposal, bench) or _wrong_type(proposal, bench) or _foreign_anchor(proposal, bench)
@@ -90,7 +97,8 @@ def _unbound(proposal: Proposal, bench: Bench) -> str:
             return f"{variable} is not bound"
         if any(not normalise(value) for value in values):
             return f"{variable} is bound to nothing"
-        if len(values) > 1 and variable.name not in bench.starred and not _all_same(values, bench):
+        is_one = bench.is_unchecked or variable.name in bench.starred or len(values) < 2
+        if not is_one and not _all_same(values, bench):
             return f"{variable} is bound to different values: {', '.join(values)}"
     return ""
 
@@ -177,6 +185,6 @@ def _grounded(proposal: Proposal, bench: Bench) -> Grounded:
         if check.verdict is Anchor.BRIDGED and constant.value in own
     ]
     certainty = [] if proposal.certainty is None else [f"{proposal.certainty:.0%} certain"]
-    notes = (*bridges, *certainty)
+    notes = (UNCHECKED, *certainty) if bench.is_unchecked else (*bridges, *certainty)
     blank = Grounded(proposal.subgoal, proposal.facts, bindings, {}, notes, proposal.certainty)
     return replace(blank, support=supports(blank, bench))

@@ -21,7 +21,7 @@ class Limits:
 
     `certainty` is what a grounding needs at least, from 0 to 1, where that is estimated: with the compact prompts. What
     an answer needs is another number (`reasoners.certainty`). On 100 questions of conversations that the adapter was
-    trained on, answers are best at 0.15.
+    trained on, answers are best at 0.15. Without `checks` the engine takes what a model proposes as it is.
     """
 
     max_breadth: int = 3
@@ -30,6 +30,7 @@ class Limits:
     budget: int = 60
     max_fact_tokens: int = 3000
     certainty: float = 0.15
+    checks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Bench:
 
     `question` is its text; `subgoals` are all of the attempt's, by number; `facts` those that were shown; `earlier`
     the groundings accepted before; `people` the speakers of the conversations in sight; `same` the pairs that a model
-    judged equal.
+    judged equal. Where it `is_unchecked`, proposals are taken as they are, if they can be read at all.
     """
 
     question: str
@@ -120,6 +121,7 @@ class Bench:
     is_closed: bool = False
     is_current: bool = False
     is_strict: bool = False
+    is_unchecked: bool = False
 
     @property
     def starred(self) -> frozenset[str]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,7 +29,10 @@ RECOLLECTION, REASONING = 3, 5
 
 
 class Memory(Protocol):
-    """What the tools explore: the backbone `remem`."""
+    """What the tools explore: the backbone `remem`; `tools` are those on offer."""
+
+    @property
+    def tools(self) -> Sequence[Tool]: ...
 
     def explore(self, scope: Query, call: Call) -> Found:
         """Return what the tool gives that is called.
@@ -78,7 +81,7 @@ class Remem:
         gists: dict[str, str] = {}
         history: list[Observed] = []
         for step in range(self._steps):
-            move = _next_move(inquiry, history, gists, self._steps - step + 1)
+            move = _next_move(inquiry, history, gists, self._steps - step + 1, self._memory.tools)
             if move is None and not history:
                 return inquiry.conclude(None, Stop.UNUSABLE_REPLY)  # memory was never asked: not unknown, but failed
             if move is None:
@@ -90,7 +93,7 @@ class Remem:
         if not inquiry.pool:
             return inquiry.read(Stop.LIMIT)
         inquiry.note(f"it did not finish within {self._steps} steps: it had to answer from what it observed")
-        last = _next_move(inquiry, history, gists, 1, only=(FINISH,))
+        last = _next_move(inquiry, history, gists, 1)
         return inquiry.conclude(last.finish if last is not None else None, Stop.LIMIT)
 
     def _observe(self, inquiry: Inquiry, thought: str, call: Call, gists: dict[str, str], more: int) -> Observed:
@@ -137,11 +140,14 @@ def _next_move(
     history: Sequence[Observed],
     gists: Mapping[str, str],
     left: int,
-    only: Sequence[str] | None = None,
+    known: Collection[Tool] = (),
 ) -> Move | None:
-    """Return the model's next move, with `left` of them to come, the answer included; None where none was usable."""
+    """Return the model's next move, with `left` of them to come, the answer included; None where none was usable.
+
+    `known` are the tools there are; without any it has to answer.
+    """
     numbers = [fact.number for fact in inquiry.pool]
-    tools = list(only or _offered(bool(gists), bool(numbers)))
+    tools = list(_offered(bool(gists), bool(numbers), known) if known else (FINISH,))
     choices = {"tools": tools, "gists": list(gists) or [""], "facts": numbers or [""]}  # an enumeration needs a value
 
     def read(fields: Fields) -> Move:
@@ -153,11 +159,11 @@ def _next_move(
     return inquiry.ask(REMEM, read, choices, steps=history, left=left)
 
 
-def _offered(has_gists: bool, has_facts: bool) -> tuple[str, ...]:
-    """Return the tools that there is something to use on: what they name has to have been seen."""
-    contexts = (Tool.FIND_GIST_CONTEXTS.value,) if has_gists else ()
-    others = (Tool.FIND_ENTITY_CONTEXTS.value, FINISH) if has_facts else ()
-    return (Tool.SEMANTIC_RETRIEVE.value, Tool.LEXICAL_RETRIEVE.value, *contexts, *others)
+def _offered(has_gists: bool, has_facts: bool, known: Collection[Tool]) -> tuple[str, ...]:
+    """Return the tools, of the known, that there is something to use on: what they name has to have been seen."""
+    useless = {Tool.FIND_GIST_CONTEXTS: not has_gists, Tool.FIND_ENTITY_CONTEXTS: not has_facts}
+    usable = (tool.value for tool in Tool if tool in known and not useless.get(tool, False))
+    return (*usable, *((FINISH,) if has_facts else ()))
 
 
 def _named(call: Call, gists: Mapping[str, str]) -> str:

@@ -105,7 +105,8 @@ class AttemptRun:
         return self._board.undecided if self._board is not None and not self._board.is_settled else ()
 
     def _begin(self, plan: Decomposition) -> Board:
-        self._board = Board(self._terms.question, plan, is_strict=self._terms.is_strict)
+        terms = self._terms
+        self._board = Board(terms.question, plan, is_strict=terms.is_strict, is_unchecked=not terms.limits.checks)
         self._terms.observer.started(self._breadth, str(plan.goal), list(map(str, plan.subgoals)))
         return self._board
 

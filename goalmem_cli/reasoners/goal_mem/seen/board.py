@@ -42,7 +42,7 @@ class Taken:
 class Board:
     """One plan on its way. Subgoals are numbered from 0: the plan's, then the antecedents in the order they came."""
 
-    def __init__(self, question: Question, plan: Decomposition, *, is_strict: bool) -> None:
+    def __init__(self, question: Question, plan: Decomposition, *, is_strict: bool, is_unchecked: bool = False) -> None:
         self.plan = plan
         self.atoms: list[Atom] = list(plan.subgoals)
         self.denials = Denials()
@@ -51,6 +51,7 @@ class Board:
         self.rejected: tuple[Rejected, ...] = ()
         self._question = question
         self._is_strict = is_strict
+        self._is_unchecked = is_unchecked
         self._roots = len(plan.subgoals)
         self._serves: dict[int, int] = {}
         self._dropped: set[int] = set()
@@ -370,6 +371,7 @@ class Board:
             is_closed=self.is_closed,
             is_current=self.plan.is_current,
             is_strict=self._is_strict,
+            is_unchecked=self._is_unchecked,
         )
 
     def _rests_on(self, item: Grounded, bound: Bindings) -> bool:
