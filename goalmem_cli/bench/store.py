@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -86,17 +86,35 @@ class SizeFigures:
     search: SearchCost
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a memory that is measured lies: as `--store` takes it, and the folder that its files are in.
+
+    `let_go` makes a memory that one process at a time has open free for the next one.
+    """
+
+    name: str
+    files: Path
+    let_go: Callable[[], None] = lambda: None
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> Place:
+        """Return the place of a store in a folder."""
+        return cls(str(folder), folder)
+
+
 def measure_sizes(
     store: Memory,
     embedder: Embedder,
     sizes: Sequence[int],
     *,
+    place: Place | None = None,
     rounds: int = 15,
     report: Progress = unwatched,
 ) -> Iterator[SizeFigures]:
     """Grow an empty store to each of the sizes, in turns, and yield what was measured there.
 
-    The sizes ascend; `report` hears how many turns are stored.
+    The sizes ascend; `place` is where it lies, if not in its own folder; `report` hears how many turns are stored.
 
     Raises:
         StoreError, ModelError: the store or its embedder cannot be used.
@@ -110,7 +128,7 @@ def measure_sizes(
             ingest,
             measure_embedder(embedder, min(size, _TEXTS), seed=seed),
             measure_retrieval(store, rounds=rounds),
-            measure_search(store.path),
+            measure_search(place or Place.of_folder(store.path)),
         )
 
 
@@ -172,20 +190,21 @@ def measure_retrieval(store: Memory, *, rounds: int = 15) -> RetrievalSpeed:
         )
 
 
-def measure_search(store: Path, *, rounds: int = 3) -> SearchCost:
-    """Run `goalmem search` on the store, each time as a process of its own.
+def measure_search(place: Place, *, rounds: int = 3) -> SearchCost:
+    """Run `goalmem search` on the memory at a place, each time as a process of its own.
 
     Raises:
         StoreError: the search failed.
     """
     times, peaks = [], []
+    place.let_go()
     for question in made_up_questions(rounds):
-        ran = run_python(["-m", "goalmem_cli", "search", question, "--store", str(store)])
+        ran = run_python(["-m", "goalmem_cli", "search", question, "--store", place.name])
         if ran.status not in _DONE:
             raise StoreError(
-                f"the search ended with {ran.status}: {ran.said}", f"goalmem stores verify --store {store}"
+                f"the search ended with {ran.status}: {ran.said}", f"goalmem stores verify --store {place.name}"
             )
         times.append(ran.seconds)
         peaks.append(ran.peak_bytes)
-    size = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
+    size = sum(path.stat().st_size for path in place.files.rglob("*") if path.is_file())
     return SearchCost(statistics.median(times), max(peaks), size)

@@ -22,6 +22,7 @@ from goalmem_cli.errors import UsageError
 if TYPE_CHECKING:
     from goalmem_cli.bench.proofs import GoldQuestion
     from goalmem_cli.bench.recording import RecordedQuestion
+    from goalmem_cli.bench.store import Place, SizeFigures
     from goalmem_cli.bench.ways import Weights
     from goalmem_cli.cli.speed_tables import Table
     from goalmem_cli.evaluation.cases import Dataset
@@ -70,6 +71,9 @@ def speed(
         Literal["full", "compact"] | None,
         typer.Option(help="Whose prompts the calls have: large models' or small ones' [default: the model's]."),
     ] = None,
+    milvus: Annotated[
+        bool, typer.Option("--milvus", help="Measure an embedded Milvus beside the store, of the same turns.")
+    ] = False,
     model: options.Model = None,
     adapter: options.Adapter = None,
     threads: options.Threads = None,
@@ -103,6 +107,7 @@ def speed(
             ascending_sizes(units, "--units", SIZES),
             profile,
             is_document=json,
+            has_milvus=milvus,
         )
         names = listed(only, "--only") or tuple(bench.sections)
         if odd := [name for name in names if name not in bench.sections]:
@@ -141,6 +146,7 @@ class SpeedBench:
         profile: Profile | None,
         *,
         is_document: bool,
+        has_milvus: bool = False,
     ) -> None:
         self._run = run
         self._screen = run.screen
@@ -150,6 +156,7 @@ class SpeedBench:
         self._sizes = sizes
         self._profile = profile
         self._is_document = is_document
+        self._has_milvus = has_milvus
 
     @property
     def sections(self) -> Mapping[str, Callable[[], object]]:
@@ -271,19 +278,40 @@ class SpeedBench:
         from goalmem_cli.cli.speed_tables import store_document, store_table
         from goalmem_cli.wiring import DEFAULT_EMBEDDER, open_store
 
-        settings, factories = (
-            replace(self._run.settings, store=self._folder / "made-up", address=None),
-            self._run.factories,
-        )
-        store = open_store(settings, factories, self._screen.note)
-        embedder = factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
-        measured = []
+        run, memories = self._run, self._made_up()
+        embedder = run.factories.embedder(run.settings.embedder or DEFAULT_EMBEDDER)
+        measured: dict[str, list[SizeFigures]] = {name: [] for name in memories}
         with self._screen.counting("turns of made-up talk") as reach:
-            for figures in measure_sizes(store, embedder, self._sizes, report=reach):
-                measured.append(figures)
-                self._screen.note(f"{figures.units:,} units: {figures.retrieval.whole_ms:.0f} ms a retrieval")
-        self._show(store_table(measured))
-        return [store_document(figures) for figures in measured]
+            growing = [
+                measure_sizes(
+                    open_store(settings, run.factories, self._screen.note), embedder, self._sizes, place=place,
+                    report=reach,
+                )
+                for settings, place in memories.values()
+            ]  # fmt: skip
+            for each in zip(*growing, strict=True):
+                for name, figures in zip(memories, each, strict=True):
+                    measured[name].append(figures)
+                    self._screen.note(f"{name}, {figures.units:,} units: {figures.retrieval.whole_ms:.0f} ms a search")
+        for name, sizes in measured.items():
+            self._show(store_table(sizes, name))
+        return [{"memory": name} | store_document(figures) for name, sizes in measured.items() for figures in sizes]
+
+    def _made_up(self) -> dict[str, tuple[Settings, Place]]:
+        """The memories that are measured, by name: their settings, and where they lie."""
+        from goalmem_cli.bench.store import Place
+
+        folder = self._folder / "made-up"
+        settings = replace(self._run.settings, store=folder, address=None)
+        memories = {"store": (settings, Place.of_folder(folder))}
+        if self._has_milvus:
+            from goalmem_cli.addresses import MilvusAddress
+            from goalmem_cli.milvus.engine import close_embedded
+
+            address = MilvusAddress(path=self._folder / "milvus")
+            place = Place(str(address), self._folder / "milvus", close_embedded)
+            memories["milvus"] = (replace(settings, store=self._folder / "beside", address=address), place)
+        return memories
 
     @cached_property
     def _weights(self) -> Weights:

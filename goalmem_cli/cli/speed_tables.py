@@ -164,8 +164,8 @@ def model_table(speeds: Sequence[ModelSpeed]) -> Table:
     return Table(("weights", "threads", "batch", "flash", "prompt t/s", "written t/s", "8 at once"), rows)
 
 
-def store_table(sizes: Sequence[SizeFigures]) -> Table:
-    """Return what was measured at each size, a size a column."""
+def store_table(sizes: Sequence[SizeFigures], name: str = "store") -> Table:
+    """Return what was measured at each size of the memory of that name, a size a column."""
     rows = {
         "ingest, turns/s": [f"{each.ingest.turns_per_second:,.0f}" for each in sizes],
         "embedder, texts/s": [f"{each.texts_per_second:,.0f}" for each in sizes],
@@ -179,8 +179,8 @@ def store_table(sizes: Sequence[SizeFigures]) -> Table:
         "its memory, MB": [f"{each.search.peak_bytes / MEGABYTE:,.0f}" for each in sizes],
         "files, MB": [f"{each.search.file_bytes / MEGABYTE:,.0f}" for each in sizes],
     }
-    columns = ("store", *(f"{each.units:,}" for each in sizes))
-    return Table(columns, [[name, *cells] for name, cells in rows.items()])
+    columns = (name, *(f"{each.units:,}" for each in sizes))
+    return Table(columns, [[row, *cells] for row, cells in rows.items()])
 
 
 def store_document(figures: SizeFigures) -> Document:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.bench.store import measure_embedder, measure_ingest, measure_search, measure_sizes
+from goalmem_cli.bench.store import Place, measure_embedder, measure_ingest, measure_search, measure_sizes
 from goalmem_cli.bench.talk import TURNS_A_CONVERSATION, made_up_conversations, made_up_questions
 from goalmem_cli.errors import StoreError
 from goalmem_cli.models.embedding.embedders import load_embedder
@@ -79,4 +79,4 @@ def test_the_embedder_is_measured_on_so_many_texts() -> None:
 def test_a_search_that_fails_is_no_measurement(tmp_path: Path) -> None:
     """Where there is no store, the search's own error is told."""
     with pytest.raises(StoreError, match="ended with 3: error: there is no memory"):
-        measure_search(tmp_path, rounds=1)
+        measure_search(Place.of_folder(tmp_path), rounds=1)

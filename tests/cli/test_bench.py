@@ -138,6 +138,18 @@ def test_bench_speed_shows_tables(goalmem: Goalmem) -> None:
     assert figures["queries_per_second"] > 0
 
 
+@pytest.mark.slow
+def test_bench_speed_measures_milvus_beside_the_store(goalmem: Goalmem) -> None:
+    """Both grow to the same sizes in one run, and each is searched by a process of its own."""
+    outcome = goalmem("bench", "speed", "--only", "store", "--milvus", "--units", "100,200", "--json")
+    assert outcome.code == 0, outcome.err
+    figures = json.loads(outcome.out)["store"]
+    sizes = [(each["memory"], each["units"], each["ingest"]["turns"]) for each in figures]
+    assert sizes == [("store", 100, 100), ("store", 200, 100), ("milvus", 100, 100), ("milvus", 200, 100)]
+    assert all(each["search"]["file_bytes"] > 10_000 for each in figures)
+    assert all(each["search"]["seconds"] > 0 for each in figures)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
