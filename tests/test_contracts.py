@@ -18,7 +18,7 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.bench.gold_structure import GoldModel, GoldStructure
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory import Memory
-from goalmem_cli.milvus.engine import close_embedded
+from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.memory import MilvusMemory
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.embedding.embedders import load_embedder

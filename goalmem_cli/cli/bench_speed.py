@@ -306,7 +306,7 @@ class SpeedBench:
         memories = {"store": (settings, Place.of_folder(folder))}
         if self._has_milvus:
             from goalmem_cli.addresses import MilvusAddress
-            from goalmem_cli.milvus.engine import close_embedded
+            from goalmem_cli.milvus.embedded import close_embedded
 
             address = MilvusAddress(path=self._folder / "milvus")
             place = Place(str(address), self._folder / "milvus", close_embedded)

@@ -89,10 +89,10 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
     for problem in problems:
         run.screen.report(problem)
     if problems:
-        raise StoreError(
-            f"{run.settings.place}: {counted(len(problems), 'problem')}",
-            "`goalmem stores rebuild` writes the indexes anew",
-        )
+        hint = "`goalmem stores rebuild` writes the indexes anew"
+        if run.settings.address is not None:
+            hint = "`goalmem forget NAME`, then `goalmem ingest` its file again"
+        raise StoreError(f"{run.settings.place}: {counted(len(problems), 'problem')}", hint)
     run.screen.report(f"{run.settings.place}: sound")
     return 0
 

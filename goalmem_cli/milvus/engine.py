@@ -7,29 +7,26 @@ writing them once.
 
 from __future__ import annotations
 
-import atexit
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
-from threading import Lock
+from contextlib import contextmanager
 from typing import Any
 
 from goalmem_cli.addresses import MilvusAddress
-from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
+from goalmem_cli.errors import StoreDamaged, StoreError
+from goalmem_cli.milvus import embedded
 from goalmem_cli.milvus.rows import Row
 from goalmem_cli.milvus.schema import FIELDS, ID, MOST_BYTES, TALK, Collection, Kind
 
 HINT_SERVER = "look whether the server is up, and whether the address and the token are right"
+HINT_FULL = "give the server more room, or `goalmem forget` some of it; then run the same command again"
+HINT_SCHEMA = "name another database, or remove that collection yourself if nobody needs it"
 _SECONDS = 30.0
 _TRIES = 4
 _PAUSE = 0.2
-_POLL = 0.1
-_BATCH = 1_000
-_PAGE = 2_000
+_BATCH, _BATCH_BYTES = 1_000, 8_000_000
+_PAGE, _PAGE_OF_DOCUMENTS = 2_000, 500
 _KEYS_AT_ONCE = 2_000
 _KEY_LENGTH = 32
 _MOST_SOURCES = 4_096
@@ -38,6 +35,8 @@ _INDEXES = {True: ("FLAT", {}), False: ("HNSW", {"M": 32, "efConstruction": 360}
 _CALM = {"grpc.keepalive_time_ms": 600_000}  # a server takes more frequent signs of life for an attack
 _BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
 _FOR_NOW = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "retry timeout", "rate limit", "not ready")
+_FULL = ("quota exceeded", "limit exceeded", "deny to write", "no space left")
+_NOT_LOADED = ("not loaded", "call load()")
 
 
 class Engine:
@@ -54,6 +53,7 @@ class Engine:
         self._announce = announce
         self._patience = patience
         self._client: Any = None
+        self._uri = ""
         self._loaded: set[Collection] = set()
 
     @property
@@ -64,7 +64,7 @@ class Engine:
             StoreError: the database cannot be used.
         """
         path = self._address.path
-        if self._client is None and path is not None and not path.exists():
+        if path is not None and not embedded.is_open(path) and not embedded.is_there(path):
             return False
         return bool(self._ask("has_collection", Collection.META.value))
 
@@ -77,7 +77,7 @@ class Engine:
         for collection in (Collection.TALKS, Collection.SAID, Collection.UNITS, Collection.META):
             if not self._ask("has_collection", collection.value):
                 self._make(collection, dimension)
-            self._load(collection)
+            self._check(collection, dimension)
 
     def rows(self, collection: Collection, condition: str, fields: Sequence[str]) -> Iterator[Row]:
         """Yield the rows that fulfil the condition, a page at a time, each with the fields and its id.
@@ -85,18 +85,19 @@ class Engine:
         Raises:
             StoreError: the database cannot be used.
         """
-        self._load(collection)
+        page = _PAGE_OF_DOCUMENTS if "document" in fields else _PAGE
         named = {"filter": condition or f'{ID} != ""', "output_fields": [ID, *fields]}
-        first = self._ask("query", collection.value, limit=_PAGE, **named)
-        if len(first) < _PAGE:  # an iterator over pages costs several calls before its first row
-            yield from map(dict, first)
+        first = self._of(collection, "query", limit=page, **named)
+        if len(first) < page:  # an iterator over pages costs several calls before its first row
+            yield from self._whole(first, fields)
             return
-        pages = self._ask("query_iterator", collection.value, batch_size=_PAGE, **named)
-        try:
-            while page := self._again(pages.next):
-                yield from page
-        finally:
-            pages.close()
+        with self._held():
+            pages = self._of(collection, "query_iterator", batch_size=page, **named)
+            try:
+                while rows := self._again(pages.next):
+                    yield from self._whole(rows, fields)
+            finally:
+                pages.close()
 
     def rows_of(
         self, collection: Collection, field: str, values: Sequence[str] | Sequence[int], fields: Sequence[str]
@@ -112,9 +113,9 @@ class Engine:
         Raises:
             StoreError: the database cannot be used.
         """
-        self._load(collection)
-        found = self._ask("query", collection.value, filter=condition, output_fields=["count(*)"])
-        return int(found[0]["count(*)"])
+        found = self._of(collection, "query", filter=condition, output_fields=["count(*)"])
+        (row,) = self._whole(found, ["count(*)"])
+        return int(row["count(*)"])
 
     def search(
         self, field: str, asked: str | list[float], condition: str, depth: int, fields: Sequence[str]
@@ -124,15 +125,16 @@ class Engine:
         Raises:
             StoreError: the database cannot be used.
         """
-        self._load(Collection.UNITS)
         is_dense = not isinstance(asked, str)
         told = {"metric_type": "IP", "params": self._breadth(depth)} if is_dense else {"metric_type": "BM25"}
-        (found,) = self._ask(
-            "search", Collection.UNITS.value, data=[asked], anns_field=field if is_dense else _sparse(field),
+        found = self._of(
+            Collection.UNITS, "search", data=[asked], anns_field=field if is_dense else _sparse(field),
             filter=condition, limit=depth, output_fields=[ID, *fields], search_params=told,
         )  # fmt: skip
+        hits = [hit for each in found for hit in each]
+        rows = self._whole([{ID: hit["id"], **hit["entity"]} for hit in hits], fields)
         # milvus-lite gives BM25 as a distance, so that the nearest is the lowest
-        return [({ID: hit["id"], **hit["entity"]}, abs(float(hit["distance"]))) for hit in found]
+        return [(row, abs(float(hit["distance"]))) for row, hit in zip(rows, hits, strict=True)]
 
     def put(self, collection: Collection, rows: Sequence[Row]) -> None:
         """Write the rows, each in place of the one with its id.
@@ -140,11 +142,10 @@ class Engine:
         Raises:
             StoreError: the database cannot be used.
         """
-        self._load(collection)
         is_bare = not any(field.kind is Kind.VECTOR for field in FIELDS[collection])
-        for start in range(0, len(rows), _BATCH):
-            batch = [{**row, _PLACEHOLDER: [0.0, 1.0]} if is_bare else row for row in rows[start : start + _BATCH]]
-            taken = int(self._ask("upsert", collection.value, batch)["upsert_count"])
+        for batch in _batches(rows):
+            told = [{**row, _PLACEHOLDER: [0.0, 1.0]} if is_bare else row for row in batch]
+            taken = int(self._of(collection, "upsert", told)["upsert_count"])
             if taken != len(batch):
                 raise StoreError(f"{self._address}: {taken} of {len(batch)} rows were taken", HINT_SERVER)
 
@@ -154,9 +155,8 @@ class Engine:
         Raises:
             StoreError: the database cannot be used.
         """
-        self._load(collection)
         for start in range(0, len(ids), _KEYS_AT_ONCE):
-            self._ask("delete", collection.value, ids=list(ids[start : start + _KEYS_AT_ONCE]))
+            self._of(collection, "delete", ids=list(ids[start : start + _KEYS_AT_ONCE]))
 
     def flush(self, *collections: Collection) -> None:
         """Wait until what was written and deleted is safe.
@@ -177,7 +177,7 @@ class Engine:
             self._ask("compact", collection.value)
 
     def remove(self) -> None:
-        """Delete the memory's collections, and an embedded database as a whole; the collection that tells goes last.
+        """Delete the memory's collections, and an embedded database in which no others are; what tells goes last.
 
         Raises:
             StoreError: the database cannot be used.
@@ -187,7 +187,7 @@ class Engine:
         self._loaded.clear()
         if self._address.path is not None:
             self.close()
-            rmtree(self._address.path, ignore_errors=True)
+            embedded.delete(self._address.path)
 
     def size(self) -> int:
         """Return how many bytes an embedded database takes on disk; 0 where a server keeps that to itself."""
@@ -196,16 +196,32 @@ class Engine:
 
     def close(self) -> None:
         """Let go of the database; the next use opens it again."""
-        if self._client is not None:
-            self._client.close()
-        self._client = None
-        self._loaded.clear()
+        self._leave()
         if self._address.path is not None:
-            _Embedded.close(self._address.path)
+            embedded.close(self._address.path)
+
+    def _of(self, collection: Collection, method: str, *args: object, **told: object) -> Any:
+        """Return what the method of the client gives for a collection, which is loaded first; raises as `_again`."""
+        name = collection.value
+
+        def act() -> Any:
+            with self._held() as client:
+                if collection not in self._loaded:
+                    client.load_collection(name, timeout=self._patience)
+                    self._loaded.add(collection)
+                    self._check(collection)
+                return getattr(client, method)(name, *args, timeout=self._patience, **told)
+
+        return self._again(act)
 
     def _ask(self, method: str, *args: object, **told: object) -> Any:
         """Return what the method of the client gives; raises as `_again`."""
-        return self._again(lambda: getattr(self._open(), method)(*args, timeout=self._patience, **told))
+
+        def act() -> Any:
+            with self._held() as client:
+                return getattr(client, method)(*args, timeout=self._patience, **told)
+
+        return self._again(act)
 
     def _again(self, act: Callable[[], Any]) -> Any:
         """Return what `act` gives, trying again a few times where the trouble may pass.
@@ -227,27 +243,78 @@ class Engine:
             except (MilvusException, RpcError) as error:
                 told = error.message if isinstance(error, MilvusException) else f"{error.code()}: {error.details()}"
                 reason = " ".join(str(told).split())
-                if not left or not any(sign.lower() in reason.lower() for sign in _FOR_NOW):
-                    raise StoreError(f"{self._address}: {reason[:300]}", HINT_SERVER) from error
+                is_full, is_unloaded = (_says(reason, signs) for signs in (_FULL, _NOT_LOADED))
+                if not left or is_full or not (is_unloaded or _says(reason, _FOR_NOW)):
+                    hint = HINT_FULL if is_full else HINT_SERVER
+                    raise StoreError(f"{self._address}: {reason[:300]}", hint) from error
+                if is_unloaded:  # the server was started anew meanwhile
+                    self._loaded.clear()
+            except (LookupError, AttributeError) as error:  # pymilvus reads what is not there
+                raise StoreError(f"{self._address} answered in part: {error!r}"[:300], HINT_SERVER) from error
             time.sleep(pause)
             pause *= 2
         raise AssertionError("the last try returns or raises")
 
-    def _open(self) -> Any:
-        if self._client is None:
+    def _whole(self, rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[Row]:
+        """Return the rows that the engine gave.
+
+        Raises:
+            StoreError: one lacks a field that it was asked for.
+        """
+        for row in rows:
+            if missing := [field for field in fields if field not in row]:
+                raise StoreError(f"{self._address} answered in part: a row without {missing[0]}", HINT_SERVER)
+        return [dict(row) for row in rows]
+
+    @contextmanager
+    def _held(self) -> Iterator[Any]:
+        """Yield the client of the database, which stays open until the block ends."""
+        path = self._address.path
+        if path is None:
+            yield self._client_of(self._address.uri)
+            return
+        with embedded.used(path, self._announce, self._patience) as uri:
+            yield self._client_of(uri)
+
+    def _client_of(self, uri: str) -> Any:
+        if self._client is None or self._uri != uri:
             from pymilvus import MilvusClient
 
+            self._leave()
             logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # what goes wrong is an error of ours
-            path = self._address.path
-            uri = self._address.uri if path is None else _Embedded.open(path, self._announce, self._patience)
-            token, database = (self._token, self._address.database) if path is None else ("", "")
+            is_embedded = self._address.path is not None
+            token, database = ("", "") if is_embedded else (self._token, self._address.database)
             self._client = MilvusClient(uri, token=token, db_name=database, timeout=self._patience, grpc_options=_CALM)
+            self._uri = uri
         return self._client
 
-    def _load(self, collection: Collection) -> None:
-        if collection not in self._loaded:
-            self._ask("load_collection", collection.value)
-            self._loaded.add(collection)
+    def _leave(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        self._client = None
+        self._loaded.clear()
+
+    def _check(self, collection: Collection, dimension: int | None = None) -> None:
+        """Check that a collection of ours has our fields.
+
+        Raises:
+            StoreDamaged: it has others, or vectors of another dimension.
+        """
+        found = {
+            field["name"]: field.get("params", {}).get("dim")
+            for field in self._ask("describe_collection", collection.value)["fields"]
+        }
+        wanted = {field.name: field.kind for field in FIELDS[collection]}
+        ours = {ID, *wanted, *(_sparse(name) for name, kind in wanted.items() if kind is Kind.WORDS)}
+        if Kind.VECTOR not in wanted.values():
+            ours.add(_PLACEHOLDER)
+        if odd := sorted(ours ^ found.keys()):
+            raise StoreDamaged(f"{self._address}: {collection} has another schema: {odd[0]}", HINT_SCHEMA)
+        sizes = {int(found[name]) for name, kind in wanted.items() if kind is Kind.VECTOR}
+        if dimension is not None and sizes - {dimension}:
+            raise StoreDamaged(
+                f"{self._address}: {collection} is for vectors of {min(sizes)} numbers, not {dimension}", HINT_SCHEMA
+            )
 
     def _make(self, collection: Collection, dimension: int) -> None:
         from pymilvus import DataType, Function, FunctionType, MilvusClient
@@ -302,80 +369,20 @@ def _sparse(field: str) -> str:
     return f"{field}_sparse"
 
 
-class _Embedded:
-    """The embedded databases that this process has open, each served to its clients over a socket of the user's own."""
-
-    _opened: dict[Path, tuple[Any, Any, str]] = {}  # noqa: RUF012 - there is one such table in a process
-    _lock = Lock()
-
-    @classmethod
-    def open(cls, path: Path, announce: Callable[[str], None], patience: float) -> str:
-        """Return the address of the database's socket, waiting while another process has the database open.
-
-        Raises:
-            StoreLocked: it still has after the patience.
-            StoreError: there is something else, or milvus-lite is not installed.
-        """
-        place = path.absolute()
-        with cls._lock:
-            if place not in cls._opened:
-                cls._opened[place] = cls._serve(place, announce, patience)
-            return cls._opened[place][2]
-
-    @classmethod
-    def close(cls, path: Path) -> None:
-        """Close the database, if it is open."""
-        with cls._lock:
-            found = cls._opened.pop(path.absolute(), None)
-        if found is not None:
-            server, database, uri = found
-            server.stop(grace=2).wait()
-            database.close()
-            rmtree(Path(uri.removeprefix("unix:")).parent, ignore_errors=True)
-
-    @classmethod
-    def close_all(cls) -> None:
-        """Close every database, as the process ends."""
-        for path in list(cls._opened):
-            cls.close(path)
-
-    @staticmethod
-    def _serve(path: Path, announce: Callable[[str], None], patience: float) -> tuple[Any, Any, str]:
-        try:
-            from milvus_lite.adapter.grpc.server import start_server_in_thread
-            from milvus_lite.exceptions import DataDirLockedError, MilvusLiteError
-        except ModuleNotFoundError as error:
-            raise StoreError(
-                "milvus-lite, which an embedded memory in Milvus needs, is not installed",
-                "pip install 'goalmem[milvus]'",
-            ) from error
-        deadline, has_announced = time.monotonic() + patience, False
-        folder = mkdtemp(prefix="goalmem-")  # for this user alone: whoever may open the socket may read the memory
-        with ExitStack() as left:
-            left.callback(rmtree, folder, ignore_errors=True)
-            while True:
-                try:
-                    server, database, _ = start_server_in_thread(str(path), host=f"unix:{folder}/socket", port=0)
-                except DataDirLockedError as error:
-                    if time.monotonic() >= deadline:
-                        raise StoreLocked(
-                            f"{path} is open in another process",
-                            "wait for it, or run `milvus-lite server` for several processes at a time",
-                        ) from error
-                except (MilvusLiteError, OSError, ValueError) as error:
-                    raise StoreDamaged(f"{path} is no database of Milvus: {error}", "name another path") from error
-                else:
-                    left.pop_all()
-                    return server, database, f"unix:{folder}/socket:0"
-                if not has_announced:
-                    announce(f"waiting: {path} is open in another process")
-                    has_announced = True
-                time.sleep(_POLL)
+def _says(reason: str, signs: Sequence[str]) -> bool:
+    return any(sign.lower() in reason.lower() for sign in signs)
 
 
-def close_embedded() -> None:
-    """Close every embedded database that this process has open, so that others can open them."""
-    _Embedded.close_all()
-
-
-atexit.register(close_embedded)
+def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Yield the rows in batches that a server takes at once."""
+    start, size = 0, 0
+    for number, row in enumerate(rows):
+        held = sum(
+            len(value) * (1 if isinstance(value, str) else 9) for value in row.values() if hasattr(value, "__len__")
+        )
+        if number > start and (number - start == _BATCH or size + held > _BATCH_BYTES):
+            yield rows[start:number]
+            start, size = number, 0
+        size += held
+    if start < len(rows):
+        yield rows[start:]

@@ -83,7 +83,7 @@ def _leaving(kept: Kept, selection: Selection) -> _Leaving:
     parted = [talk for talk in talks.values() if talk not in whole]
     stay, answers = kept.said(parted)
     leaving: dict[str, Unit] = {}
-    for unit in (*answers.values(), *kept.said(whole)[1].values()):
+    for unit in (*answers.values(), *kept.said(whole, may_lack=True)[1].values()):
         if unit.conversation in {talk.name for talk in whole} or not gone.keys().isdisjoint(unit.turns):
             leaving[unit.id] = unit
     wanted = [

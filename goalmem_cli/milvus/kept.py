@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ from goalmem_cli.store.traces import TraceFolder
 
 TRACES, LOCK, OWNER = "traces", "writing.lock", "writer-id"
 _META_ID = "meta"
-_TRIES = 4
+_PAUSES = (0.0, 0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 SAID_FIELDS = (TALK, "revision", "said_id", "part", "kind", "document")
 
 
@@ -78,13 +79,13 @@ class Kept:
         rows = list(self.engine.rows_of(Collection.META, ID, [_META_ID], ["document"]))
         if not rows:
             return Meta(str(self.address))
-        told = json.loads(rows[0]["document"])
-        version = told.pop("version", 0)
-        if version > VERSION:
-            raise StoreNewer(f"{self.address} was written by a newer goalmem", "install a newer goalmem")
         try:
+            told = json.loads(rows[0]["document"])
+            version = told.pop("version", 0)
+            if version > VERSION:
+                raise StoreNewer(f"{self.address} was written by a newer goalmem", "install a newer goalmem")
             return Meta(str(self.address), **told)
-        except TypeError as error:
+        except (ValueError, TypeError, AttributeError) as error:
             raise StoreDamaged(f"{self.address} has another schema than goalmem's", "name another database") from error
 
     def note(self, meta: Meta) -> None:
@@ -168,22 +169,32 @@ class Kept:
         """Write the conversations."""
         self.engine.put(Collection.TALKS, [talk.row() for talk in talks])
 
-    def said(self, talks: Iterable[Talk]) -> tuple[dict[str, Turn], dict[str, Unit]]:
+    def said(self, talks: Iterable[Talk], *, may_lack: bool = False) -> tuple[dict[str, Turn], dict[str, Unit]]:
         """Return id -> turn and id -> answer, of what readers see of the conversations, in their order.
 
         A conversation that others change meanwhile is read again, as it is then.
+
+        Raises:
+            StoreDamaged: turns are missing, and it may not `may_lack` any.
+            StoreLocked: a conversation changed whenever it was read.
         """
         by_key = {talk.key: talk for talk in talks}
-        for _ in range(_TRIES):
-            rows = self.engine.rows_of(Collection.SAID, TALK, list(by_key), SAID_FIELDS)
-            turns, answers = told(rows, by_key)
+        for pause in _PAUSES:
+            time.sleep(pause)
+            turns, answers = told(self.engine.rows_of(Collection.SAID, TALK, list(by_key), SAID_FIELDS), by_key)
             found = Counter(turn.conversation for turn in turns.values())
-            short = [talk.name for talk in by_key.values() if found[talk.name] != talk.turns]
-            fresh = {talk.key: talk for talk in self.talks(short).values()} if short else {}
-            if all(by_key[key] == talk for key, talk in fresh.items()):
-                break
-            by_key |= fresh
-        return turns, answers
+            short = [talk for talk in by_key.values() if found[talk.name] != talk.turns]
+            fresh = {talk.key: talk for talk in self.shown([talk.name for talk in short]).values()} if short else {}
+            steady = [talk for talk in short if fresh.get(talk.key) == talk]
+            if steady and not may_lack:
+                raise StoreDamaged(
+                    f"{self.address}: {found[steady[0].name]} of {steady[0].turns} turns of {steady[0].name} came",
+                    f"goalmem stores verify --store {self.address}",
+                )
+            if len(steady) == len(short):
+                return turns, answers
+            by_key = {key: talk for key, talk in by_key.items() if talk not in short} | fresh
+        raise StoreLocked(f"{self.address} changes faster than it can be read", "try again")
 
 
 def told(rows: Iterable[Row], by_key: dict[str, Talk]) -> tuple[dict[str, Turn], dict[str, Unit]]:

@@ -249,7 +249,7 @@ class MilvusMemory:
         check_embedder(kept.require(), kept.embedder)
         problems = [f"{talk.name}: a write to it is going on, or was interrupted" for talk in kept.changing()]
         for talk in kept.shown().values():
-            turns, answers = kept.said([talk])
+            turns, answers = kept.said([talk], may_lack=True)
             desired = {
                 Collection.SAID: {row[ID] for row in rows_of_said(talk, turns.values(), answers.values())},
                 Collection.UNITS: set(rows_of_units(talk, list(turns.values()), list(answers.values()))),

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
 from goalmem_cli.records import Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
@@ -81,10 +82,19 @@ class Talk:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Talk:
-        """Return the conversation that a row tells of."""
-        told = json.loads(row["document"])
-        speakers = tuple((name, role, turns) for name, role, turns in told.pop("speakers"))
-        return cls(**{**told, "retired": tuple(told["retired"])}, speakers=speakers)
+        """Return the conversation that a row tells of.
+
+        Raises:
+            StoreDamaged: it is none of goalmem's rows.
+        """
+        try:
+            told = json.loads(row["document"])
+            speakers = tuple((name, role, turns) for name, role, turns in told.pop("speakers"))
+            return cls(**{**told, "retired": tuple(told["retired"])}, speakers=speakers)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise StoreDamaged(
+                "a conversation's row in Milvus is none of goalmem's", "name another database"
+            ) from error
 
 
 def own_key(form: str, own_id: str | None) -> str:

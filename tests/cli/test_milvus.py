@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from goalmem_cli.addresses import MilvusAddress, parse_address
 from goalmem_cli.errors import UsageError
-from goalmem_cli.milvus.engine import close_embedded
+from goalmem_cli.milvus.embedded import close_embedded
+from goalmem_cli.milvus.engine import Engine
+from goalmem_cli.milvus.schema import ID, Collection
 from tests.cli.conftest import Goalmem
 from tests.conftest import SAMPLES
 
@@ -61,6 +64,59 @@ def test_a_memory_is_copied_there_and_back(milvus: Goalmem, tmp_path: Path) -> N
     assert milvus("forget", "--speaker", "Ben", "--yes", "--store", folder).code == 0
     assert milvus("stores", "copy", folder, again).code == 3
     assert milvus("stores", "copy", here, here).code == 2
+
+
+def test_an_export_is_read_back_into_the_same(milvus: Goalmem, tmp_path: Path) -> None:
+    """As lines on stdout, which make an equal store of either kind, and as tables."""
+    lines = milvus("stores", "export").out
+    file = tmp_path / "memory.jsonl"
+    file.write_text(lines, "utf-8")
+    for store in (f"milvus:{tmp_path / 'again'}", str(tmp_path / "folder")):
+        assert milvus("ingest", str(file), "--store", store, "--quiet").code == 0
+        assert milvus("stores", "export", "--store", store).out == lines
+    for store, folder in (("", tmp_path / "ours"), (str(tmp_path / "folder"), tmp_path / "theirs")):
+        more = ("--store", store) if store else ()
+        assert milvus("stores", "export", "--parquet", str(folder), *more).code == 0
+    for name, but in (("conversations", "SELECT * EXCLUDE file"), ("sessions", ""), ("turns", "")):
+        ours, theirs = (
+            sorted(duckdb.sql(f"FROM '{tmp_path / side / name}.parquet' {but}").fetchall(), key=str)
+            for side in ("ours", "theirs")
+        )
+        assert ours == theirs != []
+
+
+def test_verify_finds_what_is_missing(milvus: Goalmem, tmp_path: Path) -> None:
+    """A row that the engine lost is named with its conversation; forgetting it and reading it in again mends it."""
+    engine = Engine(MilvusAddress(path=tmp_path / "database"), print)
+    lost = next(engine.rows(Collection.UNITS, "", []))[ID]
+    engine.drop_rows(Collection.UNITS, [lost])
+    outcome = milvus("stores", "verify")
+    assert outcome.code == 3
+    assert outcome.out == "momoco-01: goalmem_units lacks: 1 rows\n"
+    assert "goalmem forget NAME" in outcome.error_lines[1]
+    assert milvus("forget", "momoco-01", "--yes").code == 0
+    assert milvus("ingest", str(SAMPLES / "momoco.json"), "--quiet").code == 0
+    assert milvus("stores", "verify").code == 0
+
+    lost = next(engine.rows(Collection.SAID, "", []))[ID]
+    engine.drop_rows(Collection.SAID, [lost])
+    assert "22 of 23 turns are there" in milvus("stores", "verify").out
+    outcome = milvus("stores", "export", "--out", str(tmp_path / "part.jsonl"))
+    assert outcome.code == 3
+    assert "22 of 23 turns" in outcome.error_lines[0]
+    assert not (tmp_path / "part.jsonl").exists()
+
+
+@pytest.mark.parametrize("words", ["stores remove --yes", "ingest {momoco}", "search latte", "stores show"])
+def test_a_folder_of_something_else_is_left_alone(goalmem: Goalmem, tmp_path: Path, words: str) -> None:
+    """Whatever is asked of a place that is no memory, its files stay as they are."""
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.jpg").write_bytes(b"cat")
+    command = words.format(momoco=SAMPLES / "momoco.json").split()
+    outcome = goalmem(*command, "--store", f"milvus:{tmp_path / 'photos'}")
+    assert outcome.code == 3
+    assert "it is left alone" in outcome.err
+    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.jpg"]
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
 from goalmem_cli.addresses import MilvusAddress
-from goalmem_cli.milvus.engine import close_embedded
+from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.memory import MilvusMemory
 from goalmem_cli.store.files import Written, unwatched
 from tests.fakes import HashEmbedder
+from tests.milvus.faulty import Faulty, serving
 
 
 class Opens(Protocol):
@@ -33,3 +35,18 @@ def memory(tmp_path: Path) -> Iterator[Opens]:
 
     yield opened
     close_embedded()
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server with faults, and the address of its memory."""
+
+    engine: Faulty
+    address: str
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's own, without faults yet."""
+    with serving(tmp_path / "data") as (engine, port):
+        yield Server(engine, f"milvus+http://127.0.0.1:{port}/default")

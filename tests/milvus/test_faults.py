@@ -4,106 +4,61 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
-from milvus_lite.adapter.grpc.servicer import MilvusServicer
-from milvus_lite.db import MilvusLite
-from pymilvus.grpc_gen import common_pb2, milvus_pb2_grpc
+from pymilvus import MilvusClient
+from pymilvus.grpc_gen import common_pb2, milvus_pb2
 
-from goalmem_cli.addresses import parse_address
-from goalmem_cli.errors import StoreDamaged, StoreError, StoreNewer
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.errors import EmbedderMismatch, StoreDamaged, StoreError, StoreNewer
 from goalmem_cli.milvus.schema import ID, Collection
+from goalmem_cli.records import Query
+from goalmem_cli.stored import Ranking
 from tests.fakes import HashEmbedder
-from tests.reasoners.scripting import chat
+from tests.milvus.conftest import Server
+from tests.milvus.faulty import TURNS, afterwards, faultless, only, opened, refused, serving
 
-TURNS = chat("Alice: I ordered a latte.", "Ben: My dog is Biscuit.")
-Fault = Callable[[str, Any, Any, Any], Any]
-
-
-class Faulty(MilvusServicer):  # type: ignore[misc]
-    """An engine that does something else instead where a `fault` says so."""
-
-    fault: Fault | None = None
-    calls: dict[str, int]
-
-    def __getattribute__(self, name: str) -> Any:
-        """Return the method, in front of which the fault is asked."""
-        method = super().__getattribute__(name)
-        if not name[0].isupper() or self.fault is None:
-            return method
-
-        def called(request: Any, context: Any) -> Any:
-            self.calls[name] = self.calls.get(name, 0) + 1
-            fault = type(self).fault
-            return fault(name, method, request, context) if fault is not None else method(request, context)
-
-        return called
+AWAY = refused(grpc.StatusCode.UNAVAILABLE, "not just now")
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[tuple[Faulty, str]]:
-    """A server with faults, and its address."""
-    database = MilvusLite(str(tmp_path / "data"))
-    server = grpc.server(ThreadPoolExecutor(max_workers=4))
-    faulty = Faulty(database)
-    faulty.calls = {}
-    Faulty.fault = lambda _name, method, request, context: method(request, context)
-    milvus_pb2_grpc.add_MilvusServiceServicer_to_server(faulty, server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield faulty, f"milvus+http://127.0.0.1:{port}/default"
-    Faulty.fault = None
-    server.stop(grace=0).wait()
-    database.close()
-
-
-def opened(address: str, folder: Path, patience: float = 5.0) -> MilvusMemory:
-    """Return the memory on the server."""
-    place = parse_address(address, "here")
-    return MilvusMemory(place, folder / "beside", HashEmbedder(), announce=lambda _: None, patience=patience)
-
-
-def only(names: tuple[str, ...], act: Callable[[Any], Any], times: int = 1_000) -> Fault:
-    """Return the fault that `act`s so many times where one of these methods is called."""
-    left = times
-
-    def fault(name: str, method: Any, request: Any, context: Any) -> Any:
-        nonlocal left
-        if name in names and left:
-            left -= 1
-            done = act(context)
-            if done is not None:
-                return done
-        return method(request, context)
-
-    return fault
-
-
-def unavailable(context: Any) -> None:
-    """Refuse the call."""
-    context.abort(grpc.StatusCode.UNAVAILABLE, "not just now")
-
-
-def test_a_server_that_is_away_for_a_moment_is_asked_again(server: tuple[Faulty, str], tmp_path: Path) -> None:
-    """Writing goes on where it was refused once, and nothing is there twice."""
-    Faulty.fault = only(("Upsert", "Flush", "Query"), unavailable, times=3)
-    memory = opened(server[1], tmp_path)
+def test_a_server_that_is_away_for_a_moment_is_asked_again(server: Server, tmp_path: Path) -> None:
+    """Writing goes on where it was refused a few times, and nothing is there twice."""
+    memory = opened(server.address, tmp_path)
+    server.engine.fault = only(("Upsert", "Flush", "Query"), AWAY, times=3)
     memory.add_turns(TURNS)
     assert memory.turns() == list(TURNS)
     assert memory._kept.engine.count(Collection.UNITS, "") == len(TURNS)
 
 
-def test_a_server_that_stays_away_is_an_error_in_time(server: tuple[Faulty, str], tmp_path: Path) -> None:
+def test_a_write_whose_answer_is_lost_is_done_once(server: Server, tmp_path: Path) -> None:
+    """The rows were taken, the server hung up before it said so, and they are written again in place of themselves."""
+    memory = opened(server.address, tmp_path)
+    lost = 2
+
+    def hung_up(name: str, method: Any, request: Any, context: Any) -> Any:
+        nonlocal lost
+        reply = method(request, context)
+        if name == "Upsert" and lost:
+            lost -= 1
+            context.abort(grpc.StatusCode.UNAVAILABLE, "connection reset")
+        return reply
+
+    server.engine.fault = hung_up
+    memory.add_turns(TURNS)
+    assert not lost
+    assert memory.turns() == list(TURNS)
+    assert memory._kept.engine.count(Collection.UNITS, "") == len(TURNS)
+    assert memory.verify() == []
+
+
+def test_a_server_that_stays_away_is_an_error_in_time(server: Server, tmp_path: Path) -> None:
     """The tries are bounded, and the error names the address."""
-    memory = opened(server[1], tmp_path, patience=0.5)
+    memory = opened(server.address, tmp_path, patience=0.3)
     memory.add_turns(TURNS[:1])
-    Faulty.fault = only(("Upsert",), unavailable)
+    server.engine.fault = only(("Upsert",), AWAY)
     began = time.monotonic()
     with pytest.raises(StoreError, match=r"milvus\+http://127\.0\.0\.1"):
         memory.add_turns(TURNS)
@@ -111,64 +66,163 @@ def test_a_server_that_stays_away_is_an_error_in_time(server: tuple[Faulty, str]
     assert memory.turns() == list(TURNS[:1])
 
 
-def test_a_slow_server_is_an_error_in_time(server: tuple[Faulty, str], tmp_path: Path) -> None:
+def test_a_slow_server_is_an_error_in_time(server: Server, tmp_path: Path) -> None:
     """A call that takes longer than the patience ends."""
-    memory = opened(server[1], tmp_path, patience=0.5)
+    memory = opened(server.address, tmp_path, patience=0.3)
     memory.add_turns(TURNS[:1])
-    Faulty.fault = only(("Query",), lambda _: time.sleep(1.5))
+    server.engine.fault = only(("Query",), lambda _: time.sleep(0.6))
+    began = time.monotonic()
     with pytest.raises(StoreError):
         memory.turns()
+    assert time.monotonic() - began < 15
 
 
-def test_a_full_server_is_an_error_and_changes_nothing(server: tuple[Faulty, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (2000, "disk quota exceeded"),
+        (7, "deny to write, reason: memory quota exceeded, please allocate more resources"),
+        (11, "disk limit exceeded[limit=100MB]"),
+    ],
+)
+def test_a_full_server_is_an_error_and_changes_nothing(server: Server, tmp_path: Path, code: int, reason: str) -> None:
     """What the engine says is in the error; what was there stays as it was, and the same ingest goes on later."""
-    from pymilvus.grpc_gen import milvus_pb2
-
-    memory = opened(server[1], tmp_path)
+    memory = opened(server.address, tmp_path, patience=1)
     memory.add_turns(TURNS[:1])
     full = milvus_pb2.MutationResult(
-        status=common_pb2.Status(error_code=common_pb2.UnexpectedError, code=2000, reason="disk quota exceeded")
+        status=common_pb2.Status(error_code=common_pb2.UnexpectedError, code=code, reason=reason)
     )
-    Faulty.fault = only(("Upsert",), lambda _: full)
-    with pytest.raises(StoreError, match="disk quota exceeded"):
+    server.engine.fault = only(("Upsert",), lambda _: full)
+    server.engine.calls.clear()
+    with pytest.raises(StoreError, match=reason[:19]) as caught:
         memory.add_turns(TURNS)
+    assert "more room" in caught.value.hint
+    assert server.engine.calls.count("Upsert") == 1  # there is no room a second later either
     assert memory.turns() == list(TURNS[:1])
-    Faulty.fault = only((), lambda _: None)
+    server.engine.fault = faultless
     memory.add_turns(TURNS)
     assert memory.turns() == list(TURNS)
     assert memory.verify() == []
 
 
-def test_half_an_answer_is_an_error(server: tuple[Faulty, str], tmp_path: Path) -> None:
-    """A server that takes fewer rows than it was given has not stored them."""
-    memory = opened(server[1], tmp_path)
+def test_a_server_that_fills_up_half_way_shows_nothing_of_it(server: Server, tmp_path: Path) -> None:
+    """The turns were still taken, their vectors not any more: readers see what was there before."""
+    memory = opened(server.address, tmp_path, patience=1)
     memory.add_turns(TURNS[:1])
+    full = milvus_pb2.MutationResult(
+        status=common_pb2.Status(error_code=common_pb2.UnexpectedError, code=9, reason="quota exceeded")
+    )
 
-    def half(name: str, method: Any, request: Any, context: Any) -> Any:
-        done = method(request, context)
-        if name == "Upsert":
-            done.upsert_cnt = 0
-        return done
+    def filling(name: str, method: Any, request: Any, context: Any) -> Any:
+        is_units = name == "Upsert" and request.collection_name == Collection.UNITS
+        return full if is_units else method(request, context)
 
-    Faulty.fault = half
+    server.engine.fault = filling
+    with pytest.raises(StoreError, match="quota exceeded"):
+        memory.add_turns(TURNS)
+    assert memory.turns() == list(TURNS[:1])
+    server.engine.fault = faultless
+    memory.add_turns(TURNS)
+    assert memory.turns() == list(TURNS)
+    assert memory.verify() == []
+
+
+def test_fewer_rows_taken_than_given_is_an_error(server: Server, tmp_path: Path) -> None:
+    """A server that takes fewer rows than it was given has not stored them."""
+    memory = opened(server.address, tmp_path)
+    memory.add_turns(TURNS[:1])
+    server.engine.fault = afterwards("Upsert", lambda reply: setattr(reply, "upsert_cnt", 0))
     with pytest.raises(StoreError, match="of 1 rows"):
         memory.add_turns(TURNS)
 
 
-def test_another_schema_is_refused(server: tuple[Faulty, str], tmp_path: Path) -> None:
-    """A memory of a newer goalmem is not touched, nor one of another form."""
-    memory = opened(server[1], tmp_path)
+def without_the_last_row(reply: Any) -> None:
+    """Take the last row of turns out of a reply, of all its columns."""
+    columns = [field.scalars.string_data.data or field.scalars.long_data.data for field in reply.fields_data]
+    if len(columns) > 3 and all(len(column) == 2 for column in columns):
+        for column in columns:
+            del column[1:]
+
+
+def without_a_column(reply: Any) -> None:
+    """Take the last column out of a reply."""
+    if reply.fields_data:
+        del reply.fields_data[-1]
+
+
+def with_a_short_column(reply: Any) -> None:
+    """Take the last value out of one column of a reply alone."""
+    for field in reply.fields_data[:1]:
+        del field.scalars.string_data.data[-1:]
+
+
+@pytest.mark.parametrize("cut", [without_the_last_row, without_a_column, with_a_short_column])
+def test_half_of_what_was_asked_for_is_an_error(server: Server, tmp_path: Path, cut: Callable[[Any], None]) -> None:
+    """Turns or fields that do not come are never left out silently, neither here nor in an export."""
+    memory = opened(server.address, tmp_path)
     memory.add_turns(TURNS)
-    for told, error in (({"version": 99}, StoreNewer), ({"version": 1, "strange": 1}, StoreDamaged)):
-        memory._kept.engine.put(Collection.META, [{ID: "meta", "document": json.dumps(told)}])
+    server.engine.fault = afterwards("Query", cut)
+    with pytest.raises(StoreError):
+        memory.turns()
+    with pytest.raises(StoreError):
+        list(memory.export())
+
+
+def test_half_a_ranking_is_an_error(server: Server, tmp_path: Path) -> None:
+    """Hits without their fields are none."""
+    memory = opened(server.address, tmp_path)
+    memory.add_turns(TURNS)
+    server.engine.fault = afterwards("Search", lambda reply: reply.results.ClearField("fields_data"))
+    with memory.reading() as reader, pytest.raises(StoreError, match="in part"):
+        reader.rank(Query("latte"), tuple(Ranking), 10)
+
+
+def test_another_form_of_a_memory_is_refused(server: Server, tmp_path: Path) -> None:
+    """A memory of a newer goalmem is not touched, nor one of another form."""
+    memory = opened(server.address, tmp_path)
+    memory.add_turns(TURNS)
+    told = {"version": 99}, {"version": 1, "strange": 1}, ["no", "object"]
+    for document, error in zip(map(json.dumps, told), (StoreNewer, StoreDamaged, StoreDamaged), strict=True):
+        memory._kept.engine.put(Collection.META, [{ID: "meta", "document": document}])
         with pytest.raises(error):
             memory.turns()
         with pytest.raises(error):
             memory.add_turns(TURNS)
 
 
-def test_nobody_listens(tmp_path: Path) -> None:
-    """An address without a server is an error with a hint."""
-    with pytest.raises(StoreError) as caught:
-        assert opened("milvus+http://127.0.0.1:1/default", tmp_path, patience=0.5).exists
-    assert "server is up" in caught.value.hint
+@pytest.mark.parametrize("collection", [Collection.UNITS, Collection.META])
+def test_another_schema_under_a_name_of_ours_is_refused(server: Server, tmp_path: Path, collection: Collection) -> None:
+    """A collection that somebody else made is named, and left as it is."""
+    client = MilvusClient(server.address.removeprefix("milvus+").removesuffix("/default"))
+    client.create_collection(collection.value, dimension=4)
+    client.insert(collection.value, [{"id": 1, "vector": [0.0, 0.0, 0.0, 1.0]}])
+    with pytest.raises(StoreDamaged, match=f"{collection} has another schema"):
+        opened(server.address, tmp_path).add_turns(TURNS)
+    client.load_collection(collection.value)
+    assert [row["id"] for row in client.query(collection.value, filter="id >= 0")] == [1]
+    client.close()
+
+
+def test_another_embedder_is_refused(server: Server, tmp_path: Path) -> None:
+    """Neither its vectors nor its questions are taken; what words find is still found."""
+    opened(server.address, tmp_path).add_turns(TURNS)
+    for other in (HashEmbedder(name="another"), HashEmbedder(dimension=32)):
+        memory = opened(server.address, tmp_path, embedder=other)
+        with pytest.raises(EmbedderMismatch):
+            memory.add_turns(TURNS)
+        with memory.reading() as reader:
+            assert reader.rank(Query("latte"), [Ranking.BM25], 10)[Ranking.BM25]
+            with pytest.raises(EmbedderMismatch):
+                reader.rank(Query("latte"), [Ranking.DENSE], 10)
+    assert opened(server.address, tmp_path).verify() == []
+
+
+def test_a_server_that_was_started_anew_is_gone_on_with(tmp_path: Path) -> None:
+    """Its collections are loaded again, by a memory that had them loaded before."""
+    with serving(tmp_path / "data") as (_, port):
+        memory = opened(f"milvus+http://127.0.0.1:{port}/default", tmp_path)
+        memory.add_turns(TURNS)
+    with serving(tmp_path / "data", port):
+        assert memory.turns() == list(TURNS)
+        with memory.reading() as reader:
+            assert reader.rank(Query("latte"), [Ranking.BM25], 10)[Ranking.BM25]

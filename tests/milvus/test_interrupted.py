@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.milvus import changing
 from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.records import Query, Turn
 from goalmem_cli.stored import Ranking, Selection
-from tests.conftest import CHECKOUT
+from tests.fakes import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.reasoners.scripting import chat
 
@@ -23,6 +25,9 @@ LATER = chat(
     "Alice: I ordered a latte.", "Ben: My dog is Biscuit.", "Alice: Biscuit ate my latte.", "Ben: Bad Biscuit."
 )
 EARLIER = LATER[:2]
+
+
+_MOST_STEPS = 20
 
 
 class Stopped(BaseException):
@@ -59,11 +64,11 @@ def seen(memory: MilvusMemory, name: str) -> tuple[list[str], set[str]]:
 def test_an_interrupted_ingest_shows_all_or_nothing_of_what_is_new(memory: Opens) -> None:
     """At every step: what was, or what was to be; the same ingest then ends as it would have, with nothing over."""
     old, new = [turn.text for turn in EARLIER], [turn.text for turn in LATER]
-    memory().add_turns(named(LATER, "another"))
+    names = [f"chat-{step}" for step in range(_MOST_STEPS)]
+    memory().add_turns([*named(LATER, "another"), *(turn for name in names for turn in named(EARLIER, name))])
     states, step = [], 0
     while True:
-        name = f"chat-{step}"
-        memory().add_turns(named(EARLIER, name))
+        name = names[step]
         try:
             memory(stopping_at(step)).add_turns(named(LATER, name))
         except Stopped:
@@ -118,34 +123,66 @@ def test_many_rows_are_exchanged_at_once(memory: Opens, monkeypatch: pytest.Monk
     assert memory().verify() == []
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from goalmem_cli.addresses import MilvusAddress
-from goalmem_cli.milvus.memory import MilvusMemory
-from tests.fakes import HashEmbedder
-from tests.milvus.test_interrupted import LATER, named
-folder, step = Path(sys.argv[1]), sys.argv[2]
-def written(what):
-    if what == step:
-        os.kill(os.getpid(), signal.SIGKILL)
-def opened(hook):
-    beside = folder / "beside"
-    return MilvusMemory(MilvusAddress(path=folder / "database"), beside, HashEmbedder(), announce=print, written=hook)
-opened(lambda _: None).add_turns(named(LATER, "before"))
-opened(written).add_turns(named(LATER, "killed"))
-"""
+def killed(folder: Path, step: str) -> None:
+    """Be the process that is killed at that step of its second write."""
+
+    def written(what: str) -> None:
+        if what == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def opened(hook: Callable[[str], None]) -> MilvusMemory:
+        address = MilvusAddress(path=folder / "database")
+        return MilvusMemory(address, folder / "beside", HashEmbedder(), announce=print, written=hook)
+
+    opened(lambda _: None).add_turns(named(LATER, "before"))
+    opened(written).add_turns(named(LATER, "killed"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["turns written", "units written", "conversations published"])
 def test_a_killed_process_loses_nothing_that_was_reported(memory: Opens, tmp_path: Path, step: str) -> None:
     """What the engine had taken is there when it is opened again, and the rest is all or nothing."""
-    command = [sys.executable, "-c", KILLED, str(tmp_path), step]
-    assert subprocess.run(command, cwd=CHECKOUT, check=False).returncode == -signal.SIGKILL
+    start = multiprocessing.get_context("forkserver")
+    start.set_forkserver_preload([__name__])  # loads the libraries once for all cases
+    process = start.Process(target=killed, args=(tmp_path, step))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     texts = [turn.text for turn in LATER]
     assert [turn.text for turn in memory().turns(["before"])] == texts
     assert [turn.text for turn in memory().turns(["killed"])] == (texts if step == "conversations published" else [])
     memory().add_turns(named(LATER, "killed"))
     assert [turn.text for turn in memory().turns(["killed"])] == texts
     assert memory().verify() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["conversations hidden", "rows deleted"])
+def test_a_killed_forgetting_is_finished(memory: Opens, tmp_path: Path, step: str) -> None:
+    """Nothing of what was to be forgotten is seen by whoever opens the database again, and no row is left over."""
+    start = multiprocessing.get_context("forkserver")
+    start.set_forkserver_preload([__name__])
+    process = start.Process(target=killed_forgetting, args=(tmp_path, step))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert memory().turns(["killed"]) == []
+    assert [turn.text for turn in memory().turns(["before"])] == [turn.text for turn in LATER]
+    memory().add_turns(named(EARLIER, "any"))  # the next to write deletes what is left
+    engine = memory()._kept.engine
+    assert {row["conversation"] for row in engine.rows(Collection.SAID, "", ["conversation"])} == {"before", "any"}
+    assert {row["conversation"] for row in engine.rows(Collection.UNITS, "", ["conversation"])} == {"before", "any"}
+    assert memory().verify() == []
+
+
+def killed_forgetting(folder: Path, step: str) -> None:
+    """Be the process that is killed at that step of forgetting."""
+    killed(folder, "never")
+
+    def written(what: str) -> None:
+        if what == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    address = MilvusAddress(path=folder / "database")
+    memory = MilvusMemory(address, folder / "beside", HashEmbedder(), announce=print, written=written)
+    memory.forget(Selection(conversations=("killed",)))

@@ -1,0 +1,182 @@
+"""The embedded databases that this process has open, each served to its clients over a socket of the user's own.
+
+One process at a time can have such a database open. So it is closed when the process ends, and when nobody here has
+used it for a while: whoever waits for an answer, or for a user to type, keeps no other process out.
+"""
+
+from __future__ import annotations
+
+import atexit
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from threading import Lock, Thread
+from typing import Any
+
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
+
+IDLE_SECONDS = 10.0
+"""Unused for so long, a database is closed; the next use opens it again."""
+
+_POLL = 0.1
+_COLLECTIONS = "collections"
+_OWN = frozenset({
+    _COLLECTIONS, "databases", "LOCK", ".database-staging", "aliases.json", "database_properties.json",
+})  # fmt: skip
+"""What milvus-lite writes into a folder."""
+
+
+@dataclass(slots=True)
+class _Opened:
+    """An open database: its server, the engine, and the address of the socket; how many use it, and since when none."""
+
+    server: Any
+    database: Any
+    uri: str
+    users: int = 0
+    idle_since: float = 0.0
+
+
+_opened: dict[Path, _Opened] = {}
+_lock = Lock()
+_watchers: list[Thread] = []
+
+
+@contextmanager
+def used(path: Path, announce: Callable[[str], None], patience: float) -> Iterator[str]:
+    """Yield the address of the database's socket, which is there until the block ends, and a while longer.
+
+    It is made where nothing is yet; another process that has it open is waited for.
+
+    Raises:
+        StoreLocked: another process still has it open after the patience.
+        StoreDamaged: something else is there.
+        StoreError: milvus-lite is not installed.
+    """
+    place = path.absolute()
+    with _lock:
+        if place not in _opened:
+            _opened[place] = _serve(place, announce, patience)
+            _watch()
+        found = _opened[place]
+        found.users += 1
+    try:
+        yield found.uri
+    finally:
+        with _lock:
+            found.users -= 1
+            found.idle_since = time.monotonic()
+
+
+def is_open(path: Path) -> bool:
+    """Return whether this process has the database open."""
+    return path.absolute() in _opened
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a database; an empty folder is none yet.
+
+    Raises:
+        StoreDamaged: there is something else.
+    """
+    try:
+        names = {entry.name for entry in path.iterdir()} if path.exists() or path.is_symlink() else set()
+    except OSError as error:
+        raise StoreDamaged(f"{path} is no database of Milvus: {error.strerror}", "name another path") from error
+    if names and (_COLLECTIONS not in names or names - _OWN):
+        strange = sorted(names - _OWN)[:1] or ["its collections are missing"]
+        raise StoreDamaged(
+            f"{path} is no database of Milvus, or has other files too ({strange[0]}); it is left alone",
+            "name a path that is not there yet",
+        )
+    return bool(names)
+
+
+def close(path: Path) -> None:
+    """Close the database, if it is open."""
+    with _lock:
+        _end(path.absolute())
+
+
+def close_embedded() -> None:
+    """Close every embedded database that this process has open, so that others can open them."""
+    with _lock:
+        for path in list(_opened):
+            _end(path)
+
+
+def delete(path: Path) -> None:
+    """Delete the database's files, which is closed; where collections of others are in it, nothing."""
+    if path.is_dir() and not any(path.glob(f"{_COLLECTIONS}/*")) and not any(path.glob("databases/*")):
+        for name in _OWN:
+            rmtree(path / name, ignore_errors=True) if (path / name).is_dir() else (path / name).unlink(missing_ok=True)
+        if not path.is_symlink() and not any(path.iterdir()):
+            path.rmdir()
+
+
+def _end(place: Path) -> None:
+    found = _opened.pop(place, None)
+    if found is not None:
+        found.server.stop(grace=2).wait()
+        found.database.close()
+        rmtree(Path(found.uri.removeprefix("unix:")).parent, ignore_errors=True)
+
+
+def _watch() -> None:
+    """Have somebody close what is idle, as long as anything is open; the caller holds the lock."""
+    if not any(watcher.is_alive() for watcher in _watchers):
+        _watchers[:] = [Thread(target=_close_idle, name="goalmem closes idle databases", daemon=True)]
+        _watchers[0].start()
+
+
+def _close_idle() -> None:
+    while True:
+        time.sleep(_POLL)
+        with _lock:
+            now = time.monotonic()
+            for place, found in list(_opened.items()):
+                if not found.users and now - found.idle_since > IDLE_SECONDS:
+                    _end(place)
+            if not _opened:
+                _watchers.clear()
+                return
+
+
+def _serve(path: Path, announce: Callable[[str], None], patience: float) -> _Opened:
+    try:
+        from milvus_lite.adapter.grpc.server import start_server_in_thread
+        from milvus_lite.exceptions import DataDirLockedError, MilvusLiteError
+    except ModuleNotFoundError as error:
+        raise StoreError(
+            "milvus-lite, which an embedded memory in Milvus needs, is not installed", "pip install 'goalmem[milvus]'"
+        ) from error
+    is_there(path)
+    deadline, has_announced = time.monotonic() + patience, False
+    folder = mkdtemp(prefix="goalmem-")  # for this user alone: whoever may open the socket may read the memory
+    with ExitStack() as left:
+        left.callback(rmtree, folder, ignore_errors=True)
+        while True:
+            try:
+                server, database, _ = start_server_in_thread(str(path), host=f"unix:{folder}/socket", port=0)
+            except DataDirLockedError as error:
+                if time.monotonic() >= deadline:
+                    raise StoreLocked(
+                        f"{path} is open in another process",
+                        "wait for it, or run `milvus-lite server` for several processes at a time",
+                    ) from error
+            except (MilvusLiteError, OSError, ValueError) as error:
+                raise StoreDamaged(f"{path} is no database of Milvus: {error}", "name another path") from error
+            else:
+                left.pop_all()
+                return _Opened(server, database, f"unix:{folder}/socket:0")
+            if not has_announced:
+                announce(f"waiting: {path} is open in another process")
+                has_announced = True
+            time.sleep(_POLL)
+
+
+atexit.register(close_embedded)
