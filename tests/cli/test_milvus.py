@@ -79,7 +79,7 @@ def test_an_export_is_read_back_into_the_same(milvus: Goalmem, tmp_path: Path) -
         assert milvus("stores", "export", "--parquet", str(folder), *more).code == 0
     for name, but in (("conversations", "SELECT * EXCLUDE file"), ("sessions", ""), ("turns", "")):
         ours, theirs = (
-            sorted(duckdb.sql(f"FROM '{tmp_path / side / name}.parquet' {but}").fetchall(), key=str)
+            sorted(duckdb.execute(f"FROM '{tmp_path / side / name}.parquet' {but}").fetchall(), key=str)
             for side in ("ours", "theirs")
         )
         assert ours == theirs != []
