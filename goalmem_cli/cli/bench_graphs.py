@@ -36,7 +36,7 @@ def graphs(
 ) -> int:
     """Print how long searches of structured backbones take.
 
-    Of secom, raptor, memtree, hipporag and graphrag, in milliseconds, over made-up units in stores that are gone
+    Of secom, raptor, memtree, hipporag, graphrag and mem0, in milliseconds, over made-up units in stores that are gone
     afterwards; then, in seconds, soft clusters of made-up rows and communities of made-up graphs. No model is asked.
     """
     from goalmem_cli.bench.structures import measure_rows, measure_searches
