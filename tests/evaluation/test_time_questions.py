@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from goalmem_cli.evaluation.datasets.reading import read_dataset
 from goalmem_cli.evaluation.metrics.answer_sets import AnswerSet, answer_set, is_tot_match, token_f1
 from goalmem_cli.evaluation.summaries.scores import score
 from goalmem_cli.trace import Status, Trace
+from tests.conftest import CHECKOUT
 from tests.reasoners.scripting import MOMENT
 
 FACTS = ("E12 was the R3 of E40 from 1983 to 1989.", "E7 was the R3 of E40 from 1990 to 1991.")
@@ -250,15 +253,32 @@ def test_bad_rows_are_named_without_being_held(tmp_path: Path, benchmark: str) -
     assert (more - few) / 300 < QUESTION_BYTES
 
 
+READING = """
+import resource, sys
+from pathlib import Path
+from goalmem_cli.evaluation.datasets.reading import read_dataset
+dataset = read_dataset([Path(sys.argv[1])])
+turns = sum(len(one.turns) for one in dataset.conversations({case.conversation for case in dataset.cases}))
+print(len(dataset.cases), turns, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("benchmark", ["tot", "complex-tr"])
 def test_fifty_thousand_questions_stream(tmp_path: Path, benchmark: str) -> None:
-    """At most the questions' own bytes for each further row, of a file several times as long."""
-    few, all_ = (many(tmp_path / f"{rows}.jsonl", benchmark, rows, 40) for rows in (2_000, 50_000))
-    less, peak = peak_of(few), peak_of(all_)
+    """A process that reads them all, and then all their conversations, grows by the questions' own bytes alone."""
+    grown: list[int] = []
+    for rows in (1_000, 50_000):
+        path = many(tmp_path / f"{rows}.jsonl", benchmark, rows, 24)
+        done = subprocess.run(
+            [sys.executable, "-c", READING, str(path)], cwd=CHECKOUT, capture_output=True, text=True, check=True
+        )
+        cases, turns, peak = map(int, done.stdout.split())
+        assert (cases, turns) == (rows, rows * 25)
+        grown.append(peak)
 
-    assert (peak - less) / 48_000 < QUESTION_BYTES
-    assert all_.stat().st_size > 80_000_000
+    assert (grown[1] - grown[0]) / 49_000 < QUESTION_BYTES
+    assert path.stat().st_size > 50_000_000
 
 
 @pytest.mark.parametrize(
