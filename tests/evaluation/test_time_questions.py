@@ -254,31 +254,34 @@ def test_bad_rows_are_named_without_being_held(tmp_path: Path, benchmark: str) -
 
 
 READING = """
-import resource, sys
+import sys
 from pathlib import Path
 from goalmem_cli.evaluation.datasets.reading import read_dataset
 dataset = read_dataset([Path(sys.argv[1])])
 turns = sum(len(one.turns) for one in dataset.conversations({case.conversation for case in dataset.cases}))
-print(len(dataset.cases), turns, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
+print(len(dataset.cases), turns, 1024 * int(peak.split()[1]))
 """
+"""Prints how many questions and turns there are, and the most memory that the process had at any time, in bytes."""
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell a process's peak")
 @pytest.mark.parametrize("benchmark", ["tot", "complex-tr"])
 def test_fifty_thousand_questions_stream(tmp_path: Path, benchmark: str) -> None:
     """A process that reads them all, and then all their conversations, grows by the questions' own bytes alone."""
     grown: list[int] = []
     for rows in (1_000, 50_000):
-        path = many(tmp_path / f"{rows}.jsonl", benchmark, rows, 24)
+        path = many(tmp_path / f"{rows}.jsonl", benchmark, rows, 40)
         done = subprocess.run(
             [sys.executable, "-c", READING, str(path)], cwd=CHECKOUT, capture_output=True, text=True, check=True
         )
         cases, turns, peak = map(int, done.stdout.split())
-        assert (cases, turns) == (rows, rows * 25)
+        assert (cases, turns) == (rows, rows * 41)
         grown.append(peak)
 
-    assert (grown[1] - grown[0]) / 49_000 < QUESTION_BYTES
-    assert path.stat().st_size > 50_000_000
+    assert path.stat().st_size / 50_000 > 1700
+    assert (grown[1] - grown[0]) / 49_000 < 1500  # the questions, their names and their places in lists: some 1,000
 
 
 @pytest.mark.parametrize(
