@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from itertools import islice
 
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.evaluation.summaries.scores import OVER_ALL
 from goalmem_cli.evaluation.summaries.summary import ANSWERS, PAIRED, REASONING, SEARCH, SUPPORT, USAGE, Row, Summary
 from goalmem_cli.render.text import counted
 
-SHOWN_BY_CATEGORY = ("f1", "judge", "set_f1", "refused", "recall@10")
+SHOWN_BY_CATEGORY = (
+    "f1", "bleu1", "exact", "judge", "set_precision", "set_recall", "set_f1", "set_accuracy", "answer_f1", "refused",
+    "recall@10",
+)  # fmt: skip
 LABELS: Mapping[str, str] = {
     "f1": "F1",
+    "token_f1": "F1 (SQuAD)",
     "mem0_f1": "F1 (Mem0)",
     "bleu1": "BLEU-1",
     "exact": "exact match",
@@ -24,6 +29,9 @@ LABELS: Mapping[str, str] = {
     "set_accuracy": "set accuracy",
     "answer_f1": "answer F1",
     "judge": "judged right",
+    "all_f1": "F1 (SQuAD)",
+    "all_bleu1": "BLEU-1",
+    "all_judge": "judged right",
     "prompt_tokens": "prompt tokens",
     "cached_tokens": "of them cached",
     "completion_tokens": "completion tokens",
@@ -155,7 +163,18 @@ def in_words(name: tuple[str, ...]) -> str:
 
 def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
     members = [(summary, row) for summary in summaries for row in summary.rows]
-    makers = (_answers, _categories, _refusals, _recall, _usage, _distributions, _reasoning, _paired, _judges)
+    makers = (
+        _answers,
+        _over_all,
+        _categories,
+        _refusals,
+        _recall,
+        _usage,
+        _distributions,
+        _reasoning,
+        _paired,
+        _judges,
+    )
     tables = [table for make in makers for table in make(members) if table.rows and table.columns]
     names = iter([in_words(name) for name in names_of(members)])
     notes = [note for each in summaries for note in _notes(each, list(islice(names, len(each.rows))))]
@@ -203,6 +222,12 @@ def _answers(members: Sequence[Member]) -> Iterator[Figures]:
     said += [f"judged by {', '.join(judges)}"] if judges else []
     columns = {label(name): [row.metrics.get(name) for _, row in members] for name in names}
     yield _intervals("Answers", members, columns, share, "; ".join(said))
+
+
+def _over_all(members: Sequence[Member]) -> Iterator[Figures]:
+    columns = {label(name): [row.metrics.get(name) for _, row in members] for name in OVER_ALL}
+    note = "with the unanswerable ones, where a refusal is right and all else wrong, as REMem's tables have it"
+    yield _intervals("Answers, over all questions", members, columns, share, note)
 
 
 def _categories(members: Sequence[Member]) -> Iterator[Figures]:

@@ -9,7 +9,7 @@ import pytest
 
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.evaluation.runs.run import Verdict
-from goalmem_cli.evaluation.summaries.scores import score
+from goalmem_cli.evaluation.summaries.scores import over_all, score
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Action, Attempt, Fact, Status, Step, Stop, Trace, as_document, from_document
 from tests.render.traces import ANSWERED, ASKED, FAILED, GOAL, QUESTION, SUBGOALS, UNKNOWN
@@ -17,7 +17,7 @@ from tests.render.traces import ANSWERED, ASKED, FAILED, GOAL, QUESTION, SUBGOAL
 CASE = Case("q1", "momoco-01", QUESTION, "Matcha Powder", ("D2:1", "D3:2"), "4")
 USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds"}
 RECALL = {"recall@10", "recall@20", "recall@40", "recall@60"}
-WORDS = {"f1", "mem0_f1", "bleu1", "exact", "exact_strict"}
+WORDS = {"f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict"}
 SEARCH = {"breadth", "depth", "subgoals"}
 FORWARD = Trace(
     Status.ANSWERED,
@@ -48,7 +48,7 @@ def test_a_forward_answer_by_hand() -> None:
     """An answered question has its words' scores, its evidence, its refusal and its cost, and nothing of a plan."""
     scores = score(CASE, "locomo", FORWARD)
     assert scores == {
-        "refused": 0.0, "f1": 1.0, "mem0_f1": 1.0, "bleu1": 1.0, "exact": 1.0, "exact_strict": 1.0,
+        "refused": 0.0, "f1": 1.0, "token_f1": 1.0, "mem0_f1": 1.0, "bleu1": 1.0, "exact": 1.0, "exact_strict": 1.0,
         "recall@10": 1.0, "recall@20": 1.0, "recall@40": 1.0, "recall@60": 1.0,
         "calls": 1.0, "prompt_tokens": 900.0, "cached_tokens": 300.0, "completion_tokens": 12.0, "seconds": 2.5,
     }  # fmt: skip
@@ -59,6 +59,7 @@ def test_a_partial_answer_by_hand() -> None:
     """Each score of words goes its own way."""
     scores = score(CASE, "locomo", replace(FORWARD, answer="The matcha powders, powders"))
     assert scores["f1"] == pytest.approx(2 * (2 / 3) * 1 / (2 / 3 + 1))
+    assert scores["token_f1"] == pytest.approx(2 * 1 / (3 + 2))  # without the article, and no stems
     assert scores["mem0_f1"] == pytest.approx(2 * 1 / (3 + 2))
     assert scores["bleu1"] == pytest.approx(1 / 5)
     assert scores["exact"] == scores["exact_strict"] == 0.0
@@ -189,3 +190,23 @@ def test_questions_without_evidence_have_no_recall(changes: dict[str, Any]) -> N
 def test_a_stored_trace_scores_the_same(trace: Trace) -> None:
     """A finished run is scored again from what it wrote."""
     assert score(CASE, "locomo", from_document(as_document(trace))) == score(CASE, "locomo", trace)
+
+
+@pytest.mark.parametrize(
+    ("is_unanswerable", "scores", "is_judged", "expected"),
+    [
+        (True, {"refused": 1.0}, False, {"all_f1": 1.0, "all_bleu1": 1.0}),
+        (True, {"refused": 0.0}, True, {"all_f1": 0.0, "all_bleu1": 0.0, "all_judge": 0.0}),
+        (True, {"refused": 1.0, "judge": 0.5}, True, {"all_f1": 1.0, "all_bleu1": 1.0, "all_judge": 0.5}),
+        (False, {"refused": 1.0, "token_f1": 0.0, "bleu1": 0.0, "judge": 0.0}, True,
+         {"all_f1": 0.0, "all_bleu1": 0.0, "all_judge": 0.0}),
+        (False, {"refused": 0.0, "token_f1": 0.4, "bleu1": 0.2, "f1": 0.9}, True, {"all_f1": 0.4, "all_bleu1": 0.2}),
+        (False, {"refused": 0.0}, True, {}),
+    ],
+)  # fmt: skip
+def test_over_all_questions_a_refusal_counts(
+    is_unanswerable: bool, scores: dict[str, float], is_judged: bool, expected: dict[str, float]
+) -> None:
+    """It is right where there is no answer, wrong elsewhere; a judge's own mark of it goes before."""
+    case = replace(CASE, is_unanswerable=is_unanswerable)
+    assert over_all(case, scores, is_judged=is_judged) == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
+from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.runs.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.evaluation.summaries.summary import CategoryNames, Row, Summary, accuracies, recall_at, summarise
 from goalmem_cli.evaluation.summaries.summary_formats import COLUMNS, document, harmless, rows_csv
@@ -328,3 +330,83 @@ def test_the_tokens_of_judging_are_summed_for_each_judge() -> None:
     (table,) = [table for table in sections([summary])[0].tables if table.title == "Judges"]
     assert table.columns == ("right", "verdicts", "unscored", "tokens read", "written")
     assert [cells[-2:] for _, cells in table.rows] == [("1,800", "66"), ("2,400", "88")]
+
+
+def test_remem_s_tables_by_hand() -> None:
+    """Over all six questions a refusal counts where there is no answer; refusals have precision, recall and F1."""
+    row = row_of(summarise(answered_run()), "goal-mem")
+    # "Kyoto Latte" 1, "7 May 2023" 1, "matcha" of "matcha oat milk" 1/2, refused rightly 1, whole 1, failed 0
+    assert row.metrics["token_f1"].mean == pytest.approx((1 + 1 + 1 / 2 + 1 + 0) / 5)
+    assert row.metrics["all_f1"].mean == pytest.approx((1 + 1 + 1 / 2 + 1 + 1 + 0) / 6)
+    assert row.metrics["all_f1"].n == 6
+    # judged: 1, 1, 1/2; c2-0 unread; the refusal 1; c2-1 has no verdict
+    assert row.metrics["all_judge"].mean == pytest.approx((1 + 1 + 1 / 2 + 1) / 4)
+    assert row.metrics["all_judge"].n == 4
+    assert row.by_category["5"].metrics["all_f1"].mean == 1.0
+    refusal = row.refusal  # two refused, one of them unanswerable, and that is the only one
+    assert refusal is not None
+    assert (refusal.precision, refusal.recall) == (0.5, 1.0)
+    assert refusal.f1 == pytest.approx(2 / 3)
+
+    titles = {table.title: table for table in sections([summarise(answered_run())])[0].tables}
+    assert titles["Answers, over all questions"].columns == ("F1 (SQuAD)\nn=5-6", "BLEU-1\nn=5-6", "judged right\nn=4")
+    assert "BLEU-1 by category" in titles
+
+
+def test_without_unanswerable_questions_there_is_nothing_over_all() -> None:
+    """It would be the same figures once more."""
+    run = answered_run(cases=placed([case for case in CASES if not case.is_unanswerable]))
+    assert not {"all_f1", "all_judge"} & set(row_of(summarise(run), "goal-mem").metrics)
+
+
+def test_stitch_s_tables_by_hand() -> None:
+    """Answer sets have precision, recall and F1 in all and by type of question, as macro means, and a table of each."""
+    cases = (
+        Case("a", "c", "Which drinks?", "tea, cocoa", (), "type_1", answers=("tea", "cocoa")),
+        Case("b", "c", "Which towns?", "Bonn", (), "type_1", answers=("Bonn",)),
+        Case("d", "c", "Which hotels?", "Astoria, Ritz, Plaza", (), "type_4", answers=("Astoria", "Ritz", "Plaza")),
+    )
+    said = {"a": "tea; milk", "b": "Bonn", "d": "Ritz"}
+    answers = tuple(Answered(case.id, "direct", "hybrid", forward(case, said[case.id])) for case in cases)
+    types = {"type_1": "incremental memory revision", "type_4": "information synthesis"}
+    made = manifest(format="came", categories=types, reasoners=("direct",))
+    summary = summarise(Run(made, placed(cases), answered=answers))
+    row = row_of(summary, "direct")
+
+    def told(metrics: Mapping[str, Interval]) -> list[float]:
+        return [metrics[name].mean for name in ("set_precision", "set_recall", "set_f1")]
+
+    assert told(row.metrics) == pytest.approx([(0.5 + 1 + 1) / 3, (0.5 + 1 + 1 / 3) / 3, (0.5 + 1 + 0.5) / 3])
+    assert told(row.by_category["type_1"].metrics) == pytest.approx([0.75, 0.75, 0.75])
+    assert told(row.by_category["type_4"].metrics) == pytest.approx([1, 1 / 3, 0.5])
+    titles = [table.title for table in sections([summary])[0].tables]
+    assert {"Set precision by category", "Set recall by category", "Set F1 by category"} <= set(titles)
+
+
+def test_sets_of_complex_tr_stand_by_level() -> None:
+    """Set accuracy and answer F1, each with a table by category."""
+    cases = (
+        Case("a", "c", "For whom?", "Acme", (), "L2", answers=("Acme",)),
+        Case("b", "c", "For whom?", "Acme, Bolt", (), "L3", answers=("Acme", "Bolt")),
+    )
+    answers = tuple(Answered(case.id, "direct", "hybrid", forward(case, "Acme")) for case in cases)
+    summary = summarise(
+        Run(manifest(format="complex-tr", categories={}, reasoners=("direct",)), placed(cases), answered=answers)
+    )
+    tables = {table.title: table for table in sections([summary])[0].tables}
+
+    assert row_of(summary, "direct").by_category["L3"].metrics["answer_f1"].mean == pytest.approx(2 / 3)
+    assert tables["Set accuracy by category"].columns == ("L2\nn=1", "L3\nn=1")
+    assert tables["Set accuracy by category"].rows[0][1] == ("1.000 [1.00, 1.00]", "0.000 [0.00, 0.00]")
+    assert "Answer F1 by category" in tables
+
+
+def test_tokens_of_a_question_are_those_of_its_trace() -> None:
+    """Prompt and completion, as means over the questions, in the table of costs."""
+    row = row_of(summarise(answered_run()), "goal-mem")
+    assert row.usage["prompt_tokens"].mean == pytest.approx((3000 * (1 + 1 + 2 + 3 + 1) + 500) / 6)
+    assert row.usage["completion_tokens"].mean == pytest.approx((120 * (1 + 1 + 2 + 3 + 1) + 40) / 6)
+    tables = {table.title: table for table in sections([summarise(answered_run())])[0].tables}
+    assert {column.partition("\n")[0] for column in tables["Cost of a question"].columns} >= {
+        "prompt tokens", "completion tokens",
+    }  # fmt: skip

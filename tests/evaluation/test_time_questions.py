@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from goalmem_cli.evaluation.datasets.reading import read_dataset
 from goalmem_cli.evaluation.metrics.answer_sets import AnswerSet, answer_set, is_tot_match, token_f1
 from goalmem_cli.evaluation.summaries.scores import score
 from goalmem_cli.trace import Status, Trace
+from tests.conftest import CHECKOUT
 from tests.reasoners.scripting import MOMENT
 
 FACTS = ("E12 was the R3 of E40 from 1983 to 1989.", "E7 was the R3 of E40 from 1990 to 1991.")
@@ -153,24 +156,132 @@ def test_a_file_of_bad_rows_is_an_error(tmp_path: Path) -> None:
         read_dataset([path])
 
 
-def test_rows_are_read_without_holding_their_facts(tmp_path: Path) -> None:
-    """Of rows with 10,000 characters of facts each, questions take less than half of the file in memory, at any time."""
-    facts = [f"E{number} was the {'R' * 300} of E0 from {1900 + number} to 1999." for number in range(30)]
-    path = tmp_path / "rows.jsonl"
+def test_bad_rows_of_an_array_are_named_with_their_lines(tmp_path: Path) -> None:
+    """The line that the row begins on, its place in the array and the reason, however the array is laid out."""
+    path = tmp_path / "rows.json"
+    good, bad = json.dumps(semantic("Who?", "E12")), json.dumps(semantic("Who?", ""), indent=1)
+    path.write_text(f"[\n{good},\n\n{bad}, {good},\n7\n]\n", encoding="utf-8")
+    dataset = read_dataset([path])
+
+    assert len(dataset.cases) == 2
+    assert dataset.skipped == (
+        f"{path}: line 4, [1].label: is blank",
+        f"{path}: line {4 + bad.count(chr(10)) + 1}, [3]: expected an object, found a number",
+    )
+    assert len(list(dataset.conversations({case.conversation for case in dataset.cases}))) == 1
+
+
+def test_lines_of_a_long_array_are_counted(tmp_path: Path) -> None:
+    """Beyond the stretch of a million characters that is held at a time."""
+    row = json.dumps(semantic("Who?", "E12", *(f"E{number} was the R1 of E0 in 1990." for number in range(300))))
+    path = tmp_path / "rows.json"
+    path.write_text("[\n" + ",\n".join([row] * 400 + ["{}"]) + "]", encoding="utf-8")
+    assert path.stat().st_size > 2_500_000
+    assert read_dataset([path]).skipped == (f"{path}: line 402, [400].question: is missing",)
+
+
+@pytest.mark.parametrize("benchmark", ["tot", "complex-tr"])
+def test_unknown_types_of_question_are_categories_of_their_own(tmp_path: Path, benchmark: str) -> None:
+    """Each under its own name, behind the known ones; questions without a type share one, and are counted."""
+    rows = (
+        [semantic("Who?", "E12", question_type=kind) for kind in ("sideways", "timeline", None, "backwards")]
+        if benchmark == "tot"
+        else [
+            complex_tr("a", ["Acme"], question_type="sideways"), complex_tr("L2_b", ["Acme"]),
+            complex_tr("c", ["Acme"]), complex_tr("d", ["Acme"], question_type="backwards"),
+        ]
+    )  # fmt: skip
+    dataset = read_dataset([written(tmp_path, *rows)])
+
+    known = "timeline" if benchmark == "tot" else "L2"
+    assert [case.category for case in dataset.cases] == ["sideways", known, "no type", "backwards"]
+    assert list(dataset.categories)[-3:] == ["sideways", "no type", "backwards"]
+    assert "1 questions without a type, in a category of their own" in dataset.notes
+    trace = Trace(Status.ANSWERED, "direct", "Who?", MOMENT, answer="E12")
+    assert all("exact" in score(case, dataset.format, trace) for case in dataset.cases)
+
+
+def many(path: Path, benchmark: str, rows: int, facts: int, *, are_bad: bool = False) -> Path:
+    """Write rows of so many facts each, no two rows with the same facts; one is good where the others are bad."""
+    told = [
+        f"E{number} was the R{number % 7} of E{number + 1} from {1900 + number} to 1999." for number in range(facts)
+    ]
     with path.open("w", encoding="utf-8") as file:
-        for number in range(900):
-            row = semantic(f"Who was it, {number}?", "E1", *facts, f"E{number} was the R2 of E0 in 1990.")
+        for number in range(rows):
+            own = f"E{number} was the R2 of E0 in 1990."
+            is_bad = are_bad and number > 0
+            if benchmark == "tot":
+                row = semantic(f"Who was it, {number}?", "" if is_bad else "E1", *told, own)
+            else:
+                answers = [] if is_bad else ["E1", f"E{number}"]
+                row = complex_tr(f"L2_{number}", answers, fact_context="\n".join([*told, own]))
             file.write(f"{json.dumps(row)}\n")
+    return path
+
+
+def peak_of(path: Path) -> int:
+    """Return the most memory, in bytes, that reading the questions and then every conversation takes at any time."""
     tracemalloc.start()
     try:
         dataset = read_dataset([path])
-        _, peak = tracemalloc.get_traced_memory()
+        told = sum(len(one.turns) for one in dataset.conversations({case.conversation for case in dataset.cases}))
+        assert told >= len(dataset.cases)
+        return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
-    assert len(dataset.cases) == 900
-    assert peak < path.stat().st_size / 2
-    assert path.stat().st_size > 8_000_000
+
+QUESTION_BYTES = 2000
+"""What a question may take in memory: its own texts, and its places in the lists of names."""
+
+
+@pytest.mark.parametrize("benchmark", ["tot", "complex-tr"])
+def test_memory_grows_with_the_questions_and_not_with_their_facts(tmp_path: Path, benchmark: str) -> None:
+    """Each further row takes what its question does, and as much with five times the facts."""
+    few, more = (peak_of(many(tmp_path / f"{rows}.jsonl", benchmark, rows, 60)) for rows in (150, 450))
+    long = peak_of(many(tmp_path / "long.jsonl", benchmark, 450, 300))
+
+    assert (more - few) / 300 < QUESTION_BYTES
+    assert (tmp_path / "long.jsonl").stat().st_size > 4_000_000
+    assert long - more < 800_000  # one row of 14,000 characters, in all its forms
+
+
+@pytest.mark.parametrize("benchmark", ["tot", "complex-tr"])
+def test_bad_rows_are_named_without_being_held(tmp_path: Path, benchmark: str) -> None:
+    """A row that cannot be read leaves its line and the reason behind, and nothing of its facts."""
+    few, more = (peak_of(many(tmp_path / f"{rows}.jsonl", benchmark, rows, 60, are_bad=True)) for rows in (150, 450))
+    assert (more - few) / 300 < QUESTION_BYTES
+
+
+READING = """
+import sys
+from pathlib import Path
+from goalmem_cli.evaluation.datasets.reading import read_dataset
+dataset = read_dataset([Path(sys.argv[1])])
+turns = sum(len(one.turns) for one in dataset.conversations({case.conversation for case in dataset.cases}))
+peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
+print(len(dataset.cases), turns, 1024 * int(peak.split()[1]))
+"""
+"""Prints how many questions and turns there are, and the most memory that the process had at any time, in bytes."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell a process's peak")
+@pytest.mark.parametrize("benchmark", ["tot", "complex-tr"])
+def test_fifty_thousand_questions_stream(tmp_path: Path, benchmark: str) -> None:
+    """A process that reads them all, and then all their conversations, grows by the questions' own bytes alone."""
+    grown: list[int] = []
+    for rows in (1_000, 50_000):
+        path = many(tmp_path / f"{rows}.jsonl", benchmark, rows, 40)
+        done = subprocess.run(
+            [sys.executable, "-c", READING, str(path)], cwd=CHECKOUT, capture_output=True, text=True, check=True
+        )
+        cases, turns, peak = map(int, done.stdout.split())
+        assert (cases, turns) == (rows, rows * 41)
+        grown.append(peak)
+
+    assert path.stat().st_size / 50_000 > 1700
+    assert (grown[1] - grown[0]) / 49_000 < 1500  # the questions, their names and their places in lists: some 1,000
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,12 @@ def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  
     repairs: Counter[str] = Counter()
     files = _files(paths, format, repairs)
     cases: dict[Path, list[Case]] = {}
-    skipped: list[InputError] = []
+    skipped: list[str] = []  # an error itself would hold the row that it is about
     for file in files:
         layout = LAYOUTS[file.format]
-        source = Source.from_path(file.path, skip=skipped.append if layout.skips else refuse)
+        source = Source.from_path(
+            file.path, skip=(lambda error: skipped.append(error.message)) if layout.skips else refuse
+        )
         found = [_cleaned(case) for case in layout.read(source, repairs)]
         if not found and source.first_skipped is not None:
             raise source.first_skipped
@@ -102,7 +104,7 @@ def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  
         categories=categories,
         repairs=ordered(repairs),
         conversations=_Conversations(kept[0].format, _holders(cases)),
-        skipped=tuple(error.message for error in skipped),
+        skipped=tuple(skipped),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from goalmem_cli.evaluation.cases import DEPTHS, Case
-from goalmem_cli.evaluation.metrics.answer_sets import answer_set, is_tot_match
+from goalmem_cli.evaluation.metrics.answer_sets import answer_set, is_tot_match, token_f1
 from goalmem_cli.evaluation.metrics.locomo_f1 import f1_score, locomo_score
 from goalmem_cli.evaluation.metrics.overlap import bleu1, is_exact_match, is_strict_match, set_scores, word_set_f1
 from goalmem_cli.evaluation.metrics.plan_quality import final_plan, plan_quality
@@ -20,6 +20,9 @@ LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
 TOT, COMPLEX_TR = "tot", "complex-tr"
 """The formats that are scored by rules of their own."""
 
+OVER_ALL = ("all_f1", "all_bleu1", "all_judge")
+"""Scores over all questions: a refusal is right where there is no answer and wrong elsewhere, as in REMem's tables."""
+
 Scores = dict[str, float]
 
 
@@ -28,9 +31,10 @@ def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = (
 
     `verdicts` are those of one judge with one prompt on this answer. Shares are from 0 to 1, `seconds` seconds.
 
-    - `f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions whose answer the file gives. `f1` goes
-      by the rule for the category in LoCoMo's formats, and is the plain token F1 elsewhere; `exact` by Test of Time's
-      rule for its questions, both by Complex-TR's for that.
+    - `f1`, `token_f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions whose answer the file gives.
+      `f1` goes by the rule for the category in LoCoMo's formats, and is the plain F1 of stems elsewhere; `token_f1` is
+      SQuAD's (REMem 4.3, after HippoRAG 2); `exact` goes by Test of Time's rule for its questions, all three by
+      Complex-TR's for that.
     - `set_accuracy`, `answer_f1`: Complex-TR's questions.
     - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
     - `judge`: the mean of the verdicts that could be read.
@@ -53,11 +57,26 @@ def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = (
     return scores | _search(trace) | _plan(case, trace)
 
 
+def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:
+    """Return the scores of `OVER_ALL` of an answer with these scores.
+
+    An unanswerable question has 1 in each where it was refused, else 0 (REMem 6.2); others have their `token_f1`,
+    `bleu1` and `judge`. `is_judged` says that the row has a judge, whose marks refusals then stand beside.
+    """
+    if not case.is_unanswerable:
+        named = zip(OVER_ALL, ("token_f1", "bleu1", "judge"), strict=True)
+        return {name: scores[of] for name, of in named if of in scores}
+    refused = scores["refused"]
+    judged = {"all_judge": scores.get("judge", refused)} if is_judged else {}
+    return {"all_f1": refused, "all_bleu1": refused, **judged}
+
+
 def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
     scores: Scores = {}
     if case.answer is not None:
         is_locomo = format in LOCOMO_FORMATS
         scores["f1"] = locomo_score(text, case.answer, case.category) if is_locomo else f1_score(text, case.answer)
+        scores["token_f1"] = token_f1(text, case.answer)
         scores["mem0_f1"] = word_set_f1(text, case.answer)
         scores["bleu1"] = bleu1(text, case.answer)
         scores["exact"] = float(is_exact_match(text, case.answer))
@@ -66,7 +85,8 @@ def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
             scores["exact"] = float(is_tot_match(text, case.answer))
     if case.answers and format == COMPLEX_TR:
         each = answer_set(text, case.answers)
-        scores |= {"f1": each.token_f1, "exact": each.exact, "set_accuracy": each.accuracy, "answer_f1": each.f1}
+        scores |= {"f1": each.token_f1, "token_f1": each.token_f1, "exact": each.exact}
+        scores |= {"set_accuracy": each.accuracy, "answer_f1": each.f1}
     if case.answers:
         found = set_scores(text, case.answers)
         scores |= {"set_precision": found.precision, "set_recall": found.recall, "set_f1": found.f1}

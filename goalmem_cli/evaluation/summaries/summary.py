@@ -15,24 +15,14 @@ from goalmem_cli.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.evaluation.queries import QueryKind
 from goalmem_cli.evaluation.runs.judge import is_self_judged
 from goalmem_cli.evaluation.runs.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
-from goalmem_cli.evaluation.summaries.scores import score
+from goalmem_cli.evaluation.summaries.scores import OVER_ALL, over_all, score
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Status
 
 ANSWERS = (
-    "f1",
-    "mem0_f1",
-    "bleu1",
-    "exact",
-    "exact_strict",
-    "set_precision",
-    "set_recall",
-    "set_f1",
-    "set_accuracy",
-    "answer_f1",
-    "judge",
-    "refused",
-)
+    "f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict", "set_precision", "set_recall", "set_f1",
+    "set_accuracy", "answer_f1", "judge", "refused",
+)  # fmt: skip
 USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds")
 SEARCH = ("breadth", "depth", "subgoals")
 REASONING = ("plan_parsed", "subgoal_match", "grounding_precision", "grounding_recall", "bindings_right")
@@ -226,12 +216,15 @@ def _scored(
     for verdict in verdicts:
         if (verdict.judge, verdict.prompt) == judge:
             by_case.setdefault(verdict.case, []).append(verdict)
+    scores = {
+        answer.case: score(cases[answer.case], run.manifest.format, answer.trace, by_case.get(answer.case, ()))
+        for answer in answers
+        if answer.case in cases
+    }
+    if any(case.is_unanswerable for case in cases.values()):
+        scores = {name: each | over_all(cases[name], each, is_judged=bool(by_case)) for name, each in scores.items()}
     return _Answers(
-        {
-            answer.case: score(cases[answer.case], run.manifest.format, answer.trace, by_case.get(answer.case, ()))
-            for answer in answers
-            if answer.case in cases
-        },
+        scores,
         verdicts,
         sum(answer.trace.status is Status.FAILED for answer in answers),
     )
@@ -252,8 +245,8 @@ def _answering_row(
         *key,
         n=len(scores),
         unfinished=len(cases) - len(scores),
-        metrics=_intervals(values, ANSWERS),
-        by_category=_by_category(categories, cases, scores, (*ANSWERS, *depths)),
+        metrics=_intervals(values, (*ANSWERS, *OVER_ALL)),
+        by_category=_by_category(categories, cases, scores, (*ANSWERS, *OVER_ALL, *depths)),
         refusal=refusal_scores([(each["refused"] > 0, cases[case].is_unanswerable) for case, each in scores.items()]),
         recall={depths[name]: each for name, each in _intervals(values, depths).items()},
         usage=_intervals(values, USAGE),

@@ -15,7 +15,8 @@ from functools import lru_cache
 from goalmem_cli.logic.dates import parse_date
 from goalmem_cli.records import content_hash
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.times import Stamp
 
@@ -68,7 +69,16 @@ def rows(source: Source) -> Iterator[Node]:
     Raises:
         InputError: the text is not JSON; a line that is none is skipped where the source allows it.
     """
-    return records(source) if source.head.lstrip().startswith("[") else json_lines(source)
+    return _elements(source) if source.head.lstrip().startswith("[") else json_lines(source)
+
+
+def _elements(source: Source) -> Iterator[Node]:
+    """Yield the elements of the document's array one at a time, each with the line that it begins on."""
+    text = JsonText(source, source.chunks())
+    for index in text.elements():
+        line = text.line
+        yield Node(text.value(), source.file, f"[{index}]", line)
+    text.finish()
 
 
 def drafts(

@@ -31,7 +31,17 @@ class JsonText:
         self._at = 0
         self._lines_before = 0
         self._columns_before = 0
+        self._counted_to = 0
+        self._lines_counted = 0
         self.consumed = 0
+
+    @property
+    def line(self) -> int:
+        """The line, counted from 1, on which the next value begins."""
+        self.peek()
+        self._lines_counted += self._window.count("\n", self._counted_to, self._at)
+        self._counted_to = self._at
+        return self._lines_counted + 1
 
     def peek(self) -> str:
         """Return the next character that is not blank, without consuming it; empty at the end."""
@@ -154,6 +164,7 @@ class JsonText:
             self._columns_before = len(gone) - gone.rindex("\n") - 1
         else:
             self._columns_before += len(gone)
+        self._counted_to, self._lines_counted = 0, self._lines_before
         self.consumed += len(gone)
         self._window = "".join([self._window[self._at :], *parts])
         self._at = 0
