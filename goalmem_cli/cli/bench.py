@@ -71,7 +71,7 @@ def retrieval(
     ] = "conversation",
     embedder: options.Embedder = None,
     by_category: Annotated[bool, typer.Option("--by-category", help="Show each category of question too.")] = False,
-    milvus: Annotated[bool, typer.Option("--milvus", help="Keep the conversations in an embedded Milvus.")] = False,
+    milvus: options.OwnMilvus = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
@@ -89,15 +89,16 @@ def retrieval(
     conversations = [talk for file in files for talk in read_file(file, "locomo")]
     asking = Asking.of(dataset.cases, conversations, by_domain=scope == "domain")
     with TemporaryDirectory(prefix="goalmem-bench-") as folder:
-        run = begin(context, quiet=quiet, store=f"milvus:{folder}/milvus" if milvus else folder, embedder=embedder)
+        run = begin(context, quiet=quiet, store=folder, embedder=embedder)
         _say_repairs(run, files, dataset)
-        memory = open_store(run.settings, run.factories, run.screen.note)
-        with run.screen.progress(len(conversations)) as begun:
-            memory.add_all(conversations, report=lambda added: begun(added.conversation))
-        run.screen.detail(f"{len(dataset.cases)} questions")
-        table = retrieval_table(memory, dataset.cases, asking=asking)
-        timed = timed_table(memory, dataset.cases, asking=asking)
-        shown = _shown(run, memory, dataset, asking)
+        with run.over_milvus(Path(folder), is_wanted=milvus) as over:
+            memory = open_store(over.settings, run.factories, run.screen.note)
+            with run.screen.progress(len(conversations)) as begun:
+                memory.add_all(conversations, report=lambda added: begun(added.conversation))
+            run.screen.detail(f"{len(dataset.cases)} questions")
+            table = retrieval_table(memory, dataset.cases, asking=asking)
+            timed = timed_table(memory, dataset.cases, asking=asking)
+            shown = _shown(run, memory, dataset, asking)
     if json:
         run.screen.document({**_document(table, timed), "shown": [asdict(row) for row in shown]})
         return 0

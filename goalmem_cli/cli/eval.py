@@ -121,6 +121,7 @@ def run(
     parallel: options.Parallel = None,
     prompts: options.Prompts = None,
     embedder: options.Embedder = None,
+    milvus: options.OwnMilvus = False,
     category_names: options.CategoryNames = "official",
     json: options.Json = False,
     csv: options.Csv = False,
@@ -150,7 +151,8 @@ def run(
             certainty=certainty, context=context_length, threads=threads, parallel=parallel, prompts=prompts,
             embedder=embedder,
         )  # fmt: skip
-        path = Measuring(made, wanted).measure()
+        with made.over_milvus(folder, is_wanted=milvus) as over:
+            path = Measuring(over, wanted).measure()
     judge_run(made, path, jury)
     print_report(made.screen, [path], form)
     return 0

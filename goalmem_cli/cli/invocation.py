@@ -7,8 +7,9 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import typer
@@ -31,6 +32,21 @@ class Invocation:
     settings: Settings
     screen: Screen
     factories: Factories
+
+    @contextmanager
+    def over_milvus(self, folder: Path, *, is_wanted: bool) -> Iterator[Invocation]:
+        """Yield this run over an embedded Milvus of its own, all of it in the folder, or as it is; then close that."""
+        if not is_wanted:
+            yield self
+            return
+        from goalmem_cli.addresses import MilvusAddress
+        from goalmem_cli.milvus.embedded import close_embedded
+
+        settings = replace(self.settings, store=folder / "beside", address=MilvusAddress(path=folder / "milvus"))
+        try:
+            yield replace(self, settings=settings)
+        finally:
+            close_embedded()
 
 
 def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = False, **flags: object) -> Invocation:

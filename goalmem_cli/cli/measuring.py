@@ -339,7 +339,7 @@ class Measuring:
             "budget": settings.budget, "limit": wanted.limit, "sample": wanted.sample, "seed": settings.seed,
             "categories": ",".join(self._codes), "scope": "domain" if wanted.sees_domain else "conversation",
             "queries": ",".join(self._kinds), "embedder": settings.embedder or "static",
-        }  # fmt: skip
+        } | ({"store": "milvus"} if settings.address is not None else {})  # fmt: skip
         if wanted.conversations:
             decisive["conversations"] = ",".join(sorted(set(wanted.conversations)))
         if self._listed is not None:

@@ -26,6 +26,7 @@ Store = Annotated[
         "[default: GOALMEM_STORE, or the user's own].",
     ),
 ]
+OwnMilvus = Annotated[bool, typer.Option("--milvus", help="Keep the conversations in an embedded Milvus.")]
 Embedder = Annotated[
     str | None,
     typer.Option(
