@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,6 +188,33 @@ class StructuredBackbone(Backbone, Protocol):
         Raises:
             ModelError: the model could not be used at all; what it made nothing of is a part's problem.
             StoreError: the store could not be used.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that happened to a memory: what, when it was said, by which turns, and how the memory reads by then.
+
+    `turns` are called as in the transcript; `unit` is the id of what holds that text.
+    """
+
+    event: str
+    said: datetime | None
+    turns: tuple[str, ...]
+    text: str
+    unit: str
+
+
+@runtime_checkable
+class KeepsHistory(Protocol):
+    """A structured backbone that knows what its units were before, and what became of them."""
+
+    def history(self, unit: str) -> list[Happening]:
+        """Return what happened to the unit of that id, before it was what it is and since, in order.
+
+        Raises:
+            StoreError: the store could not be read.
         """
         ...
 

@@ -57,7 +57,7 @@ class Fact:
     `turns` are the transcript's own ids where it has them. `before` and `after` are the neighbouring turns as
     (speaker, text). `times` say what the text's relative expressions mean: ``"last Friday" = 19 May 2023``. `kind` is
     the unit's; `session`, `ordinal` and `part` are its place in the conversation; `to` is whom it was said to, where
-    two talk.
+    two talk. `instead` lists what it took the place of, with the day until which that held; a model is not shown it.
     """
 
     number: str
@@ -75,6 +75,7 @@ class Fact:
     ordinal: int = 0
     part: int = 0
     to: str = ""
+    instead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

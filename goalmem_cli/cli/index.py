@@ -12,6 +12,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.index_history import show_history
 from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "goalmem index remem --dry-run",
             "goalmem index remem --model http://localhost:8080/v1#qwen",
+            "goalmem index mem0 --history 3fa9c21b",
             guide="backbones",
         ),
     )(index)
@@ -39,6 +41,13 @@ def index(
     backbone: Annotated[str, typer.Argument(metavar="BACKBONE", help="Which backbone to build, by name.")],
     model: options.Model = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what there is to do, and do nothing.")] = False,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            metavar="UNIT",
+            help="Show what happened to a memory, and do nothing; `goalmem search --explain` shows the ids of units.",
+        ),
+    ] = None,
     adapter: options.Adapter = None,
     prompts: options.Prompts = None,
     context_length: options.Context = None,
@@ -64,6 +73,8 @@ def index(
     memory = open_stored(run.settings, run.factories, run.screen.note)
     with closing(DeferredModel(partial(run.factories.model, run.settings))) as deferred:
         structured = open_structured(run.settings, memory, run.factories, deferred.loaded)
+        if history is not None:
+            return show_history(run, memory, structured, history, is_json=json)
         outlook = structured.outlook()
         if dry_run:
             _show_outlook(run, outlook, is_json=json)

@@ -199,6 +199,12 @@ AsOf = Annotated[
         "--as-of", metavar="TIME", help="Ask as if it were then, and hide everything said later [default: now]."
     ),
 ]
+SearchAsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of", metavar="TIME", help="Show the memory as it stood then, and read words about time as said then."
+    ),
+]
 Csv = Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, a row a figure.")]
 CategoryNames = Annotated[
     Literal["official", "mem0"],

@@ -41,8 +41,11 @@ def search(
     speaker: options.Speakers = None,
     since: options.Since = None,
     until: options.Until = None,
+    as_of: options.SearchAsOf = None,
     backbone: options.Backbone = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show which ranking found what, and where.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show which ranking found what, where, and the units' ids.")
+    ] = False,
     store: options.Store = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
@@ -56,7 +59,10 @@ def search(
     if not query.strip():
         raise UsageError("the query is empty", "say what to look for")
     begun = earliest(since, "--since") if since is not None else None
+    if until is not None and as_of is not None:
+        raise UsageError("--until and --as-of both say where the memory ends", "give one of them")
     ended = latest(until, "--until") if until is not None else None
+    ended = latest(as_of, "--as-of") if as_of is not None else ended
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, backbone=backbone)
     memory = open_store(run.settings, run.factories, run.screen.note)
     stored = memory.conversations() if conversation or speaker else []

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import zip_longest
 
 from goalmem_cli.backbones.idle import may_be_evidence
+from goalmem_cli.backbones.structured.units import IN_PLACE_OF, listed
 from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.logic.dates import say
 from goalmem_cli.logic.moments import Moment
@@ -172,6 +173,7 @@ def unnumbered(hit: Hit) -> Fact:
         ordinal=unit.ordinal,
         part=unit.part,
         to=hit.to,
+        instead=tuple(listed(unit, IN_PLACE_OF)),
     )
 
 

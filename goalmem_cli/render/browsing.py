@@ -55,9 +55,8 @@ class _Facts:
     def place(self, fact: Fact) -> int:
         """Return the fact's place in `rows`."""
         labels = [label for label in fact.turns if len(label) != _ID_LENGTH]
-        row = (
-            fact.conversation, " ".join(labels), fact.speaker, when(fact.said), fact.text, "; ".join(fact.times),
-        )  # fmt: skip
+        about = "; ".join((*fact.times, *(f"in place of: {each}" for each in fact.instead)))
+        row = (fact.conversation, " ".join(labels), fact.speaker, when(fact.said), fact.text, about)
         if row not in self._places:
             self._places[row] = len(self.rows)
             self.rows.append(list(row))

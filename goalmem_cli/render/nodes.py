@@ -60,4 +60,5 @@ def _fact(fact: Fact, detail: Detail) -> Text:
     return Text.assemble(
         (f"{safe(fact.number)} ", "bold"), told_by(fact.speaker), (f"{when(fact.said)}, {place}\n", "dim"),
         shortened(fact.text, detail.text_length), (f" [{safe('; '.join(fact.times))}]" if fact.times else "", "dim"),
+        (f" [in place of: {safe('; '.join(fact.instead))}]" if fact.instead else "", "dim"),
     )  # fmt: skip

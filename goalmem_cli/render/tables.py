@@ -13,6 +13,7 @@ from goalmem_cli.records import Hit
 from goalmem_cli.render.text import plain, safe, told_by, when
 
 _ID_LENGTH = 32
+_SHOWN_OF_ID = 12
 
 
 def hits_table(hits: Sequence[Hit], *, is_explained: bool = False) -> RenderableType:
@@ -80,4 +81,4 @@ def _hit_lines(hit: Hit, is_explained: bool) -> Iterable[Text]:
     yield plain(unit.text)
     if is_explained:
         ranks = ", ".join(f"{safe(name)} {rank}" for name, rank in hit.ranks.items())
-        yield Text(f"score {hit.score:.4f}; ranks: {ranks or 'none'}", style="cyan")
+        yield Text(f"score {hit.score:.4f}; ranks: {ranks or 'none'}; unit {unit.id[:_SHOWN_OF_ID]}", style="cyan")

@@ -64,7 +64,7 @@ def decided(place: int, known: Sequence[Unit], *acts: Act, said: datetime | None
         return derived_unit(NAME, "memory", text, [at], identity=(str(number), before.id if before else ""))
 
     made, kept = carried_out(acts, EVENTS, {unit.id: unit for unit in known}, make)
-    return (*made, decision_unit(NAME, Part("chat", f"p{place}", (at,)), kept))
+    return (*made, decision_unit(NAME, Part("chat", f"p{place}", (at,)), kept, [at.id]))
 
 
 def texts(units: Sequence[Unit], at: datetime | None = None) -> list[str]:

@@ -153,11 +153,17 @@ def test_a_memory_says_how_things_are_now(tmp_path: Path, book: PromptBook) -> N
     (york,) = [unit for unit in store.units_of(NAME, [MEMORY]) if unit.text == "Priya home York"]
     assert set(york.labels) == {said()[place].label for place in (0, 1, 4, 5, 8, 9)}
     history = Mem0(store, no_kit).history(york.id)
-    assert [(deed.act.event, deed.act.text, deed.decision.said) for deed in history] == [
-        ("ADD", "Priya home Hull", said()[1].said),
-        ("UPDATE", "Priya home Leeds", said()[5].said),
-        ("UPDATE", "Priya home York", said()[9].said),
+    assert [(each.event, each.text, each.said, each.turns) for each in history] == [
+        ("ADD", "Priya home Hull", said()[1].said, ("D1:1", "D1:2")),
+        ("UPDATE", "Priya home Leeds", said()[5].said, ("D2:1", "D2:2")),
+        ("UPDATE", "Priya home York", said()[9].said, ("D3:1", "D3:2")),
     ]
+    (hit,) = Mem0(store, no_kit).retrieve(Query("Priya home"), 1)
+    assert hit.unit.attributes["in_place_of"] == [f"Priya home Leeds, until {said()[9].said:%Y-%m-%d}"]
+    deleted = [unit for unit in store.units_of(NAME, [MEMORY]) if unit.text == "Tom drink tea"]
+    assert [(each.event, each.text) for each in Mem0(store, no_kit).history(deleted[0].id)] == [
+        ("ADD", "Tom drink tea"), ("DELETE", "Tom drink tea"), ("ADD", "Tom drink no")
+    ]  # fmt: skip
 
 
 def test_it_is_asked_as_of_a_time(tmp_path: Path) -> None:

@@ -124,6 +124,19 @@ def test_each_node_keeps_what_it_said_before(tmp_path: Path) -> None:
         assert message.speaker in request.tail
 
 
+def test_a_node_has_a_history(tmp_path: Path) -> None:
+    """From its first summary to its last, whichever of them is asked about; of messages nothing is known."""
+    store = filled(tmp_path, said())
+    indexed(store)
+    (boat,) = [unit for unit in nodes(store) if unit.labels == labels(BOAT)]
+    history = MemTree(store, no_kit).history(boat.id)
+    assert [each.turns for each in history] == [labels(BOAT[:2]), labels(BOAT[2:3]), labels(BOAT[3:])]
+    assert [each.said for each in history] == [said()[place].said for place in BOAT[1:]]
+    assert history[-1].text == boat.text
+    assert MemTree(store, no_kit).history(history[0].unit) == history
+    assert MemTree(store, no_kit).history(store.units_of(NAME, [LEAF])[0].id) == []
+
+
 def test_the_edges_are_those_of_the_tree(tmp_path: Path) -> None:
     """From what a node says now to what its children say now: every message is below one node at most."""
     store = filled(tmp_path, said())

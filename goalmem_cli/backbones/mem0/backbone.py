@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -21,16 +21,18 @@ from goalmem_cli.backbones.structured.decisions import (
     decide,
     ending_of,
     endings_of,
-    history_of,
+    happenings,
     known_line,
+    replaced_by,
     superseding,
 )
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import Kit, LoadKit
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
+from goalmem_cli.backbones.structured.units import IN_PLACE_OF
 from goalmem_cli.memory import StructuredMemory
-from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
+from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit, Usage
 from goalmem_cli.stored import Derivation, Ranking
 
@@ -99,7 +101,7 @@ class Mem0:
         self._store = store
         self._kit = kit
         self._settings = settings or Settings()
-        self._endings = Kept(store, self._read_endings)
+        self._decided = Kept(store, self._read_decided)
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; the next `index` decides what they do to the memories.
@@ -112,25 +114,28 @@ class Mem0:
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k memories, best first, that are current, or were at the end of the query's time.
 
+        Each says what it took the place of.
+
         Raises:
             StoreError: the store cannot be read.
         """
-        endings = self._endings()
+        endings, replaced = self._decided()
 
         def is_current(unit: str) -> bool:
             return ending_of(endings, unit, query.until) is None
 
         with self._store.reading() as reader:
             best = nearest(reader, query, k, NAME, (MEMORY,), is_current)
-            return own_hits(reader, query, k, {Ranking.DENSE.value: best}, is_beside=self._settings.beside)
+            hits = own_hits(reader, query, k, {Ranking.DENSE.value: best}, is_beside=self._settings.beside)
+        return [_saying(hit, replaced.get(hit.unit.id)) for hit in hits]
 
-    def history(self, unit: str) -> list[Deed]:
-        """Return what happened to a memory, in order.
+    def history(self, unit: str) -> list[Happening]:
+        """Return what happened to a memory, before it was what it is and since, in order.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        return history_of(self._store.units_of(NAME, [MEMORY, DECISION]), unit)
+        return happenings(self._store.units_of(NAME, [MEMORY, DECISION]), unit)
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
@@ -257,7 +262,7 @@ class Mem0:
         done: list[PartDone] = []
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
         for steps in self._together([walk for _, walk in walks]):
-            replies, parts = self._decided([step for _, step in steps]), [step.part for _, step in steps]
+            replies, parts = self._asked_to_decide([step for _, step in steps]), [step.part for _, step in steps]
             gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
             done += self._stored(parts, gave, replies, report)
             for (walk, step), units in zip(steps, gave, strict=True):
@@ -266,7 +271,7 @@ class Mem0:
             work.names |= walk.names
         return done
 
-    def _decided(self, steps: Sequence[Step]) -> list[Reply[tuple[Act, ...]]]:
+    def _asked_to_decide(self, steps: Sequence[Step]) -> list[Reply[tuple[Act, ...]]]:
         """Return what the model decides of each; nothing where there is nothing to ask."""
         asked = {place: undecided for place, step in enumerate(steps) if (undecided := step.undecided) is not None}
         found = decide(self._kit(), DECIDE, list(asked.values()), EVENTS) if asked else []
@@ -322,8 +327,17 @@ class Mem0:
             ]
         )
 
-    def _read_endings(self) -> dict[str, list[Deed]]:
-        return endings_of(self._store.units_of(NAME, [DECISION]))
+    def _read_decided(self) -> tuple[dict[str, list[Deed]], dict[str, list[str]]]:
+        """Return by which deeds memories ended, and what each took the place of."""
+        units = self._store.units_of(NAME, [MEMORY, DECISION])
+        return endings_of(units), replaced_by(units)
+
+
+def _saying(hit: Hit, replaced: Sequence[str] | None) -> Hit:
+    if not replaced:
+        return hit
+    unit = replace(hit.unit, attributes={**hit.unit.attributes, IN_PLACE_OF: list(replaced)})
+    return replace(hit, unit=unit)
 
 
 def _rounds(asked: Sequence[int], at_once: int) -> int:

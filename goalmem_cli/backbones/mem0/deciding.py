@@ -77,7 +77,7 @@ class Step:
         ]
         shown = {unit.id: unit for unit in (*self.candidates, *self.repeated.values())}
         made, kept = carried_out([*known, *decided, *added], EVENTS, shown, self._memory)
-        return (*made, decision_unit(NAME, self.part, kept))
+        return (*made, decision_unit(NAME, self.part, kept, self.facts[0].turns))
 
     def _memory(self, place: int, text: str, before: Unit | None) -> Unit:
         fact = self.facts[0]

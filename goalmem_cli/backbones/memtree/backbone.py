@@ -19,7 +19,7 @@ from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_pa
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory import OpenMemory, StructuredMemory
-from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
+from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 from goalmem_cli.stored import Derivation, Ranking
 
@@ -64,6 +64,28 @@ class MemTree:
             best = self._nearest(reader, query, k, later)
             hits = own_hits(reader, query, k, {Ranking.DENSE.value: best}, is_beside=settings.beside)
         return hits if settings.beside else list(fitting(hits, settings.read_letters, len))
+
+    def history(self, unit: str) -> list[Happening]:
+        """Return what a node has said, from its first summary to its last, with the messages that each has more.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        units = {each.id: each for each in self._store.units_of(NAME, [SUMMARY])}
+        edges = [(edge.source, edge.target) for edge in self._store.edges_of(NAME, [SUPERSEDES])]
+        before, later = dict(edges), {target: source for source, target in edges}
+        line = [unit] if unit in units else []
+        while line and line[0] in before:
+            line.insert(0, before[line[0]])
+        while line and line[-1] in later:
+            line.append(later[line[-1]])
+        told: set[str] = set()
+        found = []
+        for each in (units[id_] for id_ in line):
+            new = tuple(label for label in each.labels if label not in told)
+            told |= set(new)
+            found.append(Happening("summed up", each.said, new, each.text, each.id))
+        return found
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.

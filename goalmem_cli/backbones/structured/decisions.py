@@ -16,15 +16,16 @@ from typing import Any, Literal
 
 from goalmem_cli.asking import NO_NUMBER, Reply, ask_each, in_one_line, numbers_of, parse_json
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.backbones.structured.units import derived_unit, passing
+from goalmem_cli.backbones.structured.units import derived_unit, listed, passing
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.ports import JsonShape, Request
+from goalmem_cli.ports import Happening, JsonShape, Request
 from goalmem_cli.records import Edge, Part, Query, Unit
 
 DECISION = "decision"
 SUPERSEDES = "supersedes"
 _ACTS = "acts"
+_TOLD = "told"
 _LINE = re.compile(r"(\w+) (\w+) (\d+)(?: \| (.+))?")
 
 
@@ -186,14 +187,15 @@ def _ends_alone(act: Act) -> bool:
     return act.ends and not act.unit
 
 
-def decision_unit(backbone: str, part: Part, acts: Sequence[Act]) -> Unit:
+def decision_unit(backbone: str, part: Part, acts: Sequence[Act], told: Sequence[str]) -> Unit:
     """Return the unit that keeps what was decided about a part, which has the turns of all that was shown.
 
-    It is for no ranking.
+    `told` are the ids of those among them that tell what was new. It is for no ranking.
     """
     stored = [{name: value for name, value in asdict(act).items() if name != "new"} for act in acts]
     text = "; ".join(f"{act.event} {act.text}".strip() for act in acts) or DECISION
-    return derived_unit(backbone, DECISION, text, part.turns, identity=(part.name,), attributes={_ACTS: stored})
+    attributes = {_ACTS: stored, _TOLD: list(told)}
+    return derived_unit(backbone, DECISION, text, part.turns, identity=(part.name,), attributes=attributes)
 
 
 def acts_of(decision: Unit) -> tuple[Act, ...]:
@@ -265,6 +267,41 @@ def history_of(units: Iterable[Unit], unit: str) -> list[Deed]:
             found = {getattr(deed.act, ends[1]) for deed in deeds if getattr(deed.act, ends[0]) in reached}
             reached = found - line - {""}
     return [deed for deed in deeds if deed.act.on in line or deed.act.unit in line]
+
+
+def happenings(units: Sequence[Unit], unit: str) -> list[Happening]:
+    """Return the history of a unit as people read it: an update has its new text, what adds none the text it is on."""
+    texts = {each.id: each.text for each in units}
+    return [
+        Happening(
+            deed.act.event,
+            deed.decision.said,
+            told_by(deed.decision),
+            deed.act.text or texts.get(deed.act.on, ""),
+            deed.act.unit if deed.act.text else deed.act.on,
+        )
+        for deed in history_of(units, unit)
+    ]
+
+
+def told_by(decision: Unit) -> tuple[str, ...]:
+    """Return the turns that told what was decided about, as people call them; all where a store does not say it."""
+    told = listed(decision, _TOLD)
+    labels = tuple(label for id_, label in zip(decision.turns, decision.labels, strict=True) if id_ in told)
+    return labels or decision.labels
+
+
+def replaced_by(units: Sequence[Unit]) -> dict[str, list[str]]:
+    """Return for each unit, by its id, what it took the place of, a line each with the day until which that held."""
+    texts = {unit.id: unit.text for unit in units}
+    found: dict[str, list[str]] = {}
+    for ended, deeds in endings_of(units).items():
+        for deed in deeds:
+            if deed.act.unit and ended in texts:
+                said = deed.decision.said
+                until = f", until {said:%Y-%m-%d}" if said is not None else ""
+                found.setdefault(deed.act.unit, []).append(in_one_line(texts[ended]) + until)
+    return found
 
 
 def superseding(units: Sequence[Unit]) -> list[Edge]:

@@ -8,6 +8,9 @@ from datetime import datetime
 from goalmem_cli.logic.moments import Moment, Span
 from goalmem_cli.records import Query, Turn, Unit, content_hash
 
+IN_PLACE_OF = "in_place_of"
+"""The attribute that lists what a unit took the place of, a line each, with the day until which that held."""
+
 
 def derived_unit(
     backbone: str,

@@ -1,0 +1,126 @@
+"""A memory as it stood: `goalmem search --as-of`, what happened to it: `goalmem index --history`, and in a proof."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from goalmem_cli.wiring import Factories, LoadedModel
+from tests.backbones.test_mem0 import says
+from tests.cli.conftest import Goalmem, seeing
+from tests.fakes import ScriptedModel
+from tests.reasoners.scripting import claims, plan, proved
+
+HOME = "(Priya) has a home in (x:place)"
+CHAT = [
+    {"role": "user", "content": "Priya home Hull", "timestamp": "2023-05-01T10:00:00"},
+    {"role": "assistant", "content": "um", "timestamp": "2023-05-01T10:01:00"},
+    {"role": "user", "content": "Priya home Leeds", "timestamp": "2023-06-01T10:00:00"},
+    {"role": "assistant", "content": "um", "timestamp": "2023-06-01T10:01:00"},
+    {"role": "user", "content": "Priya pet Biscuit", "timestamp": "2023-07-01T10:00:00"},
+    {"role": "assistant", "content": "Priya home Leeds", "timestamp": "2023-07-01T10:01:00"},
+]
+
+
+def factories() -> Factories:
+    """Return factories whose model understands simple statements."""
+    return seeing(lambda _: LoadedModel(ScriptedModel(says), "scripted", "full", 8192, at_once=4))
+
+
+@pytest.fixture
+def moved(goalmem: Goalmem, tmp_path_factory: pytest.TempPathFactory) -> Goalmem:
+    """The command over a memory of somebody who moved."""
+    file = tmp_path_factory.mktemp("talk") / "talk.json"
+    file.write_text(json.dumps(CHAT), encoding="utf-8")
+    assert goalmem("ingest", str(file), "--format", "openai", "--quiet").code == 0
+    assert goalmem("index", "mem0", "--quiet", factories=factories()).code == 0
+    return goalmem
+
+
+def found(goalmem: Goalmem, *words: str) -> list[dict[str, Any]]:
+    """Return the memories that a search finds."""
+    shown = goalmem("search", "Priya home", "--backbone", "mem0", "--json", *words)
+    hits = json.loads(shown.out)["hits"]
+    assert isinstance(hits, list)
+    return hits
+
+
+def test_a_search_shows_the_memory_as_it_stood(moved: Goalmem) -> None:
+    """Now, at any time, and before there was anything; --until finds the same."""
+    assert [hit["text"] for hit in found(moved, "-k", "1")] == ["Priya home Leeds"]
+    for flag in ("--as-of", "--until"):
+        assert [hit["text"] for hit in found(moved, flag, "2023-05-20")] == ["Priya home Hull"]
+        assert [hit["text"] for hit in found(moved, flag, "2023-06")] == ["Priya home Leeds"]
+        assert found(moved, flag, "2022") == []
+    assert found(moved, "-k", "1")[0]["attributes"]["in_place_of"] == ["Priya home Hull, until 2023-06-01"]
+    outcome = moved("search", "Priya", "--as-of", "2023", "--until", "2023")
+    assert outcome.code == 2
+    assert outcome.error_lines[1] == "give one of them"
+    assert "--as-of" in moved("search", "Priya", "--as-of", "once").error_lines[0]
+
+
+def test_words_about_time_are_read_as_of_it(moved: Goalmem) -> None:
+    """Last month is the one before then, for every backbone."""
+    words = ("search", "last month", "--as-of", "2023-06-15", "--backbone", "hybrid", "--json")
+    texts = [hit["text"] for hit in json.loads(moved(*words).out)["hits"]]
+    assert set(texts[:2]) == {"Priya home Hull", "um"}
+    assert "Priya pet Biscuit" not in texts
+
+
+def test_a_history_lists_each_event_with_its_turns(moved: Goalmem) -> None:
+    """By the beginning of an id, as --explain shows it; no model is needed."""
+    shown = moved("search", "Priya home", "--backbone", "mem0", "--explain", "-k", "1").out
+    begins = shown.split("unit ")[1].split()[0]
+    assert begins == found(moved, "-k", "1")[0]["unit"][:12]
+    listed = moved("index", "mem0", "--history", begins)
+    assert listed.code == 0
+    lines = listed.out.splitlines()
+    assert [line.split("  ")[0] for line in lines[1:]] == ["1 May 2023 10:01", "1 Jun 2023 10:01", "1 Jul 2023 10:01"]
+    assert ["ADD" in lines[1], "UPDATE" in lines[2], "NONE" in lines[3]] == [True] * 3
+    document = json.loads(moved("index", "mem0", "--history", begins[:8], "--json").out)
+    assert document["text"] == "Priya home Leeds"
+    assert [(each["event"], each["text"], len(each["turns"])) for each in document["history"]] == [
+        ("ADD", "Priya home Hull", 2), ("UPDATE", "Priya home Leeds", 2), ("NONE", "Priya home Leeds", 2)
+    ]  # fmt: skip
+    assert document["history"][1]["said"] == "2023-06-01T10:01:00"
+    assert document["history"][1]["unit"] == document["unit"]
+
+
+def test_what_has_no_history_is_said(moved: Goalmem) -> None:
+    """No such unit, several, a backbone that keeps none or that is not built: exit 2 or 3, and what to do."""
+    for words, said, hinted in (
+        (("mem0", "--history", "xyz"), "no unit whose id begins with 'xyz'", "--explain"),
+        (("mem0", "--history", ""), "no unit", "--explain"),
+        (("secom", "--history", "a"), "secom", "goalmem index secom"),
+        (("hybrid", "--history", "a"), "needs no indexing", "mem0"),
+    ):
+        outcome = moved("index", *words)
+        assert outcome.code in (2, 3)
+        assert said in outcome.error_lines[0]
+        assert hinted in outcome.error_lines[1]
+    units = [hit["unit"] for hit in found(moved)]
+    several = [digit for digit in "0123456789abcdef" if moved("index", "mem0", "--history", digit).code == 2]
+    assert len(units) == 2
+    assert any("give more of it" in moved("index", "mem0", "--history", digit).err for digit in several)
+
+
+def test_a_backbone_without_versions_keeps_no_history(moved: Goalmem) -> None:
+    """Built, it says so."""
+    model = ScriptedModel(lambda _: '{"starts": ["0"]}')
+    built = moved("index", "secom", "-q", factories=seeing(lambda _: LoadedModel(model, "scripted", "full", 8192)))
+    outcome = moved("index", "secom", "--history", "a")
+    assert (built.code, outcome.code, "secom keeps no history" in outcome.err) == (0, 2, True)
+
+
+def test_a_proof_shows_what_was_superseded(moved: Goalmem) -> None:
+    """The fact says what it took the place of, and until when that held; the model is not shown it."""
+    model = ScriptedModel(
+        [proved(claims(1, "Priya home Leeds", x="Leeds"), plan=plan(HOME, HOME), status="settled", wording="Leeds")]
+    )
+    words = ("ask", "Where is Priya's home?", "--backbone", "mem0", "--trace")
+    outcome = moved(*words, factories=seeing(lambda _: LoadedModel(model, "scripted", "full", 8192)))
+    assert outcome.code == 0, outcome.err
+    assert "in place of: Priya home Hull, until 2023-06-01" in " ".join(outcome.err.replace("│", " ").split())
+    assert not any("Hull" in request.growing + request.tail for request in model.seen)
