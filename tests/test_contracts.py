@@ -15,7 +15,7 @@ from goalmem_cli.addresses import parse_address
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.bench.gold_structure import GoldModel, GoldStructure
+from goalmem_cli.bench.gold_structure import GoldModel, GoldStructure, Statement
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory import Memory
 from goalmem_cli.milvus.embedded import close_embedded
@@ -119,11 +119,12 @@ def test_structured_backbone(build: Callable[[Path], StructuredBackbone], tmp_pa
     assert backbone.retrieve(Query("Biscuit", conversations=("other",)), 10) == []
 
 
-@pytest.mark.parametrize("name", ["secom", "raptor", "memtree", "hipporag", "graphrag"])
+@pytest.mark.parametrize("name", ["secom", "raptor", "memtree", "hipporag", "graphrag", "mem0"])
 def test_a_backbone_that_retrieves_its_own_units(name: str, tmp_path: Path) -> None:
     """As above, but for the turns: they are found where that is wished; and an outlook may estimate what follows."""
     entry = STRUCTURED[name]
-    kit = Kit(GoldModel(GoldStructure({}, {}), TURNS), PromptBook.load(None, "full", entry.steps), 2, 4096)
+    told = GoldStructure({"D1:2": (Statement("Biscuit is a dog", ("Biscuit", "dog")),)}, {})
+    kit = Kit(GoldModel(told, TURNS), PromptBook.load(None, "full", entry.steps), 2, 4096)
     memory = Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None)
     backbone = entry.build(memory, lambda: kit, entry.settings())
     backbone.update(TURNS)

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
-from goalmem_cli.backbones import graphrag, hipporag, memtree, raptor, remem, secom, stitch
+from goalmem_cli.backbones import graphrag, hipporag, mem0, memtree, raptor, remem, secom, stitch
 from goalmem_cli.backbones.graphrag.settings import Settings as GraphRAGSettings
 from goalmem_cli.backbones.hipporag.settings import Settings as HippoRAGSettings
+from goalmem_cli.backbones.mem0.settings import Settings as Mem0Settings
 from goalmem_cli.backbones.memtree.settings import Settings as MemTreeSettings
 from goalmem_cli.backbones.raptor.settings import Settings as RaptorSettings
 from goalmem_cli.backbones.remem.memory import EpisodicMemory
@@ -54,4 +55,5 @@ STRUCTURED: Mapping[str, Entry] = {
     memtree.NAME: Entry(_made_by("memtree", "MemTree"), memtree.STEPS, MemTreeSettings),
     hipporag.NAME: Entry(_made_by("hipporag", "HippoRAG"), hipporag.STEPS, HippoRAGSettings),
     graphrag.NAME: Entry(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
+    mem0.NAME: Entry(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
 }

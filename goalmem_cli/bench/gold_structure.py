@@ -83,7 +83,10 @@ def filled_in(text: str, bindings: Mapping[str, str]) -> Statement:
 
 
 class GoldModel:
-    """Replies to the steps of `secom`, `raptor`, `memtree`, `hipporag` and `graphrag`, with the full prompts."""
+    """Replies to the steps of `secom`, `raptor`, `memtree`, `hipporag`, `graphrag` and `mem0`, with the full prompts.
+
+    To `mem0` everything is new, as gold structure says nothing of what replaces what.
+    """
 
     def __init__(self, structure: GoldStructure, turns: Iterable[Turn]) -> None:
         """Take what is told, and the turns that tell it: a prompt shows these by speaker and text."""
@@ -102,6 +105,8 @@ class GoldModel:
             "graphrag_glean": lambda _: {"entities": [], "relationships": []},
             "graphrag_describe": lambda request: {"description": "; ".join(_ITEM.findall(request.growing))[:2000]},
             "graphrag_report": _report,
+            "mem0_facts": lambda request: {"facts": [told.text[:240] for _, told in self._told(request)][:16]},
+            "mem0_decide": lambda _: {"acts": []},
         }
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:

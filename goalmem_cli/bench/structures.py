@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goalmem_cli.backbones import graphrag, hipporag, memtree, raptor, secom
+from goalmem_cli.backbones import graphrag, hipporag, mem0, memtree, raptor, secom
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.structured.communities import Link, communities
@@ -199,4 +199,5 @@ _MAKES: Mapping[str, Make] = {
     memtree.NAME: _of_kind(memtree.NAME, memtree.SUMMARY),
     hipporag.NAME: _walked,
     graphrag.NAME: _related,
+    mem0.NAME: _of_kind(mem0.NAME, mem0.MEMORY),
 }

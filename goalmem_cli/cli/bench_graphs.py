@@ -38,7 +38,7 @@ def graphs(
 ) -> int:
     """Print how long searches of structured backbones take.
 
-    Of secom, raptor, memtree, hipporag and graphrag, in milliseconds, over made-up units in stores that are gone
+    Of secom, raptor, memtree, hipporag, graphrag and mem0, in milliseconds, over made-up units in stores that are gone
     afterwards; then the seconds and the memory of soft clusters of made-up rows and communities of made-up graphs, each
     in a process of its own. No model is asked.
     """

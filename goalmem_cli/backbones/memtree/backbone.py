@@ -10,7 +10,7 @@ from goalmem_cli.asking import ask_each, read_fields
 from goalmem_cli.backbones.memtree import AGGREGATE, CHILD, LEAF, NAME, SUMMARY, SUPERSEDES
 from goalmem_cli.backbones.memtree.growing import Growth, Known, Step, read_line
 from goalmem_cli.backbones.memtree.settings import Settings
-from goalmem_cli.backbones.structured.beside import fitting, own_hits
+from goalmem_cli.backbones.structured.beside import fitting, nearest, own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
@@ -24,7 +24,6 @@ from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 from goalmem_cli.stored import Derivation, Ranking
 
 _SUMMARY_TOKENS = 150  # about as many as a summary has that the prompt asks for
-_AT_FIRST = 4  # times as many units as are wished are ranked at first: most are older versions of a few nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,14 +215,11 @@ class MemTree:
         """Return at most k nodes that are like the query, each with what it said last by the query's time."""
         kinds = (SUMMARY,) if self._settings.beside else (LEAF, SUMMARY)
         is_said = passing(Query("", until=query.until))
-        depth = _AT_FIRST * max(1, k)
-        while True:
-            ranked = reader.rank(query, (Ranking.DENSE,), depth, backbone=NAME, kinds=kinds)[Ranking.DENSE]
-            near = [each.unit for each in ranked if each.score >= self._settings.least_cosine]
-            found = [id_ for id_ in near if not any(map(is_said, later.get(id_, ())))]
-            if len(found) >= k or len(near) < depth:
-                return found[:k]
-            depth *= _AT_FIRST
+
+        def is_last(unit: str) -> bool:
+            return not any(map(is_said, later.get(unit, ())))
+
+        return nearest(reader, query, k, NAME, kinds, is_last, self._settings.least_cosine)
 
     def _read_later(self) -> Mapping[str, list[Unit]]:
         """Return what superseded each summary."""

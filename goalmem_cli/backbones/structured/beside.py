@@ -14,6 +14,7 @@ from goalmem_cli.stored import Ranking
 
 OWN = "own"
 """What sets the name of a ranking of derived units off from that of turns."""
+_AT_FIRST = 4  # times as many units as are wished are ranked at first, where some are not kept
 
 
 def ranked_units(
@@ -45,6 +46,33 @@ def own_hits(
         named = {f"{OWN}-{name}": units for name, units in own.items()}
         return hits_beside_turns(reader, query, k, named, dict.fromkeys(named, weight))
     return _hits(reader, fuse(own, dict.fromkeys(own, 1.0))[:k])
+
+
+def nearest(
+    reader: OpenMemory,
+    query: Query,
+    k: int,
+    backbone: str,
+    kinds: tuple[str, ...],
+    keeps: Callable[[str], bool],
+    least: float = -1.0,
+) -> list[str]:
+    """Return at most k of the backbone's units of these kinds that it `keeps`, nearest to the query first.
+
+    None is less like it than `least`, a cosine. Of units that are superseded often, most are not kept, so more are
+    ranked until there are enough.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    depth = _AT_FIRST * max(1, k)
+    while True:
+        ranked = reader.rank(query, (Ranking.DENSE,), depth, backbone=backbone, kinds=kinds)[Ranking.DENSE]
+        near = [each.unit for each in ranked if each.score >= least]
+        found = [id_ for id_ in near if keeps(id_)]
+        if len(found) >= k or len(near) < depth:
+            return found[:k]
+        depth *= _AT_FIRST
 
 
 def fitting(hits: Iterable[Hit], most: int, size: Callable[[str], int]) -> Iterator[Hit]:

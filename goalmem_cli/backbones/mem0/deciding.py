@@ -1,0 +1,159 @@
+"""What becomes of each pair's facts, one pair after the other (Mem0 section 2.1): they are new, or replace others.
+
+What the original overwrites and deletes stays here, and is not current any more. A fact is lost only where the model
+says that it is known: one that only deletes what it contradicts is added too, which the original forgets (issue 4536),
+and what is said again in the same words changes nothing, where the original has deleted it (issue 1674).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.asking import in_one_line
+from goalmem_cli.backbones.mem0 import MEMORY, NAME
+from goalmem_cli.backbones.mem0.settings import Settings
+from goalmem_cli.backbones.structured.decisions import (
+    DECISION,
+    Act,
+    Event,
+    Undecided,
+    acts_of,
+    carried_out,
+    decision_unit,
+)
+from goalmem_cli.backbones.structured.summaries import summary_part
+from goalmem_cli.backbones.structured.triples import key_of
+from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.records import Part, Turn, Unit
+
+Vector: TypeAlias = NDArray[np.float32]
+
+ADD, UPDATE, DELETE, NONE = "ADD", "UPDATE", "DELETE", "NONE"
+EVENTS: Mapping[str, Event] = {
+    ADD: Event(text=True),
+    UPDATE: Event("must", text=True, ends=True),
+    DELETE: Event("must", ends=True),
+    NONE: Event("may"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """The facts of a pair, the memories that they are compared with, and those that say a fact in the same words."""
+
+    walk: Walk
+    facts: tuple[Unit, ...]
+    candidates: tuple[Unit, ...]
+    repeated: Mapping[int, Unit]
+
+    @cached_property
+    def part(self) -> Part:
+        """What the decision comes from: all that was shown, which is in its name."""
+        shown = (*self.facts, *self.candidates, *self.repeated.values())
+        return summary_part(DECISION, shown, self.walk.turns)
+
+    @property
+    def undecided(self) -> Undecided | None:
+        """What the model is to decide; None where all is new, or said before."""
+        new = [place for place in range(len(self.facts)) if place not in self.repeated]
+        if not new or not self.candidates:
+            return None
+        return Undecided(tuple(in_one_line(self.facts[place].text) for place in new), self.candidates)
+
+    def units(self, acts: Sequence[Act]) -> tuple[Unit, ...]:
+        """Return the memories that a reply's acts make, and the decision; without acts every fact is added."""
+        new = [place for place in range(len(self.facts)) if place not in self.repeated]
+        known = [Act(NONE, unit.id, new=place + 1) for place, unit in self.repeated.items()]
+        decided = [Act(act.event, act.on, act.text, ends=act.ends, new=new[act.new - 1] + 1) for act in acts]
+        settled = {act.new for act in (*known, *decided) if act.event == NONE or act.text}
+        added = [
+            Act(ADD, text=fact.text, new=place) for place, fact in enumerate(self.facts, 1) if place not in settled
+        ]
+        shown = {unit.id: unit for unit in (*self.candidates, *self.repeated.values())}
+        made, kept = carried_out([*known, *decided, *added], EVENTS, shown, self._memory)
+        return (*made, decision_unit(NAME, self.part, kept))
+
+    def _memory(self, place: int, text: str, before: Unit | None) -> Unit:
+        fact = self.facts[0]
+        ids = dict.fromkeys((*(before.turns if before else ()), *fact.turns))
+        turns = [self.walk.turns[id_] for id_ in ids]
+        return derived_unit(
+            NAME, MEMORY, text, turns, identity=(self.part.name, str(place)), attributes=fact.attributes
+        )
+
+
+class Walk:
+    """A memory of a conversation as it grows; decisions that are known are taken, others handed out to be asked for."""
+
+    def __init__(
+        self,
+        turns: Mapping[str, Turn],
+        told: Sequence[tuple[Unit, ...]],
+        vectors: Mapping[str, Vector],
+        known: Mapping[str, Sequence[Unit]],
+        settings: Settings,
+    ) -> None:
+        """Take the conversation's turns, the facts of each pair in order, and the vectors of all units there are."""
+        self.turns = turns
+        self.names: set[str] = set()
+        self._told = told
+        self._vectors = dict(vectors)
+        self._known = known
+        self._settings = settings
+        self._next = 0
+        self._current: dict[str, Unit] = {}
+
+    def advance(self) -> Step | None:
+        """Return the next pair about which nothing was decided yet, to be answered by `take`; None at the end."""
+        while self._next < len(self._told):
+            facts = self._told[self._next]
+            self._next += 1
+            if facts:
+                step = self._step(facts)
+                units = self._known.get(step.part.name)
+                if units is None:
+                    return step
+                self.take(step, units)
+        return None
+
+    def take(self, step: Step, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
+        """Go on with what was decided: with the memories that are current from then on.
+
+        A memory that comes without a vector lies about where the first of the facts does.
+        """
+        self.names.add(step.part.name)
+        self._vectors |= vectors or {}
+        for unit in units:
+            self._vectors.setdefault(unit.id, self._vectors[step.facts[0].id])
+        acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]
+        self._current |= {unit.id: unit for unit in units if unit.kind == MEMORY}
+        for act in acts:
+            if act.ends:
+                self._current.pop(act.on, None)
+
+    def _step(self, facts: tuple[Unit, ...]) -> Step:
+        said = {key_of(unit.text): unit for unit in self._current.values()}
+        repeated = {place: said[key] for place, fact in enumerate(facts) if (key := key_of(fact.text)) in said}
+        new = [fact for place, fact in enumerate(facts) if place not in repeated]
+        taken = {unit.id for unit in repeated.values()}
+        rest = [unit for unit in self._current.values() if unit.id not in taken]
+        return Step(self, facts, tuple(self._similar(new, rest)), repeated)
+
+    def _similar(self, facts: Sequence[Unit], known: Sequence[Unit]) -> list[Unit]:
+        """Return the memories nearest to any of the facts, in the order in which they were made."""
+        if not facts or not known:
+            return []
+        rows = np.stack([self._vectors[unit.id] for unit in known])
+        cosines = rows @ np.stack([self._vectors[fact.id] for fact in facts]).T
+        near = np.argsort(-cosines, axis=0, kind="stable")[: self._settings.similar]
+        best = np.full(len(known), -np.inf)
+        for column, places in enumerate(near.T):
+            best[places] = np.maximum(best[places], cosines[places, column])
+        order = np.argsort(-best, kind="stable")[: self._settings.candidates]
+        return [known[place] for place in sorted(order.tolist()) if np.isfinite(best[place])]

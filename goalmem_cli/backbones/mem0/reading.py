@@ -1,0 +1,175 @@
+"""Reading a conversation pair by pair (Mem0 section 2.1): what a model is shown of each, and the facts it finds.
+
+Whatever a model is shown for a part is in the part's name, and all of its turns are the part's. So what was read stays
+as it is until something of that changes, and goes when something of it is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from goalmem_cli.asking import in_one_line, read_fields
+from goalmem_cli.backbones.mem0 import FACT, FACTS, NAME, SUM_UP, SUMMARY
+from goalmem_cli.backbones.mem0.settings import Perspectives, Settings
+from goalmem_cli.backbones.structured.indexing import sessions_of
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
+from goalmem_cli.backbones.structured.summaries import named
+from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.ports import Request
+from goalmem_cli.records import Part, Turn, Unit, content_hash
+
+EVERYBODY = ""
+"""Whose memory it is where a conversation has one for all."""
+OF = "of"
+"""The attribute that names whose memory a unit is of; it is missing where it is everybody's."""
+_LETTERS = 4000  # of a pair that are read at once; nearly every pair has less
+_SUMMED_LETTERS = 6000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A pair, or a stretch of a long one, as it is read for one memory; `summary` is of what was said before it.
+
+    `known` are the turns that this summary is of. It is the `first` of its messages where no other memory reads them.
+    """
+
+    stretch: Stretch
+    user: str = EVERYBODY
+    summary: Unit | None = None
+    known: tuple[Turn, ...] = ()
+    first: bool = True
+
+    @cached_property
+    def part(self) -> Part:
+        """The part that its facts come from."""
+        before = [turn.id for turn in self.stretch.before]
+        lines = [text for turn, line in self.stretch.lines for text in (turn.id, line)]
+        name = content_hash(self.user, self.summary.id if self.summary else None, str(len(before)), *before, *lines)
+        return _part(FACTS, name, (*self.known, *self.stretch.before, *self.stretch.sources))
+
+    @property
+    def new_turns(self) -> int:
+        """How many turns are read by it for the first time."""
+        return len(self.stretch.sources) if self.first else 0
+
+    def request(self, kit: Kit, problem: str) -> Request:
+        """Return what the model is asked; it may reply that there is nothing."""
+        told = {"summary": self.summary.text if self.summary else "", "user": in_one_line(self.user)}
+        return kit.prompts[FACTS].request({**self.stretch.inputs(problem), **told})
+
+    def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
+        """Return the facts of a reply as units, each once.
+
+        Raises:
+            ReplyUnusable: the reply is of another form.
+        """
+        told = read_fields(text, self.request(kit, "")).get("facts", ())
+        attributes: Mapping[str, object] = {OF: self.user} if self.user else {}
+        return tuple(
+            derived_unit(NAME, FACT, fact, self.stretch.sources, identity=(self.part.name,), attributes=attributes)
+            for fact in dict.fromkeys(told)
+            if fact
+        )
+
+
+@dataclass(frozen=True)
+class Summing:
+    """A stretch of a session that the running summary is brought up to; `known` are the turns that it is of so far."""
+
+    stretch: Stretch
+    before: Unit | None
+    known: tuple[Turn, ...]
+
+    @cached_property
+    def part(self) -> Part:
+        """The part that the new summary comes from."""
+        lines = [text for turn, line in self.stretch.lines for text in (turn.id, line)]
+        return _part(SUMMARY, content_hash(self.before.id if self.before else None, *lines), self.turns)
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns that the new summary is of."""
+        return tuple({turn.id: turn for turn in (*self.known, *self.stretch.sources)}.values())
+
+    def request(self, kit: Kit, problem: str) -> Request:
+        """Return what the model is asked."""
+        inputs = {**self.stretch.inputs(problem), "summary": self.before.text if self.before else ""}
+        del inputs["before"]
+        return kit.prompts[SUM_UP].request(inputs)
+
+    def read(self, kit: Kit, text: str) -> Unit:
+        """Return the new summary.
+
+        Raises:
+            ReplyUnusable: the reply is of another form, or blank.
+        """
+        told = " ".join(read_fields(text, self.request(kit, "")).get("summary", ())).strip()
+        if not told:
+            raise ReplyUnusable("the summary is blank")
+        return self.unit(told)
+
+    def unit(self, text: str) -> Unit:
+        """Return a summary of that text; where it could not be read, the one before stands in."""
+        return derived_unit(NAME, SUMMARY, text, self.turns, identity=(self.part.name,))
+
+
+class Summed:
+    """The running summary of a conversation; what is known is taken, what is not is handed out to be asked for."""
+
+    def __init__(self, turns: Sequence[Turn], known: Mapping[str, Sequence[Unit]]) -> None:
+        """Take the conversation, and what is known by the names of parts."""
+        self._stretches = [
+            (part.name, stretch) for part in sessions_of(turns) for stretch in stretches_of(part.turns, _SUMMED_LETTERS)
+        ]
+        self._known = known
+        self._next = 0
+        self._last: Unit | None = None
+        self._turns: tuple[Turn, ...] = ()
+        self._at: dict[str, tuple[Unit | None, tuple[Turn, ...]]] = {}
+        self.names: set[str] = set()
+
+    def before(self, session: int) -> tuple[Unit | None, tuple[Turn, ...]]:
+        """Return the summary of what was said before a session, and the turns that it is of."""
+        return self._at.get(str(session), (None, ()))
+
+    def advance(self) -> Summing | None:
+        """Return the next stretch that was not summed up yet, to be answered by `take`; None once all are."""
+        while self._next < len(self._stretches):
+            session, stretch = self._stretches[self._next]
+            self._next += 1
+            self._at.setdefault(session, (self._last, self._turns))
+            step = Summing(stretch, self._last, self._turns)
+            units = self._known.get(step.part.name)
+            if units is None:
+                return step
+            self.take(step, units)
+        return None
+
+    def take(self, step: Summing, units: Sequence[Unit]) -> None:
+        """Go on with what a stretch was summed up to; as before where it could not be."""
+        self.names.add(step.part.name)
+        if units:
+            self._last, self._turns = units[0], step.turns
+
+
+def readings_of(turns: Sequence[Turn], summed: Summed, settings: Settings) -> Iterator[Reading]:
+    """Yield what is read of a conversation, in order; of each pair once for each memory."""
+    for session in sessions_of(turns):
+        summary, known = summed.before(int(session.name))
+        for start in range(0, len(session.turns), settings.pair):
+            for stretch in stretches_of(session.turns[start : start + settings.pair], _LETTERS):
+                earlier = [turn for turn in turns if turn.ordinal < stretch.place]
+                shown = replace(stretch, before=tuple(earlier[-settings.before :] if settings.before else ()))
+                users = list(dict.fromkeys(turn.speaker for turn in stretch.sources))
+                each = users if settings.perspectives is Perspectives.EACH else [EVERYBODY]
+                for user in each:
+                    yield Reading(shown, user, summary, known, user == each[0])
+
+
+def _part(layer: str, name: str, turns: Sequence[Turn]) -> Part:
+    ordered = sorted({turn.id: turn for turn in turns}.values(), key=lambda turn: turn.ordinal)
+    return Part(ordered[0].conversation, named(layer, name), tuple(ordered))
