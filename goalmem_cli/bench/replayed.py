@@ -34,6 +34,8 @@ def index_by(name: str, store: EpisodicMemory, model: LanguageModel, told: Mappi
     """
     entry = STRUCTURED[name]
     prompts = PromptBook.load(None, "full", entry.steps)
-    made = entry.build(store, lambda: Kit(model, prompts, _AT_ONCE, _CONTEXT), settings_from(name, entry.settings, told))
+    made = entry.build(
+        store, lambda: Kit(model, prompts, _AT_ONCE, _CONTEXT), settings_from(name, entry.settings, told)
+    )
     started = perf_counter()
     return Replayed(made, made.index(lambda _: None), perf_counter() - started)

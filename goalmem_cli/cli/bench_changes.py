@@ -48,7 +48,7 @@ def changes(
     from goalmem_cli.stored import Capability
     from goalmem_cli.wiring import local, open_store
 
-    names = listed(backbone) if backbone else DECIDING
+    names = listed(backbone, "--backbone") if backbone else DECIDING
     if unknown := [name for name in names if name not in DECIDING]:
         raise UsageError(f"there are no gold decisions for {unknown[0]!r}", f"choose among {', '.join(DECIDING)}")
     shares = _shares(wrong)
@@ -73,7 +73,7 @@ def changes(
 
 def _shares(text: str) -> list[float]:
     try:
-        shares = [float(each) for each in listed(text)]
+        shares = [float(each) for each in listed(text, "--wrong")]
     except ValueError:
         shares = []
     if not shares or not all(0 <= share <= 1 for share in shares):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -116,8 +115,8 @@ def _measured(run: Invocation, path: Path, place: Path, names: Sequence[str]) ->
         store = local(opened, Capability.STRUCTURE)
         store.add_all(read_file(file, "came" if is_made_up else "locomo"))
         turns = len(store.turns())
-        with _built(store, name, GoldModel(structure, store.turns())) as (searched, calls, seconds):
-            rows.append(_row(name, searched, cases, calls, seconds))
+        searched, calls, seconds = _built(store, name, GoldModel(structure, store.turns()))
+        rows.append(_row(name, searched, cases, calls, seconds))
     return Measured(path.name, turns, len(cases), tuple(rows))
 
 
@@ -134,17 +133,15 @@ def _labelled(folder: Path) -> GoldStructure:
     return GoldStructure.from_labels(read_labels(folder).turns)
 
 
-@contextmanager
-def _built(store: Store, name: str, model: LanguageModel) -> Iterator[tuple[Backbone, int, float]]:
-    """Yield the backbone, indexed, with the calls and the seconds that indexing took."""
+def _built(store: Store, name: str, model: LanguageModel) -> tuple[Backbone, int, float]:
+    """Return the backbone, indexed, with the calls and the seconds that indexing took."""
     from goalmem_cli.backbones.flat import FlatBackbone
     from goalmem_cli.bench.replayed import index_by
 
     if name in FLAT:
-        yield FlatBackbone(store, name), 0, 0.0
-        return
+        return FlatBackbone(store, name), 0, 0.0
     made = index_by(name, store, model, _TURNWISE.get(name, {}))
-    yield made.backbone, made.done.usage.calls, made.seconds
+    return made.backbone, made.done.usage.calls, made.seconds
 
 
 def _row(name: str, backbone: Backbone, cases: Sequence[Case], calls: int, seconds: float) -> Row:

@@ -102,8 +102,8 @@ def test_gold_decisions_know_what_is_so(capsys: pytest.CaptureFixture[str]) -> N
     assert run(words) == 0
     turns, gold, half = json.loads(capsys.readouterr().out)["measured"]
     assert [turns["backbone"], gold["backbone"], half["wrong"]] == ["reranked", "mem0", 0.5]
-    assert min(gold["now"], gold["as_of"]) > max(turns["now"], 0.9)
-    assert half["now"] < gold["now"]
+    assert gold["now"] == gold["as_of"] == gold["latest_now"] == 1
+    assert max(turns["now"], half["now"], half["as_of"]) < 1
     assert 0 < gold["late_calls"] < gold["calls"] * 100
     assert run(["bench", "changes", "--backbone", "nothing"]) == 2
     assert run(["bench", "changes", "--wrong", "2"]) == 2

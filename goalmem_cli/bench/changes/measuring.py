@@ -12,7 +12,7 @@ from goalmem_cli.bench.changes.story import Asked, History, Telling, questions_o
 from goalmem_cli.bench.replayed import index_by
 from goalmem_cli.bench.timing import Progress, unwatched
 from goalmem_cli.ports import Backbone
-from goalmem_cli.records import Conversation, Hit, Query, Usage
+from goalmem_cli.records import Hit, Query, Usage
 
 DEPTH = 10
 FLAT = "reranked"
@@ -105,9 +105,7 @@ class _Asking:
             said = "" if hit.unit.said is None else hit.unit.said.isoformat()
             told = self.of_turns.get(hit.unit.turns[0]) if hit.unit.kind == "turn" else None
             stated = stated_in(hit.unit.text if told is None else told.statement)
-            found += [
-                (said, each.value) for each in stated if (each.person, each.slot) == (asked.person, asked.slot)
-            ]
+            found += [(said, each.value) for each in stated if (each.person, each.slot) == (asked.person, asked.slot)]
         return found
 
 
@@ -120,7 +118,7 @@ def _late(store: EpisodicMemory, history: History, name: str, model: DecidingMod
     whole = history.conversation
     middle = whole.turns[len(whole.turns) // 2].session
     turns = tuple(turn for turn in whole.turns if turn.session != middle)
-    store.add(Conversation(whole.name, whole.format, turns, own_id=whole.own_id))
+    store.add_all([replace(whole, turns=turns)])
     index_by(name, store, model, {})
-    store.add(whole)
+    store.add_all([whole])
     return index_by(name, store, model, {}).done.usage

@@ -63,7 +63,10 @@ class DecidingModel:
         }
         self._wrong = wrong
         self._seed = seed
-        self._steps: Mapping[str, Callable[[Request], object]] = {"mem0_facts": self._facts, "mem0_decide": self._decide}
+        self._steps: Mapping[str, Callable[[Request], object]] = {
+            "mem0_facts": self._facts,
+            "mem0_decide": self._decide,
+        }
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Return the replies, with estimates of their tokens.
@@ -86,9 +89,7 @@ class DecidingModel:
         return {"facts": [statement for statement in told if statement]}
 
     def _decide(self, request: Request) -> object:
-        known = [
-            (number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]
-        ]
+        known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
         acts = []
         for label, text in _NEW.findall(request.tail):
             chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import pairwise
 
 from goalmem_cli.records import Conversation, Turn
 
@@ -42,13 +43,15 @@ class Slot:
 
 SLOTS = (
     Slot(
-        "home", "Where does {person} live?", "{person} lives in {value}.", "{person} does not live in {value} any more.",
+        "home", "Where does {person} live?", "{person} lives in {value}.",
+        "{person} does not live in {value} any more.",
         "We have moved, I live in {value} now.", "I put that wrongly: {value} is where I live.",
         "I still live in {value}, as you know.", "I do not live in {value} any more, and have no new place yet.",
         ("Leeds", "Porto", "Ghent", "Turin", "Bergen", "Lyon", "Krakow", "Seville", "Bremen", "Aarhus", "Tallinn"),
     ),
     Slot(
-        "work", "Where does {person} work?", "{person} works at {value}.", "{person} does not work at {value} any more.",
+        "work", "Where does {person} work?", "{person} works at {value}.",
+        "{person} does not work at {value} any more.",
         "I have a new job, I work at {value} now.", "I said it wrongly: {value} is where I work.",
         "I still work at {value}.", "I do not work at {value} any more, and am looking around.",
         ("Brightwell", "Norwick", "Halden", "Castor", "Merrin", "Ostara", "Pellier", "Quarry House", "Redfern"),
@@ -62,7 +65,7 @@ SLOTS = (
     Slot(
         "like", "What does {person} like best to drink?", "{person} likes {value} best to drink.",
         "{person} does not like {value} best to drink any more.",
-        "I have found out that I like {value} best to drink.", "Did I say that? I meant {value}, I like it best to drink.",
+        "I have found out that I like {value} best to drink.", "I meant {value}, that is what I like best to drink.",
         "I still like {value} best to drink.", "I do not like {value} best to drink any more, nor anything else.",
         ("green tea", "cocoa", "matcha", "lemonade", "espresso", "cider", "oolong", "buttermilk"),
     ),
@@ -140,24 +143,28 @@ def made_up_histories(facts: int, seed: int) -> list[History]:
 
 
 def questions_of(history: History, seed: int) -> Iterator[tuple[Asked, Asked]]:
-    """Yield for everything that was told of a person a question as of now, and one as of a time before the last change.
+    """Yield for all that was told of a person, and changed, a question as of now, and one as of an earlier time.
 
-    The earlier one is as of a telling that was drawn among those after which something else came.
+    That is the end of a session, drawn among those after which something else came.
     """
     chance = random.Random(f"{history.conversation.name} {seed}")  # noqa: S311 - no secret
+    ends = {turn.session: turn.said for turn in history.conversation.turns}
     told: dict[tuple[str, Slot], list[Telling]] = {}
     for each in history.tellings:
         told.setdefault((each.person, each.slot), []).append(each)
     for (person, slot), tellings in told.items():
-        before = [one for one, next_ in zip(tellings, tellings[1:], strict=False) if one.holds != next_.holds]
+        before = [
+            one.turn.session
+            for one, next_ in pairwise(tellings)
+            if one.holds != next_.holds and one.turn.session != next_.turn.session
+        ]
         if before:
-            times = (None, _said(chance.choice(before)))
             now, then = (
                 Asked(
                     slot.question.format(person=person), person, slot, history.conversation.name, at,
                     history.state(person, slot, at),
                 )
-                for at in times
+                for at in (None, ends[chance.choice(before)])
             )  # fmt: skip
             yield now, then
 
@@ -173,7 +180,9 @@ def _history(name: str, facts: int, chance: random.Random) -> History:
         if not place:
             moment += timedelta(days=chance.randint(2, 9))
         said, speaker = moment + timedelta(minutes=3 * place), people[len(turns) % 2]
-        turn = Turn(name, session, len(turns), speaker, chance.choice(_CHATTER), said, own_id=f"D{session + 1}:{place + 1}")
+        turn = Turn(
+            name, session, len(turns), speaker, chance.choice(_CHATTER), said, own_id=f"D{session + 1}:{place + 1}"
+        )
         if chance.random() < 0.75:  # the rest is chatter
             told = _told(speaker, now, turn, chance)
             turn = told.turn
@@ -193,7 +202,7 @@ def _told(person: str, now: dict[tuple[str, str], str | None], turn: Turn, chanc
     value = before if before is not None and kind in (Kind.REPEAT, Kind.END) else _other(slot, before, chance)
     forms = {Kind.CORRECTION: slot.corrected, Kind.REPEAT: slot.repeated, Kind.END: slot.left}
     text = forms.get(kind, slot.told).format(value=value)
-    told = Turn(turn.conversation, turn.session, turn.ordinal, person, text, turn.said, own_id=turn.own_id)
+    told = replace(turn, text=text)
     now[person, slot.name] = None if kind is Kind.END else value
     return Telling(person, slot, value, kind, told)
 
