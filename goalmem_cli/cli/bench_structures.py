@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,10 +14,9 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
-    from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.bench.gold_structure import GoldStructure
     from goalmem_cli.evaluation.cases import Case
-    from goalmem_cli.ports import Backbone
+    from goalmem_cli.ports import Backbone, LanguageModel
     from goalmem_cli.store import Store
 
 SCHEMA_VERSION = 1
@@ -118,8 +115,8 @@ def _measured(run: Invocation, path: Path, place: Path, names: Sequence[str]) ->
         store = local(opened, Capability.STRUCTURE)
         store.add_all(read_file(file, "came" if is_made_up else "locomo"))
         turns = len(store.turns())
-        with _built(run, store, name, GoldModel(structure, store.turns())) as (searched, calls, seconds):
-            rows.append(_row(name, searched, cases, calls, seconds))
+        searched, calls, seconds = _built(store, name, GoldModel(structure, store.turns()))
+        rows.append(_row(name, searched, cases, calls, seconds))
     return Measured(path.name, turns, len(cases), tuple(rows))
 
 
@@ -136,27 +133,15 @@ def _labelled(folder: Path) -> GoldStructure:
     return GoldStructure.from_labels(read_labels(folder).turns)
 
 
-@contextmanager
-def _built(run: Invocation, store: Store, name: str, model: object) -> Iterator[tuple[Backbone, int, float]]:
-    """Yield the backbone, indexed, with the calls and the seconds that indexing took."""
+def _built(store: Store, name: str, model: LanguageModel) -> tuple[Backbone, int, float]:
+    """Return the backbone, indexed, with the calls and the seconds that indexing took."""
     from goalmem_cli.backbones.flat import FlatBackbone
-    from goalmem_cli.backbones.structured.kit import Kit
-    from goalmem_cli.backbones.structured.settings import settings_from
-    from goalmem_cli.prompts import PromptBook
+    from goalmem_cli.bench.replayed import index_by
 
     if name in FLAT:
-        yield FlatBackbone(store, name), 0, 0.0
-        return
-    entry = run.factories.backbones()[name]
-    prompts = PromptBook.load(None, "full", entry.steps)
-
-    def kit() -> Kit:
-        return Kit(model, prompts, 8, 32768)  # type: ignore[arg-type]
-
-    made = entry.build(store, kit, settings_from(name, entry.settings, _TURNWISE.get(name, {})))
-    started = perf_counter()
-    done = made.index(lambda _: None)
-    yield made, done.usage.calls, perf_counter() - started
+        return FlatBackbone(store, name), 0, 0.0
+    made = index_by(name, store, model, _TURNWISE.get(name, {}))
+    return made.backbone, made.done.usage.calls, made.seconds
 
 
 def _row(name: str, backbone: Backbone, cases: Sequence[Case], calls: int, seconds: float) -> Row:

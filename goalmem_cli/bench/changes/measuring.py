@@ -1,0 +1,124 @@
+"""What backbones know of what is so now, and was so at a time, and what it costs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.backbones.remem.memory import EpisodicMemory
+from goalmem_cli.bench.changes.replies import DecidingModel, stated_in
+from goalmem_cli.bench.changes.story import Asked, History, Telling, questions_of
+from goalmem_cli.bench.replayed import index_by
+from goalmem_cli.bench.timing import Progress, unwatched
+from goalmem_cli.ports import Backbone
+from goalmem_cli.records import Hit, Query, Usage
+
+DEPTH = 10
+FLAT = "reranked"
+DECIDING = ("mem0",)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFigures:
+    """What one backbone knows where the share `wrong` of decisions is wrong: shares of so many questions of each kind.
+
+    `now` and `as_of` are right where the first of ten hits that tells of what is asked has the answer, `latest_now` and
+    `latest_as_of` where the one said last has. `calls` and `tokens` are those of indexing a turn; `late_calls` those of
+    indexing once more, after a session was put in between two that were indexed.
+    """
+
+    backbone: str
+    wrong: float
+    questions: int
+    now: float
+    as_of: float
+    latest_now: float
+    latest_as_of: float
+    calls: float = 0.0
+    tokens: float = 0.0
+    late_calls: int = 0
+
+
+def measure_changes(
+    open_store: Callable[[str], EpisodicMemory],
+    histories: Sequence[History],
+    backbones: Sequence[str],
+    wrong: Sequence[float],
+    seed: int,
+    report: Progress = unwatched,
+) -> Iterator[ChangeFigures]:
+    """Yield what `reranked` knows, then each of the backbones with each share of wrong decisions.
+
+    Raises:
+        ModelError: there are no replies for a backbone.
+        StoreError: a store cannot be used.
+    """
+    questions = [pair for history in histories for pair in questions_of(history, seed)]
+    of_turns = {told.turn.id: told for history in histories for told in history.tellings}
+    asking = _Asking(questions, of_turns)
+    store = open_store(FLAT)
+    store.add_all([history.conversation for history in histories])
+    yield asking.figures(FLAT, 0.0, FlatBackbone(store, FLAT))
+    runs = [(name, share) for name in backbones for share in wrong]
+    for done, (name, share) in enumerate(runs, 1):
+        model = DecidingModel(histories, share, seed)
+        store = open_store(f"{name}-{share}")
+        store.add_all([history.conversation for history in histories])
+        made = index_by(name, store, model, {})
+        turns = sum(len(history.conversation.turns) for history in histories)
+        cost = made.done.usage
+        yield replace(
+            asking.figures(name, share, made.backbone),
+            calls=cost.calls / turns,
+            tokens=(cost.prompt_tokens + cost.completion_tokens) / turns,
+            late_calls=_late(open_store(f"{name}-{share}-late"), histories[0], name, model).calls,
+        )
+        report(done, len(runs))
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """The questions, and what turns tell, by their ids."""
+
+    questions: Sequence[tuple[Asked, Asked]]
+    of_turns: dict[str, Telling]
+
+    def figures(self, name: str, wrong: float, backbone: Backbone) -> ChangeFigures:
+        """Ask everything."""
+        right = [[0, 0], [0, 0]]
+        for pair in self.questions:
+            for when, asked in enumerate(pair):
+                found = self._found(asked, backbone.retrieve(_query(asked), DEPTH))
+                first = found[0][1] if found else None
+                latest = max(found, key=lambda each: each[0])[1] if found else None
+                right[0][when] += first == asked.answer
+                right[1][when] += latest == asked.answer
+        count = max(1, len(self.questions))
+        (now, as_of), (latest_now, latest_as_of) = ([share / count for share in row] for row in right)
+        return ChangeFigures(name, wrong, len(self.questions), now, as_of, latest_now, latest_as_of)
+
+    def _found(self, asked: Asked, hits: Sequence[Hit]) -> list[tuple[str, str | None]]:
+        """Return when it was said, and what is so by it, for each hit that tells of what is asked, best first."""
+        found = []
+        for hit in hits:
+            said = "" if hit.unit.said is None else hit.unit.said.isoformat()
+            told = self.of_turns.get(hit.unit.turns[0]) if hit.unit.kind == "turn" else None
+            stated = stated_in(hit.unit.text if told is None else told.statement)
+            found += [(said, each.value) for each in stated if (each.person, each.slot) == (asked.person, asked.slot)]
+        return found
+
+
+def _query(asked: Asked) -> Query:
+    return Query(asked.text, (asked.conversation,), until=asked.as_of)
+
+
+def _late(store: EpisodicMemory, history: History, name: str, model: DecidingModel) -> Usage:
+    """Return what it costs to index a conversation again that has got a session in its middle."""
+    whole = history.conversation
+    middle = whole.turns[len(whole.turns) // 2].session
+    turns = tuple(turn for turn in whole.turns if turn.session != middle)
+    store.add_all([replace(whole, turns=turns)])
+    index_by(name, store, model, {})
+    store.add_all([whole])
+    return index_by(name, store, model, {}).done.usage

@@ -1,0 +1,118 @@
+"""What a model should reply that keeps what is so of people, right but for as many decisions as are wished."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.bench.changes.story import SLOTS, History, Slot
+from goalmem_cli.errors import ModelError
+from goalmem_cli.ports import Completion, Request
+from goalmem_cli.store.passages import estimate_tokens
+
+_LINE = re.compile(r"^T\d+\. (\w+): (.*) \[(?:said |nobody knows)", re.MULTILINE)
+_KNOWN = re.compile(r"^(\d+)\. (.*?)(?: \[\d{4}-\d\d-\d\d\])?$", re.MULTILINE)
+_NEW = re.compile(r"^(N\d+)\. (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A statement about a person: the value that holds, or, where it ended, None."""
+
+    person: str
+    slot: Slot
+    value: str | None
+
+
+def _patterns() -> list[tuple[Slot, bool, re.Pattern[str]]]:
+    found = []
+    for slot in SLOTS:
+        for is_end, form in ((False, slot.statement), (True, slot.ended)):
+            pattern = re.escape(form).replace(r"\{person\}", r"(\w+)").replace(r"\{value\}", r"([^.]+?)")
+            found.append((slot, is_end, re.compile(pattern)))
+    return found
+
+
+_PATTERNS = _patterns()
+
+
+def stated_in(text: str) -> list[Stated]:
+    """Return what the statements in a text say, in their order."""
+    found = [
+        (match.start(), Stated(match[1], slot, None if is_end else match[2]))
+        for slot, is_end, pattern in _PATTERNS
+        for match in pattern.finditer(text)
+    ]
+    return [stated for _, stated in sorted(found, key=lambda pair: pair[0])]
+
+
+class DecidingModel:
+    """Replies to the steps of `mem0`, with the full prompts.
+
+    Of its decisions the share `wrong` is not what it should be: nothing is done instead of something, what is known is
+    added again, what is new replaces nothing or something else. The same request always gets the same reply.
+    """
+
+    def __init__(self, histories: Iterable[History], wrong: float = 0.0, seed: int = 0) -> None:
+        """Take the histories, whose turns are all that can be asked about."""
+        self._statements = {
+            (told.person, told.turn.text): told.statement for history in histories for told in history.tellings
+        }
+        self._wrong = wrong
+        self._seed = seed
+        self._steps: Mapping[str, Callable[[Request], object]] = {
+            "mem0_facts": self._facts,
+            "mem0_decide": self._decide,
+        }
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return the replies, with estimates of their tokens.
+
+        Raises:
+            ModelError: there is none for the step.
+        """
+        replies = []
+        for request in requests:
+            if request.step not in self._steps:
+                raise ModelError(f"there is no gold reply to {request.step}", "measure it with a model: goalmem eval")
+            text = json.dumps(self._steps[request.step](request))
+            read = [request.system, request.growing, request.tail]
+            read += [part for example in request.examples for part in (example.input, example.output)]
+            replies.append(Completion(text, sum(map(estimate_tokens, read)), completion_tokens=estimate_tokens(text)))
+        return replies
+
+    def _facts(self, request: Request) -> object:
+        told = [self._statements.get(line) for line in _LINE.findall(request.growing)]
+        return {"facts": [statement for statement in told if statement]}
+
+    def _decide(self, request: Request) -> object:
+        known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
+        acts = []
+        for label, text in _NEW.findall(request.tail):
+            chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+            event, on = _decision(stated_in(text)[0], known)
+            if chance.random() < self._wrong:
+                event, on = _other_decision(event, [number for number, _ in known], chance)
+            acts.append({"new": label, "event": event, "on": on, "text": text if event in ("ADD", "UPDATE") else ""})
+        return {"acts": acts}
+
+
+def _decision(new: Stated, known: Sequence[tuple[str, Stated]]) -> tuple[str, str]:
+    """Return the event and the number of the memory that it is on; "0" is none."""
+    same = [(number, old) for number, old in known if (old.person, old.slot) == (new.person, new.slot)]
+    for number, old in same:
+        if old.value == new.value:
+            return "NONE", number
+    if not same:
+        return "ADD", "0"
+    return ("DELETE" if new.value is None else "UPDATE"), same[0][0]
+
+
+def _other_decision(event: str, numbers: Sequence[str], chance: random.Random) -> tuple[str, str]:
+    """Return another decision than that; on one of these numbers, or on none where there are none."""
+    others = [each for each in ("ADD", "NONE", *(("UPDATE", "DELETE") if numbers else ())) if each != event]
+    chosen = chance.choice(others)
+    return chosen, chance.choice(numbers) if chosen in ("UPDATE", "DELETE") else "0"

@@ -1,0 +1,41 @@
+"""A structured backbone that is indexed by given replies in place of a model's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+from goalmem_cli.backbones.catalogue import STRUCTURED
+from goalmem_cli.backbones.remem.memory import EpisodicMemory
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.settings import settings_from
+from goalmem_cli.ports import Indexed, LanguageModel, StructuredBackbone
+from goalmem_cli.prompts import PromptBook
+
+_AT_ONCE, _CONTEXT = 8, 32768
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The backbone, what indexing did, and the seconds that it took."""
+
+    backbone: StructuredBackbone
+    done: Indexed
+    seconds: float
+
+
+def index_by(name: str, store: EpisodicMemory, model: LanguageModel, told: Mapping[str, object]) -> Replayed:
+    """Index the store with the full prompts, under the settings that `told` gives; the others have their defaults.
+
+    Raises:
+        ModelError: the model has no reply to a step.
+        StoreError: the store cannot be used.
+    """
+    entry = STRUCTURED[name]
+    prompts = PromptBook.load(None, "full", entry.steps)
+    made = entry.build(
+        store, lambda: Kit(model, prompts, _AT_ONCE, _CONTEXT), settings_from(name, entry.settings, told)
+    )
+    started = perf_counter()
+    return Replayed(made, made.index(lambda _: None), perf_counter() - started)
