@@ -12,7 +12,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
-from goalmem_cli.cli.measuring import listed
+from goalmem_cli.cli.wanted import listed
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:

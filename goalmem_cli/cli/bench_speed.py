@@ -15,7 +15,7 @@ import typer
 import goalmem_cli
 from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
-from goalmem_cli.cli.measuring import listed
+from goalmem_cli.cli.wanted import listed
 from goalmem_cli.config import LEAST, MOST, Settings
 from goalmem_cli.errors import UsageError
 

@@ -51,7 +51,7 @@ def tot(
     from goalmem_cli.bench.sums.replay import replayed, seen_prompts
     from goalmem_cli.bench.tot.files import FILES, made_up, write_rows
     from goalmem_cli.bench.tot.graphs import ALGORITHMS
-    from goalmem_cli.cli.measuring import listed
+    from goalmem_cli.cli.wanted import listed
     from goalmem_cli.errors import UsageError
 
     run = begin(context, quiet=quiet)

@@ -2,70 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from goalmem_cli.cli import agreeing, options
+from goalmem_cli.cli import agreeing, matrix, options
+from goalmem_cli.cli import eval_options as asked
 from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.judging import judge_run, jury_of
-from goalmem_cli.cli.measuring import Measuring, Wanted, listed
+from goalmem_cli.cli.measuring import Measuring, temporary
 from goalmem_cli.cli.report import Form, print_report
-from goalmem_cli.errors import StoreError, UsageError
-
-Files = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILE...", help="LoCoMo, LongMemEval, REALTALK, CAME-Bench or the corpus; or a folder."),
-]
-Reasoners = Annotated[str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle too.")]
-Backbones = Annotated[str, typer.Option("--backbone", metavar="C,D", help="Over which, with commas.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="How many questions [default: all].")]
-Categories = Annotated[
-    str | None, typer.Option("--categories", metavar="1,2", help="Only these, by number or name, with commas.")
-]
-Conversations = Annotated[
-    str | None, typer.Option("--conversations", metavar="A,B", help="Only questions asked of these, with commas.")
-]
-Only = Annotated[
-    Path | None, typer.Option("--only", metavar="LIST", help="Only the questions whose ids this file has, a line each.")
-]
-Sample = Annotated[Literal["stratified", "first", "random"], typer.Option("--sample", help="How --limit draws.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The run's folder [default: one of its own].")]
-Resume = Annotated[
-    bool, typer.Option("--resume/--no-resume", help="Go on with the same run where it stopped, or begin anew.")
-]
-RetrievalOnly = Annotated[bool, typer.Option("--retrieval-only", help="Only retrieve: no model.")]
-Queries = Annotated[
-    str | None,
-    typer.Option(
-        "--queries",
-        metavar="KIND,...",
-        help="Retrieve with question, plan, plan+refinements (gold) or model; implies --retrieval-only.",
-    ),
-]
-Scope = Annotated[
-    Literal["conversation", "domain"] | None,
-    typer.Option("--scope", help="What a question sees [default: its conversation; with --queries its domain]."),
-]
-Units = Annotated[int | None, typer.Option("-k", min=1, help="The budget of units a question [default: 60].")]
-Shard = Annotated[str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N like parts.")]
-Judge = Annotated[
-    str | None, typer.Option("--judge", metavar="MODEL", help="Let this model judge the answers, named as for --model.")
-]
-JudgePrompt = Annotated[
-    Literal["standard", "strict"], typer.Option("--judge-prompt", help="How generous the judge is.")
-]
-Passes = Annotated[int, typer.Option("--passes", min=1, max=100, help="How often each answer is judged.")]
+from goalmem_cli.cli.wanted import Wanted, listed
+from goalmem_cli.errors import UsageError
 
 group = typer.Typer(
     cls=RunGroup,
     help="Measure reasoners and backbones on a benchmark.\n\n`eval FILE`, `eval score RUN`, `eval agree RUN LABELS`, "
-    "`eval merge OUT RUN...`.",
+    "`eval matrix FILE`, `eval merge OUT RUN...`.",
     context_settings=CONTEXT,
 )
 
@@ -73,6 +28,7 @@ group = typer.Typer(
 def register(app: typer.Typer) -> None:
     """Add the group to the app."""
     agreeing.register(group)
+    matrix.register(group)
     app.add_typer(group, name="eval")
 
 
@@ -89,27 +45,27 @@ def register(app: typer.Typer) -> None:
 )
 def run(
     context: typer.Context,
-    files: Files,
-    reasoner: Reasoners = "direct,goal-mem",
-    backbone: Backbones = "reranked",
+    files: asked.Files,
+    reasoner: asked.Reasoners = "direct,goal-mem",
+    backbone: asked.Backbones = "reranked",
     model: options.Model = None,
     adapter: options.Adapter = None,
-    limit: Limit = None,
-    categories: Categories = None,
-    conversations: Conversations = None,
-    only: Only = None,
-    sample: Sample = "stratified",
+    limit: asked.Limit = None,
+    categories: asked.Categories = None,
+    conversations: asked.Conversations = None,
+    only: asked.Only = None,
+    sample: asked.Sample = "stratified",
     seed: options.Seed = None,
-    out: Out = None,
-    resume: Resume = True,
-    retrieval_only: RetrievalOnly = False,
-    queries: Queries = None,
-    scope: Scope = None,
-    k: Units = None,
-    shard: Shard = "1/1",
-    judge: Judge = None,
-    judge_prompt: JudgePrompt = "standard",
-    passes: Passes = 1,
+    out: asked.Out = None,
+    resume: asked.Resume = True,
+    retrieval_only: asked.RetrievalOnly = False,
+    queries: asked.Queries = None,
+    scope: asked.Scope = None,
+    k: asked.Units = None,
+    shard: asked.Shard = "1/1",
+    judge: asked.Judge = None,
+    judge_prompt: asked.JudgePrompt = "standard",
+    passes: asked.Passes = 1,
     planning: options.Planning = None,
     max_breadth: options.MaxBreadth = None,
     max_depth: options.MaxDepth = None,
@@ -143,7 +99,7 @@ def run(
     )  # fmt: skip
     if jury is not None and wanted.only_retrieves:
         raise UsageError("--judge has no answers to judge where a run only retrieves", "leave one of the two out")
-    with _temporary() as folder:
+    with temporary() as folder:
         made = begin(
             context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
             seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
@@ -165,9 +121,9 @@ def run(
 def score(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
-    judge: Judge = None,
-    judge_prompt: JudgePrompt = "standard",
-    passes: Passes = 1,
+    judge: asked.Judge = None,
+    judge_prompt: asked.JudgePrompt = "standard",
+    passes: asked.Passes = 1,
     context_length: options.Context = None,
     threads: options.Threads = None,
     prompts: options.Prompts = None,
@@ -178,11 +134,14 @@ def score(
     verbose: options.Verbose = False,
 ) -> int:
     """Score a run again from its stored answers, and let a judge read those that it has not read yet."""
+    from goalmem_cli.evaluation.runs.matrix import runs_of
+
     form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)
     made = begin(
         context, quiet=quiet, verbose=verbose, context=context_length, threads=threads, prompts=prompts, model=judge
     )
-    judge_run(made, folder, jury)
+    for part in runs_of(folder):
+        judge_run(made, part, jury)
     print_report(made.screen, [folder], form)
     return 0
 
@@ -200,27 +159,16 @@ def merge(
     """Make one run of the shards that --shard measured on several machines."""
     from goalmem_cli.evaluation.runs.folder import read_run, write_run
     from goalmem_cli.evaluation.runs.hypotheses import write_hypotheses
+    from goalmem_cli.evaluation.runs.matrix import is_matrix, merge_matrices
     from goalmem_cli.evaluation.runs.merging import merge as merged
 
     form = Form(json, csv, category_names)
     made = begin(context, quiet=quiet)
-    whole = merged([read_run(folder) for folder in folders])
-    write_run(out, whole)
-    write_hypotheses(whole, out / "hypotheses")
+    if any(map(is_matrix, folders)):
+        merge_matrices(out, folders)
+    else:
+        whole = merged([read_run(folder) for folder in folders])
+        write_run(out, whole)
+        write_hypotheses(whole, out / "hypotheses")
     print_report(made.screen, [out], form)
     return 0
-
-
-@contextmanager
-def _temporary() -> Iterator[Path]:
-    """Yield a folder that is gone afterwards.
-
-    Raises:
-        StoreError: the system has no room for one.
-    """
-    try:
-        folder = TemporaryDirectory(prefix="goalmem-eval-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise StoreError(f"no temporary folder: {error.strerror or error}", "make room, or set TMPDIR") from error
-    with folder as path:
-        yield Path(path)

@@ -84,8 +84,15 @@ def index(
     return 0
 
 
-def indexed(run: Invocation, structured: StructuredBackbone, outlook: Outlook) -> Indexed:
+def indexed(
+    run: Invocation,
+    structured: StructuredBackbone,
+    outlook: Outlook,
+    told: Callable[[PartDone], None] = lambda _: None,
+) -> Indexed:
     """Index, saying first what there is to do and in the end what failed, and return what was done.
+
+    Each part that is safe is `told`.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -97,7 +104,13 @@ def indexed(run: Invocation, structured: StructuredBackbone, outlook: Outlook) -
     else:
         run.screen.note(f"{name}: nothing is new")
     with run.screen.working() as reach:
-        done = structured.index(_counting(reach, outlook.parts))
+        shown = _counting(reach, outlook.parts)
+
+        def report(part: PartDone) -> None:
+            told(part)
+            shown(part)
+
+        done = structured.index(report)
     for part in done.failed:
         run.screen.warn(f"{part.conversation}, part {part.name}: {part.problem}")
     if done.failed:

@@ -2,98 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import platformdirs
 
 from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, version_of
-from goalmem_cli.errors import ContextOverflow, UsageError
-from goalmem_cli.records import content_hash
+from goalmem_cli.cli.wanted import Wanted, one_of
+from goalmem_cli.errors import ContextOverflow, StoreError, UsageError
+from goalmem_cli.records import Usage, content_hash
 
 if TYPE_CHECKING:
-    from goalmem_cli.evaluation.queries import QueryKind
+    from goalmem_cli.evaluation.cases import Dataset
+    from goalmem_cli.evaluation.runs.estimate import Cost
     from goalmem_cli.evaluation.runs.folder import RunFolder
     from goalmem_cli.evaluation.runs.run import Manifest, Placed
     from goalmem_cli.evaluation.runs.runner import Memory, Row
     from goalmem_cli.evaluation.runs.together import Each
-    from goalmem_cli.ports import Reasoner
+    from goalmem_cli.ports import PartDone, Reasoner
     from goalmem_cli.wiring import LoadedModel
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be measured, as it was typed."""
-
-    files: tuple[Path, ...]
-    reasoners: tuple[str, ...]
-    backbones: tuple[str, ...]
-    limit: int | None = None
-    categories: tuple[str, ...] = ()
-    conversations: tuple[str, ...] = ()
-    only: Path | None = None
-    sample: str = "stratified"
-    queries: tuple[str, ...] = ()
-    is_retrieval_only: bool = False
-    scope: str | None = None
-    shard: str = "1/1"
-    out: Path | None = None
-    is_resumed: bool = True
-    category_names: str = "official"
-    parallel: int | None = None
-
-    @property
-    def only_retrieves(self) -> bool:
-        """Whether nothing is answered: kinds of query are only compared by what they find."""
-        return self.is_retrieval_only or bool(self.queries)
-
-    @property
-    def sees_domain(self) -> bool:
-        """Whether a question sees all conversations of its domain, and not only its own."""
-        return self.scope == "domain" or (self.scope is None and bool(self.queries))
-
-    @property
-    def kinds(self) -> tuple[QueryKind, ...]:
-        """What to retrieve with.
-
-        Raises:
-            UsageError: there is no such kind of query.
-        """
-        from goalmem_cli.evaluation.queries import QueryKind
-
-        known = [kind.value for kind in QueryKind]
-        return tuple(QueryKind(_one_of(name, known, "--queries")) for name in self.queries or (QueryKind.QUESTION,))
-
-    @property
-    def part(self) -> tuple[int, int]:
-        """Which shard of how many.
-
-        Raises:
-            UsageError: it is not written like 2/5.
-        """
-        number, slash, of = self.shard.partition("/")
-        is_short = len(self.shard) < 20  # Python reads no number of thousands of digits
-        if not (slash and is_short and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-            raise UsageError(f"--shard {self.shard!r} names no part", "write 2/5 for the second of five")
-        return int(number), int(of)
-
-
-def listed(typed: str | None, flag: str) -> tuple[str, ...]:
-    """Return the names that are typed with commas between, each once; none where the flag was not typed.
-
-    Raises:
-        UsageError: it was typed and names nothing.
-    """
-    names = tuple(dict.fromkeys(name.strip() for name in (typed or "").split(",") if name.strip()))
-    if typed is not None and not names:
-        raise UsageError(f"{flag} {typed!r} names nothing", "write names with commas between, or leave the flag out")
-    return names
 
 
 class Measuring:
@@ -113,9 +47,9 @@ class Measuring:
         self._run = run
         self._wanted = wanted
         for name in wanted.reasoners:
-            _one_of(name, reasoner_names(), "--reasoner")
+            one_of(name, reasoner_names(), "--reasoner")
         for name in wanted.backbones:
-            _one_of(name, backbone_names(run.factories), "--backbone")
+            one_of(name, backbone_names(run.factories), "--backbone")
         self._structured = tuple(name for name in wanted.backbones if name in run.factories.backbones())
         self._kinds, self._shard = wanted.kinds, wanted.part
         self._dataset = read_dataset(wanted.files)
@@ -161,7 +95,7 @@ class Measuring:
             return
         memory = self._memory()
         if loaded is not None:
-            self._index(memory, loaded)
+            self._index(folder, memory, loaded)
         each, asked = self._together(loaded)
         self._retrieve(folder, memory, asked, each)
         if asked is not None and any(left.values()):
@@ -209,7 +143,7 @@ class Measuring:
             memory.fill(lambda turns: reach(f"storing turns: {turns:,}", 0, 0))
         return memory
 
-    def _index(self, memory: Memory, loaded: LoadedModel) -> None:
+    def _index(self, folder: RunFolder, memory: Memory, loaded: LoadedModel) -> None:
         """Build the structured backbones that are wanted over the run's store."""
         from goalmem_cli.cli.index import indexed
         from goalmem_cli.wiring import open_structured
@@ -217,7 +151,7 @@ class Measuring:
         for name in self._structured:
             run = replace(self._run, settings=replace(self._run.settings, backbone=name))
             structured = open_structured(run.settings, memory.store, run.factories, lambda: loaded)
-            indexed(run, structured, structured.outlook())
+            indexed(run, structured, structured.outlook(), _noting(folder, name))
 
     def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None, each: Each) -> None:
         from goalmem_cli.evaluation.runs.runner import retrieve
@@ -254,8 +188,7 @@ class Measuring:
         seconds = seconds_per_call(folder.path)
         if seconds is None:
             started = perf_counter()
-            with suppress(ContextOverflow):  # it fails this question alone, when its turn comes
-                build("direct", self._wanted.backbones[0]).answer(memory.question(self._placed[0].case))
+            self._tried(memory, loaded, self._wanted.backbones[0])
             seconds = (perf_counter() - started) / self._at_once(loaded)
         calls = call_ranges(settings, chosen_planning(settings, loaded.profile))
         estimate = estimated(left, calls, seconds)
@@ -272,6 +205,53 @@ class Measuring:
 
             answer(folder, self._placed, list(left), memory, build, progress, each)
 
+    def _tried(self, memory: Memory, loaded: LoadedModel, backbone: str) -> Usage:
+        """Return what answering the first question by `direct` takes; nothing where it is too long, and will fail."""
+        from goalmem_cli.wiring import build_reasoner
+
+        settings = replace(self._run.settings, reasoner="direct", backbone=backbone)
+        with suppress(ContextOverflow):
+            reasoner = build_reasoner(settings, memory.store, loaded, factories=self._run.factories)
+            return reasoner.answer(memory.question(self._placed[0].case)).usage
+        return Usage()
+
+    def foreseen(self, tried: Usage | None, *, with_indexes: bool) -> tuple[list[Cost], Usage]:
+        """Return what measuring all of it is going to cost, and what a question asked for trial took.
+
+        The conversations are read into the store, and nothing else is kept. A trial that is handed in is not repeated.
+
+        Raises:
+            GoalmemError: what would prevent the measuring.
+        """
+        from goalmem_cli.evaluation.runs.estimate import foreseen_answers, foreseen_index
+        from goalmem_cli.wiring import call_ranges, chosen_planning, open_structured
+
+        wanted = self._wanted
+        costs: list[Cost] = []
+        loaded = self._run.factories.model(self._run.settings)
+        try:
+            memory = self._memory()
+            if tried is None:
+                tried = self._tried(memory, loaded, "reranked")
+            for name in self._structured if with_indexes else ():
+                own = replace(self._run.settings, backbone=name)
+                outlook = open_structured(own, memory.store, self._run.factories, lambda: loaded).outlook()
+                costs.append(foreseen_index(name, outlook))
+            calls = call_ranges(self._run.settings, chosen_planning(self._run.settings, loaded.profile))
+        finally:
+            loaded.close()
+        costs += [
+            foreseen_answers(reasoner, backbone, len(self._placed), calls[reasoner], tried)
+            for backbone in wanted.backbones
+            for reasoner in wanted.reasoners
+        ]
+        return costs, tried
+
+    @property
+    def dataset(self) -> Dataset:
+        """What is measured on."""
+        return self._dataset
+
     def _choose(self) -> tuple[Placed, ...]:
         """Return the cases of all shards.
 
@@ -284,7 +264,7 @@ class Measuring:
         placed = choose(
             self._dataset.cases,
             categories=self._codes or None,
-            conversations={_one_of(name, known, "--conversations") for name in wanted.conversations} or None,
+            conversations={one_of(name, known, "--conversations") for name in wanted.conversations} or None,
             ids=self._listed,
             limit=wanted.limit,
             sample=Sample(wanted.sample),
@@ -326,7 +306,7 @@ class Measuring:
         style = CategoryNames(self._wanted.category_names)
         shown_names = named_categories(self._dataset.categories, self._dataset.format, style)
         names = {shown.lower(): code for code, shown in shown_names.items()}
-        return names.get(name.lower()) or _one_of(name, self._dataset.categories, "--categories")
+        return names.get(name.lower()) or one_of(name, self._dataset.categories, "--categories")
 
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return what is measured: everything that decides results."""
@@ -360,6 +340,8 @@ class Measuring:
                 "planning": planning,
                 "strict": settings.strict, "profile": loaded.profile,
             }  # fmt: skip
+            if not settings.checks:
+                decisive["checks"] = "off"
             if loaded.adapter:
                 decisive["adapter"] = loaded.adapter
             if (at_once := self._at_once(loaded)) > 1:
@@ -392,7 +374,23 @@ class Measuring:
         return next(path for number in count(1) if not (path := runs / f"{name}-{number}").exists())
 
 
-def _one_of(name: str, known: Sequence[str] | Mapping[str, object], flag: str) -> str:
-    if name not in known:
-        raise UsageError(f"{flag}: there is no {name!r}", f"choose from {', '.join(known)}")
-    return name
+def _noting(folder: RunFolder, backbone: str) -> Callable[[PartDone], None]:
+    """Return what keeps the cost of each part that is indexed with the run."""
+    from goalmem_cli.evaluation.runs.run import Built
+
+    return lambda done: folder.append(Built(backbone, done.conversation, done.name, done.turns, done.usage))
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """Yield a folder that is gone afterwards.
+
+    Raises:
+        StoreError: the system has no room for one.
+    """
+    try:
+        folder = TemporaryDirectory(prefix="goalmem-eval-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StoreError(f"no temporary folder: {error.strerror or error}", "make room, or set TMPDIR") from error
+    with folder as path:
+        yield Path(path)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from goalmem_cli.evaluation.runs.run import Run
     from goalmem_cli.evaluation.summaries.published import Reported
     from goalmem_cli.evaluation.summaries.summary import Summary
+    from goalmem_cli.render.cells import Section
     from goalmem_cli.render.console import Screen
-    from goalmem_cli.render.figures import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,10 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
         InputError: a file of a run is damaged.
         StoreError: the page cannot be written.
     """
-    from goalmem_cli.evaluation.runs.folder import read_run
+    from goalmem_cli.evaluation.runs.matrix import read_any
     from goalmem_cli.evaluation.summaries.summary import CategoryNames, summarise
 
-    runs = [read_run(path) for path in paths]
+    runs = [read_any(path) for path in paths]
     summaries = [summarise(run, form.baseline, CategoryNames(form.category_names)) for run in runs]
     reported = _published(summaries) if form.has_published else None
     if form.is_json:

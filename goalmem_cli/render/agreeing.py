@@ -9,7 +9,7 @@ from rich.text import Text
 
 from goalmem_cli.evaluation.metrics.agreement import Agreement
 from goalmem_cli.evaluation.summaries.agreeing import Compared, Marks
-from goalmem_cli.render.figures import Figures, difference, share
+from goalmem_cli.render.cells import Figures, difference, share
 from goalmem_cli.render.report import SplitTable
 from goalmem_cli.render.text import counted, plain, safe
 

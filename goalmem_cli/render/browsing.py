@@ -10,7 +10,8 @@ from goalmem_cli.documents import plain
 from goalmem_cli.evaluation.cases import DEPTHS, Case
 from goalmem_cli.evaluation.runs.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.evaluation.summaries.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary
-from goalmem_cli.render.figures import in_words, label, names_of
+from goalmem_cli.render.cells import label
+from goalmem_cli.render.figures import in_words, names_of
 from goalmem_cli.render.text import when
 from goalmem_cli.trace import Fact, Trace
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.summaries.summary import PAIRED, SEARCH, USAGE, Row, Summary
-from goalmem_cli.render.figures import Member, amount, difference, heading, in_words, names_of, share
+from goalmem_cli.render.cells import amount, difference, heading, share
+from goalmem_cli.render.figures import Member, in_words, names_of
 from goalmem_cli.render.labels import lines, width
 from goalmem_cli.render.text import safe
 

@@ -4,104 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.summaries.scores import OVER_ALL
 from goalmem_cli.evaluation.summaries.summary import ANSWERS, PAIRED, REASONING, SEARCH, SUPPORT, USAGE, Row, Summary
+from goalmem_cli.render.cells import Figures, Format, Section, amount, difference, heading, heats, label, share
 from goalmem_cli.render.text import counted
 
 SHOWN_BY_CATEGORY = (
     "f1", "bleu1", "exact", "judge", "set_precision", "set_recall", "set_f1", "set_accuracy", "answer_f1", "refused",
     "recall@10",
 )  # fmt: skip
-LABELS: Mapping[str, str] = {
-    "f1": "F1",
-    "token_f1": "F1 (SQuAD)",
-    "mem0_f1": "F1 (Mem0)",
-    "bleu1": "BLEU-1",
-    "exact": "exact match",
-    "exact_strict": "strict match",
-    "set_precision": "set precision",
-    "set_recall": "set recall",
-    "set_f1": "set F1",
-    "set_accuracy": "set accuracy",
-    "answer_f1": "answer F1",
-    "judge": "judged right",
-    "all_f1": "F1 (SQuAD)",
-    "all_bleu1": "BLEU-1",
-    "all_judge": "judged right",
-    "prompt_tokens": "prompt tokens",
-    "cached_tokens": "of them cached",
-    "completion_tokens": "completion tokens",
-    "plan_parsed": "plans that parse",
-    "subgoal_match": "subgoals matched",
-    "grounding_precision": "grounding precision",
-    "grounding_recall": "grounding recall",
-    "bindings_right": "bindings right",
-}
-"""What the tables call a metric that does not go by its own name."""
-
 _EXACT_MATCHES = (
     "exact match is SQuAD's, case, punctuation, articles and blanks aside, which HippoRAG 2 counts and REMem reports "
     "for Test of Time; strict match sets aside case and the blanks around alone, and is in no paper here"
 )
+SHOWN_IN_GRIDS = ("f1", "judge", "set_f1", "set_accuracy", "exact")
 _HASH = re.compile("[0-9a-f]{32,}")
 _DISTRIBUTIONS = {"breadth": "decompositions tried", "depth": "refinements", "subgoals": "subgoals"}
 
 Member = tuple[Summary, Row]
-Format = Callable[[Interval], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """One table: `keys` head the first columns, which name a row; `rows` are the cells of the keys, then the others.
-
-    `note` says what the figures are.
-    """
-
-    title: str
-    keys: tuple[str, ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Everything about one dataset; `notes` are what a reader has to know beside the figures."""
-
-    dataset: str
-    tables: tuple[Figures, ...]
-    notes: tuple[str, ...]
-
-
-def label(metric: str) -> str:
-    """Return what a metric is called in tables."""
-    return LABELS.get(metric, metric)
-
-
-def heading(metric: str) -> str:
-    """Return what a metric is called at the head of a table."""
-    name = label(metric)
-    return name[:1].upper() + name[1:]
-
-
-def share(figure: Interval) -> str:
-    """Return a share with its interval: ``0.231 [0.20, 0.26]``."""
-    return f"{figure.mean:.3f} [{figure.low:.2f}, {figure.high:.2f}]"
-
-
-def difference(figure: Interval) -> str:
-    """Return a difference with its interval, signs written: ``+0.031 [+0.01, +0.05]``."""
-    return f"{figure.mean:+.3f} [{figure.low:+.2f}, {figure.high:+.2f}]"
-
-
-def amount(figure: Interval) -> str:
-    """Return an amount with its interval, to as many places as its size warrants: ``1,204 [1,100, 1,310]``."""
-    places = 0 if figure.mean >= 100 else 1 if figure.mean >= 10 else 2
-    return f"{figure.mean:,.{places}f} [{figure.low:,.{places}f}, {figure.high:,.{places}f}]"
 
 
 def sections(summaries: Sequence[Summary]) -> list[Section]:
@@ -164,12 +88,14 @@ def in_words(name: tuple[str, ...]) -> str:
 def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
     members = [(summary, row) for summary in summaries for row in summary.rows]
     makers = (
+        _grids,
         _answers,
         _over_all,
         _categories,
         _refusals,
         _recall,
         _usage,
+        _indexing,
         _distributions,
         _reasoning,
         _paired,
@@ -213,6 +139,62 @@ def _row_notes(summary: Summary, name: str, row: Row) -> Iterator[str]:
             )
         if judged.is_self_judged:
             yield f"{name}: judged by {judged.judge}, the model that answered"
+
+
+def _grids(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the rows of a run that has several backbones and reasoners as GOAL-MEM's Table 1 has them."""
+    for run in dict.fromkeys(id(summary) for summary, _ in members):
+        own = [(summary, row) for summary, row in members if id(summary) == run and not row.queries and row.n]
+        if len({row.backbone for _, row in own}) < 2 or len({row.reasoner for _, row in own}) < 2:
+            continue
+        manifest, baseline = own[0][0].manifest, own[0][0].baseline
+        of = f"backbones by reasoners{f' ({manifest.model})' if len(names_of(members)[0]) > 2 else ''}"
+        note = f"and the difference to {baseline} over the same backbone, paired, 95%"
+        for name in SHOWN_IN_GRIDS:
+            if any(name in row.metrics for _, row in own):
+                yield _grid(f"{heading(name)}, {of}", note, own, partial(_compared, name), name)
+        yield _grid(f"Cost of a question, {of}", "calls, prompt tokens", own, _spent)
+
+
+def _grid(title: str, note: str, members: Sequence[Member], written: Callable[[Row], str], heated: str = "") -> Figures:
+    """Return a table with a row for each backbone and a column for each reasoner, its cells heated by a metric."""
+    cells = {(row.backbone, row.reasoner): row for _, row in members}
+    names = list(dict.fromkeys(row.backbone for _, row in members))
+    columns = tuple(dict.fromkeys(row.reasoner for _, row in members))
+    found = [[cells.get((name, column)) for column in columns] for name in names]
+    rows = [
+        ((name,), tuple("" if row is None else written(row) for row in line))
+        for name, line in zip(names, found, strict=True)
+    ]
+    means = [
+        [None if row is None or heated not in row.metrics else row.metrics[heated].mean for row in line]
+        for line in found
+    ]
+    return Figures(title, ("backbone",), columns, tuple(rows), note, heats(means))
+
+
+def _compared(metric: str, row: Row) -> str:
+    figure, apart = row.metrics.get(metric), row.paired.get(metric)
+    if figure is None:
+        return ""
+    return f"{figure.mean:.3f}" if apart is None else f"{figure.mean:.3f} {difference(apart)}"
+
+
+def _spent(row: Row) -> str:
+    calls, tokens = row.usage.get("calls"), row.usage.get("prompt_tokens")
+    return "" if calls is None or tokens is None else f"{calls.mean:,.1f}, {tokens.mean:,.0f}"
+
+
+def _indexing(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield what building the backbones took, each once."""
+    columns = ("calls", "tokens read", "of them cached", "written", "tokens a question")
+    rows: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for (_, *name), (summary, row) in zip(names_of(members), members, strict=True):
+        if (used := row.indexing).calls:
+            tokens = (used.prompt_tokens, used.cached_tokens, used.completion_tokens)
+            share_of_one = (used.prompt_tokens + used.completion_tokens) / max(1, summary.cases)
+            rows[tuple(name)] = (f"{used.calls:,}", *(f"{each:,}" for each in tokens), f"{share_of_one:,.0f}")
+    yield Figures("Cost of indexing", _keys_of(members)[1:], columns, tuple(rows.items()), "all conversations, once")
 
 
 def _answers(members: Sequence[Member]) -> Iterator[Figures]:

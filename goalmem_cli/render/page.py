@@ -16,8 +16,9 @@ from goalmem_cli.evaluation.runs.run import Run
 from goalmem_cli.evaluation.summaries.summary import Summary
 from goalmem_cli.records import encodable
 from goalmem_cli.render.browsing import browsing
+from goalmem_cli.render.cells import Section
 from goalmem_cli.render.charts import WIDTH, charts_of
-from goalmem_cli.render.figures import Section, sections
+from goalmem_cli.render.figures import sections
 from goalmem_cli.render.policy import source
 from goalmem_cli.render.text import safe
 

@@ -12,7 +12,8 @@ from rich.console import Console
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.runs.run import Run, Verdict
 from goalmem_cli.evaluation.summaries.summary import Summary, summarise
-from goalmem_cli.render.figures import amount, difference, sections, share
+from goalmem_cli.render.cells import amount, difference, share
+from goalmem_cli.render.figures import sections
 from goalmem_cli.render.report import report
 from tests.evaluation.made_runs import HOSTILE, answered_run, manifest, placed, retrieved_run
 

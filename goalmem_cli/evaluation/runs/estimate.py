@@ -8,6 +8,7 @@ from pathlib import Path
 
 from goalmem_cli.evaluation.runs.folder import read_run
 from goalmem_cli.evaluation.runs.runner import Row
+from goalmem_cli.ports import Outlook
 from goalmem_cli.records import Usage
 
 
@@ -49,6 +50,36 @@ def estimated(left: Mapping[Row, int], calls: Mapping[str, tuple[int, int]], sec
         sum(count * most for count, (_, most) in rows),
         seconds_per_call,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What building a backbone, or a reasoner over one, is going to take at least and at most, of calls and tokens.
+
+    `count` are turns to index or questions to ask; `reasoner` is blank for an index.
+    """
+
+    reasoner: str
+    backbone: str
+    count: int
+    calls: tuple[int, int]
+    tokens: tuple[int, int]
+
+    def hours(self, speed: float) -> tuple[float, float]:
+        """Return the hours that this takes at so many tokens a second."""
+        return self.tokens[0] / speed / 3600, self.tokens[1] / speed / 3600
+
+
+def foreseen_index(backbone: str, outlook: Outlook) -> Cost:
+    """Return the cost of an index, as the backbone itself estimates it."""
+    return Cost("", backbone, outlook.turns, (outlook.calls, outlook.calls), (outlook.tokens, outlook.tokens))
+
+
+def foreseen_answers(reasoner: str, backbone: str, questions: int, calls: tuple[int, int], tried: Usage) -> Cost:
+    """Return the cost of so many questions, each of so many calls; a call is taken to be as long as the one tried."""
+    tokens = (tried.prompt_tokens + tried.completion_tokens) / max(1, tried.calls)
+    least, most = (questions * number for number in calls)
+    return Cost(reasoner, backbone, questions, (least, most), (round(least * tokens), round(most * tokens)))
 
 
 def seconds_per_call(path: Path) -> float | None:

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from goalmem_cli.documents import plain, rebuild
 from goalmem_cli.errors import InputError, StoreLocked, UsageError
-from goalmem_cli.evaluation.runs.run import CERTAINTY, Answered, Manifest, Placed, Retrieved, Run, Verdict
+from goalmem_cli.evaluation.runs.run import CERTAINTY, Answered, Built, Manifest, Placed, Retrieved, Run, Verdict
 from goalmem_cli.records import encodable
 from goalmem_cli.store.files import reporting
 
@@ -27,13 +27,14 @@ STAGES: dict[type, str] = {
     Retrieved: "retrieved.jsonl",
     Answered: "answered.jsonl",
     Verdict: "verdicts.jsonl",
+    Built: "built.jsonl",
 }
 _BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # what is there before the manifest
 HINT = "check the folder's permissions and the free space, or use --out"
 _ADDABLE = ("reasoners", "backbones")
 _NO_MATTER = ("sources", "repairs")  # the digest says what the files hold; what lies beside them is no matter
 
-Result: TypeAlias = Retrieved | Answered | Verdict
+Result: TypeAlias = Retrieved | Answered | Verdict | Built
 Key: TypeAlias = tuple[object, ...]
 T = TypeVar("T")
 
@@ -44,6 +45,8 @@ def key_of(result: Result) -> Key:
         return (result.case, result.backbone, result.kind)
     if isinstance(result, Answered):
         return (result.case, result.reasoner, result.backbone)
+    if isinstance(result, Built):
+        return (result.backbone, result.conversation, result.part)
     return (result.case, result.reasoner, result.backbone, result.judge, result.prompt, result.number)
 
 
@@ -169,6 +172,7 @@ def read_run(path: Path) -> Run:
         tuple(_results(path, Retrieved)),
         tuple(_results(path, Answered)),
         tuple(_results(path, Verdict)),
+        tuple({key_of(built): built for built in _results(path, Built)}.values()),
     )
 
 
@@ -210,6 +214,7 @@ def write_run(path: Path, run: Run) -> None:
         (Retrieved, run.retrieved),
         (Answered, run.answered),
         (Verdict, run.verdicts),
+        (Built, run.built),
     )
     _replace(path / CASES, "".join(_line(placed) for placed in run.cases))
     for kind, members in results:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.errors import UsageError
-from goalmem_cli.evaluation.runs.folder import differing
+from goalmem_cli.evaluation.runs.folder import differing, key_of
 from goalmem_cli.evaluation.runs.run import Answered, Manifest, Retrieved, Run, Verdict
 
 
@@ -35,6 +35,7 @@ def merge(runs: Sequence[Run]) -> Run:
         tuple(sorted((result for run in runs for result in run.retrieved), key=order.of_retrieved)),
         tuple(sorted((result for run in runs for result in run.answered), key=order.of_answer)),
         tuple(sorted((result for run in runs for result in run.verdicts), key=order.of_verdict)),
+        tuple({key_of(built): built for run in runs for built in run.built}.values()),  # each shard indexes everything
     )
 
 

@@ -103,12 +103,25 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Built:
+    """What deriving from one part of a conversation took, where a backbone was indexed for the run."""
+
+    backbone: str
+    conversation: str
+    part: str
+    turns: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """A run, read whole."""
+    """A run, read whole. `absent` are the pairs of reasoner and backbone that are not measured."""
 
     manifest: Manifest
     cases: tuple[Placed, ...]
     retrieved: tuple[Retrieved, ...] = ()
     answered: tuple[Answered, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    built: tuple[Built, ...] = ()
+    absent: frozenset[tuple[str, str]] = frozenset()
     unfinished: Mapping[str, int] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from goalmem_cli.evaluation.cases import DEPTHS, Case
@@ -77,7 +77,8 @@ class Row:
     `paired` are the mean differences to the baseline over the questions that both answered; `scores` are what all is
     the mean of, by case. `queries` is the kind of query of a row that only retrieves, and `without_queries` counts the
     questions that have none of it; `unplanned` those that were asked with the question itself, since a model's plan
-    could not be used. `failed` questions, whose replies were unusable, count as refused.
+    could not be used. `failed` questions, whose replies were unusable, count as refused. `indexing` is what building
+    the backbone took, for all questions together.
     """
 
     reasoner: str
@@ -99,6 +100,7 @@ class Row:
     unplanned: int = 0
     failed: int = 0
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False)
+    indexing: Usage = field(default_factory=Usage)
 
     @property
     def name(self) -> str:
@@ -147,6 +149,8 @@ def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = Categor
         for key, answers in scored.items()
     ]
     rows += [_retrieving_row(run, key, retrieved, cases, categories) for key, retrieved in _retrieved_of(run).items()]
+    indexing = _indexing(run)
+    rows = [replace(row, indexing=indexing.get(row.backbone, Usage())) for row in rows]
     return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge)
 
 
@@ -189,11 +193,19 @@ def _answers_of(run: Run) -> dict[tuple[str, str], list[Answered]]:
     """Return the answers by reasoner and backbone, in the manifest's order, each question once."""
     order = [(reasoner, backbone) for reasoner in run.manifest.reasoners for backbone in run.manifest.backbones]
     rows: dict[tuple[str, str], dict[str, Answered]] = {
-        key: {} for key in order if key[0] != NO_REASONER
+        key: {} for key in order if key[0] != NO_REASONER and key not in run.absent
     }  # those that have not begun are rows too
     for answered in run.answered:
         rows.setdefault((answered.reasoner, answered.backbone), {}).setdefault(answered.case, answered)
     return {key: list(answers.values()) for key, answers in rows.items()}
+
+
+def _indexing(run: Run) -> dict[str, Usage]:
+    """Return what building each backbone took."""
+    costs: dict[str, Usage] = {}
+    for built in run.built:
+        costs[built.backbone] = costs.get(built.backbone, Usage()) + built.usage
+    return costs
 
 
 def _retrieved_of(run: Run) -> dict[tuple[str, str], list[Retrieved]]:

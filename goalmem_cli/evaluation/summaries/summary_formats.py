@@ -19,7 +19,7 @@ COLUMNS = ("dataset", "reasoner", "backbone", "queries", "model", "category", "m
 OVERALL = "all"
 
 _DIGITS = 6
-_JUDGING = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
+_TOKENS = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -76,6 +76,7 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "retrieval": {"recall": _with_bounds({str(k): each for k, each in row.recall.items()})},
         "refusal": plain(row.refusal) if row.refusal is not None else {},
         "usage": _with_bounds(row.usage),
+        "indexing": {name: getattr(row.indexing, name) for name in _TOKENS},
         "queries": row.queries or None,
         "without_queries": row.without_queries,
         "unplanned": row.unplanned,
@@ -96,12 +97,18 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
 def _figures(summary: Summary, row: Row) -> Iterator[tuple[str, str, Interval]]:
     """Yield every figure of a row that has an interval, with its category and what it is."""
     recall = {f"recall@{k}": each for k, each in row.recall.items()}
+    built = row.indexing.prompt_tokens + row.indexing.completion_tokens
+    indexing = {"indexing tokens a question": _exactly(built / summary.cases, summary.cases)} if built else {}
     differences = {f"{name} minus {summary.baseline}": each for name, each in row.paired.items()}
     judges = {f"judge {each.judge} {each.prompt}": each.accuracy for each in row.judged if each.accuracy is not None}
-    for part in (row.metrics, recall, row.usage, row.reasoning, judges, differences):
+    for part in (row.metrics, recall, row.usage, indexing, row.reasoning, judges, differences):
         yield from ((OVERALL, name, each) for name, each in part.items())
     for category in row.by_category.values():
         yield from ((category.name, name, each) for name, each in category.metrics.items())
+
+
+def _exactly(value: float, n: int) -> Interval:
+    return Interval(value, value, value, n)
 
 
 def _with_bounds(intervals: Mapping[str, Interval]) -> dict[str, object]:
@@ -124,5 +131,5 @@ def _judged(judged: Judged) -> dict[str, object]:
         "verdicts": judged.verdicts,
         "unscored": judged.unscored,
         "is_self_judged": judged.is_self_judged,
-        "usage": {name: getattr(judged.usage, name) for name in _JUDGING},
+        "usage": {name: getattr(judged.usage, name) for name in _TOKENS},
     }
