@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
-from goalmem_cli.backbones import graphrag, hipporag, mem0, memtree, raptor, remem, secom, stitch
+from goalmem_cli.backbones import amem, graphrag, hipporag, mem0, memtree, raptor, remem, secom, stitch
+from goalmem_cli.backbones.amem.settings import Settings as AMemSettings
 from goalmem_cli.backbones.graphrag.settings import Settings as GraphRAGSettings
 from goalmem_cli.backbones.hipporag.settings import Settings as HippoRAGSettings
 from goalmem_cli.backbones.mem0.settings import Settings as Mem0Settings
@@ -56,4 +57,5 @@ STRUCTURED: Mapping[str, Entry] = {
     hipporag.NAME: Entry(_made_by("hipporag", "HippoRAG"), hipporag.STEPS, HippoRAGSettings),
     graphrag.NAME: Entry(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
     mem0.NAME: Entry(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
+    amem.NAME: Entry(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
 }

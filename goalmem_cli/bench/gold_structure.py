@@ -83,9 +83,9 @@ def filled_in(text: str, bindings: Mapping[str, str]) -> Statement:
 
 
 class GoldModel:
-    """Replies to the steps of `secom`, `raptor`, `memtree`, `hipporag`, `graphrag` and `mem0`, with the full prompts.
+    """Replies to the steps of `secom`, `raptor`, `memtree`, `hipporag`, `graphrag`, `mem0`, `a-mem`; full prompts.
 
-    To `mem0` everything is new, as gold structure says nothing of what replaces what.
+    To `mem0` everything is new, and to `a-mem` nothing is connected: gold structure says nothing of what replaces what.
     """
 
     def __init__(self, structure: GoldStructure, turns: Iterable[Turn]) -> None:
@@ -107,6 +107,9 @@ class GoldModel:
             "graphrag_report": _report,
             "mem0_facts": lambda request: {"facts": [told.text[:240] for _, told in self._told(request)][:16]},
             "mem0_decide": lambda _: {"acts": []},
+            "amem_note": self._note,
+            "amem_evolve": lambda _: {"acts": []},
+            "amem_keywords": lambda request: {"keywords": _after(request.growing, "Question: ")[:200]},
         }
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
@@ -129,6 +132,13 @@ class GoldModel:
             for number, line in _LINE.findall(request.growing)
             for statement in self._structure.statements.get(self._label.get(line, ""), ())
         ]
+
+    def _note(self, request: Request) -> object:
+        line = re.sub(r" \[\d{4}-\d\d-\d\d\]$", "", request.growing.strip().split("\n")[-1])
+        told = self._structure.statements.get(self._label.get(line, ""), ())
+        names = dict.fromkeys(name[:60] for statement in told for name in statement.names)
+        context = "; ".join(statement.text for statement in told)[:300]
+        return {"keywords": list(names)[:8], "context": context or "nothing", "tags": []}
 
     def _starts(self, request: Request) -> object:
         lines = [line for _, line in _EXCHANGE.findall(request.growing)]

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goalmem_cli.backbones import graphrag, hipporag, mem0, memtree, raptor, secom
+from goalmem_cli.backbones import amem, graphrag, hipporag, mem0, memtree, raptor, secom
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.structured.communities import Link, communities
@@ -200,4 +200,5 @@ _MAKES: Mapping[str, Make] = {
     hipporag.NAME: _walked,
     graphrag.NAME: _related,
     mem0.NAME: _of_kind(mem0.NAME, mem0.MEMORY),
+    amem.NAME: _of_kind(amem.NAME, amem.NOTE),
 }

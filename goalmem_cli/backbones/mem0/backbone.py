@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Protocol, TypeVar
 
-from goalmem_cli.asking import Reply, ask_each
+from goalmem_cli.asking import Reply
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, SUM_UP
 from goalmem_cli.backbones.mem0.deciding import EVENTS, Step, Vector, Walk
 from goalmem_cli.backbones.mem0.reading import Reading, Summed, readings_of
@@ -26,42 +24,17 @@ from goalmem_cli.backbones.structured.decisions import (
     replaced_by,
     superseding,
 )
-from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
+from goalmem_cli.backbones.structured.indexing import about_tokens, batches, summary
 from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import Kit, LoadKit
-from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
+from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.units import IN_PLACE_OF
+from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
 from goalmem_cli.memory import StructuredMemory
-from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
+from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
 from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit, Usage
 from goalmem_cli.stored import Derivation, Ranking
 
 _REPLY_TOKENS = 120  # about as many as a reply has
-
-R = TypeVar("R", covariant=True)
-
-
-class _Asked(Protocol[R]):
-    """What can be asked a model, and its reply read."""
-
-    def request(self, kit: Kit, problem: str) -> Request:
-        """Return the request."""
-        ...
-
-    def read(self, kit: Kit, text: str) -> R:
-        """Return what the reply says."""
-        ...
-
-
-class _Walking(Protocol):
-    """What hands out one thing to ask for after the other; each has to be answered before the next is handed out."""
-
-    def advance(self) -> object | None:
-        """Return the next one; None at the end."""
-        ...
-
-
-W = TypeVar("W", bound=_Walking)
 
 
 @dataclass
@@ -69,7 +42,7 @@ class _Work:
     """A conversation that has changed: the part that all of it is, what is known of it, and names that have a place."""
 
     whole: Part
-    known: dict[str, tuple[Unit, ...]]
+    known: Known
     summed: Summed
     readings: tuple[Reading, ...] = ()
     names: set[str] = field(default_factory=set)
@@ -153,7 +126,7 @@ class Mem0:
             return Outlook(0, 0, 0, 0, 0)
         kit = self._kit()
         turns = sum(reading.new_turns for reading in unread)
-        calls = _rounds(sums, kit.at_once) + -(-len(unread) // kit.at_once) + _rounds(decisions, kit.at_once)
+        calls = rounds(sums, kit.at_once) + -(-len(unread) // kit.at_once) + rounds(decisions, kit.at_once)
         shown = about_tokens(turn.text for each in unread for turn in (*each.stretch.before, *each.stretch.sources))
         known = [unit for work in pending for units in work.known.values() for unit in units if unit.kind == MEMORY]
         candidate = about_tokens(map(known_line, known)) // max(1, len(known)) if known else _REPLY_TOKENS // 4
@@ -179,7 +152,7 @@ class Mem0:
             work.read(self._settings)
         done += self._read(pending, report)
         done += self._walk(pending, report)
-        self._drop_all_but(pending)
+        drop_all_but(self._store, NAME, {work.whole.conversation: work.names for work in pending})
         edges = superseding(self._store.units_of(NAME, [MEMORY, DECISION]))
         self._store.shared(NAME, SUPERSEDES, [], edges, links=(SUPERSEDES,))
         self._store.derive(NAME, [Derivation(work.whole) for work in pending])
@@ -187,24 +160,11 @@ class Mem0:
 
     def _pending(self, ledger: Sequence[Derived]) -> list[_Work]:
         """Return the conversations that were not gone through as they are now, or have a part that failed."""
-        turns: dict[str, list[Turn]] = {}
-        for session in sessions_of(self._store.turns()):
-            turns.setdefault(session.conversation, []).extend(session.turns)
         told = self._settings
         shaping = (told.pair, told.before, told.summary, told.similar, told.candidates, told.perspectives)
-        wholes = {name: whole_part(of, shaping) for name, of in turns.items()}
-        names = {part.conversation for part in plan(list(wholes.values()), lines_of(WHOLE, ledger)).pending}
-        names |= {line.conversation for line in ledger if line.problem is not None and line.conversation in wholes}
-        if not names:
-            return []
-        units = {unit.id: unit for unit in self._store.units_of(NAME, None, sorted(names))}
-        known: dict[str, dict[str, tuple[Unit, ...]]] = {name: {} for name in wholes if name in names}
-        for line in ledger:
-            if line.conversation in known and line.problem is None:
-                known[line.conversation][line.name] = tuple(units[id_] for id_ in line.units)
         return [
-            _Work(wholes[name], of, Summed(wholes[name].turns if told.summary else (), of))
-            for name, of in known.items()
+            _Work(whole, known, Summed(whole.turns if told.summary else (), known))
+            for whole, known in changed(self._store, NAME, ledger, shaping)
         ]
 
     def _estimated(self, pending: Sequence[_Work]) -> tuple[list[int], list[Reading], list[int]]:
@@ -231,10 +191,10 @@ class Mem0:
         """Bring the running summaries up to the end, those of several conversations at once."""
         done: list[PartDone] = []
         known = {work.whole.conversation: work.known for work in pending}
-        for steps in self._together([work.summed for work in pending]):
-            replies, parts = self._asked([step for _, step in steps]), [step.part for _, step in steps]
+        for steps in together([work.summed for work in pending], self._at_once(pending)):
+            replies, parts = ask_all(self._kit(), [step for _, step in steps]), [step.part for _, step in steps]
             gave = [() if reply.value is None else (reply.value,) for reply in replies]
-            done += self._stored(parts, gave, replies, report)
+            done += stored(self._store, NAME, parts, gave, replies, report)
             for (summed, step), units in zip(steps, gave, strict=True):
                 known[step.part.conversation][step.part.name] = units
                 summed.take(step, units)
@@ -245,26 +205,24 @@ class Mem0:
         done: list[PartDone] = []
         unread = [(work, reading) for work in pending for reading in work.unread]
         for group in batches(unread, self._kit().at_once if unread else 1, lambda _: 1):
-            replies, parts = self._asked([reading for _, reading in group]), [reading.part for _, reading in group]
+            replies, parts = (
+                ask_all(self._kit(), [reading for _, reading in group]),
+                [reading.part for _, reading in group],
+            )
             gave = [reply.value or () for reply in replies]
-            done += self._stored(parts, gave, replies, report, [reading.new_turns for _, reading in group])
+            done += stored(self._store, NAME, parts, gave, replies, report, [reading.new_turns for _, reading in group])
             for (work, reading), facts in zip(group, gave, strict=True):
                 work.known[reading.part.name] = facts
         return done
-
-    def _asked(self, asked: Sequence[_Asked[R]]) -> list[Reply[R]]:
-        kit = self._kit()
-        builds = [partial(each.request, kit) for each in asked]
-        return ask_each(kit.model, builds, [partial(each.read, kit) for each in asked])
 
     def _walk(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Decide pair by pair, for several memories at once."""
         done: list[PartDone] = []
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
-        for steps in self._together([walk for _, walk in walks]):
+        for steps in together([walk for _, walk in walks], self._at_once(pending)):
             replies, parts = self._asked_to_decide([step for _, step in steps]), [step.part for _, step in steps]
             gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
-            done += self._stored(parts, gave, replies, report)
+            done += stored(self._store, NAME, parts, gave, replies, report)
             for (walk, step), units in zip(steps, gave, strict=True):
                 walk.take(step, units, self._vectors_of(units))
         for work, walk in walks:
@@ -278,34 +236,9 @@ class Mem0:
         replied = dict(zip(asked, found, strict=True))
         return [replied.get(place, Reply((), Usage())) for place in range(len(steps))]
 
-    def _together(self, walks: Sequence[W]) -> Iterator[list[tuple[W, Any]]]:
-        """Yield what the walks hand out, of each one thing at a time, as many as the model works on at once."""
-        open_ = list(walks)
-        while asked := [(walk, step) for walk in open_ if (step := walk.advance()) is not None]:
-            open_ = [walk for walk, _ in asked]
-            yield from batches(asked, self._kit().at_once, lambda _: 1)
-
-    def _stored(
-        self,
-        parts: Sequence[Part],
-        gave: Sequence[tuple[Unit, ...]],
-        replies: Sequence[Reply[Any]],
-        report: Callable[[PartDone], None],
-        turns: Sequence[int] | None = None,
-    ) -> list[PartDone]:
-        """Store what parts gave, and report them, with so many turns each."""
-        done = []
-        derivations = []
-        for place, (part, units, reply) in enumerate(zip(parts, gave, replies, strict=True)):
-            last = part.turns[-1].label
-            problem = f"up to {last}: {reply.problem}" if reply.problem else None
-            derivations.append(Derivation(part, units, problem=problem, usage=reply.usage))
-            count = turns[place] if turns else 0
-            done.append(PartDone(part.conversation, part.name, count, len(units), 0, reply.usage, problem))
-        self._store.derive(NAME, derivations)
-        for each in done:
-            report(each)
-        return done
+    def _at_once(self, pending: Sequence[_Work]) -> int:
+        """Return how many things are asked for at a time; where there is nothing to do, no model is loaded for it."""
+        return self._kit().at_once if pending else 1
 
     def _vectors(self, work: _Work) -> dict[str, Vector]:
         """Return the vectors of all that is known of a conversation."""
@@ -314,18 +247,6 @@ class Mem0:
     def _vectors_of(self, units: Sequence[Unit]) -> dict[str, Vector]:
         own = [unit for unit in units if unit.kind in (FACT, MEMORY)]
         return dict(zip((unit.id for unit in own), self._store.vectors_of(own), strict=True)) if own else {}
-
-    def _drop_all_but(self, pending: Sequence[_Work]) -> None:
-        """Drop what these conversations have no place for now, and all of conversations that are gone."""
-        names = {work.whole.conversation: work.names for work in pending}
-        stored = {turn.conversation for turn in self._store.turns()}
-        self._store.drop_parts(
-            [
-                line
-                for line in self._store.derived(NAME)
-                if line.conversation not in stored or line.name not in names.get(line.conversation, (line.name,))
-            ]
-        )
 
     def _read_decided(self) -> tuple[dict[str, list[Deed]], dict[str, list[str]]]:
         """Return by which deeds memories ended, and what each took the place of."""
@@ -338,8 +259,3 @@ def _saying(hit: Hit, replaced: Sequence[str] | None) -> Hit:
         return hit
     unit = replace(hit.unit, attributes={**hit.unit.attributes, IN_PLACE_OF: list(replaced)})
     return replace(hit, unit=unit)
-
-
-def _rounds(asked: Sequence[int], at_once: int) -> int:
-    """Return in how many calls so many things are asked for, one after the other of each."""
-    return sum(-(-sum(each > done for each in asked) // at_once) for done in range(max(asked, default=0)))

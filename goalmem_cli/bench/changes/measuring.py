@@ -16,7 +16,9 @@ from goalmem_cli.records import Hit, Query, Usage
 
 DEPTH = 10
 FLAT = "reranked"
-DECIDING = ("mem0",)
+OF_ONE_TURN = ("turn", "note")
+"""The kinds of unit that tell what their first turn tells."""
+DECIDING = ("mem0", "a-mem")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class _Asking:
         found = []
         for hit in hits:
             said = "" if hit.unit.said is None else hit.unit.said.isoformat()
-            told = self.of_turns.get(hit.unit.turns[0]) if hit.unit.kind == "turn" else None
+            told = self.of_turns.get(hit.unit.turns[0]) if hit.unit.kind in OF_ONE_TURN else None
             stated = stated_in(hit.unit.text if told is None else told.statement)
             found += [(said, each.value) for each in stated if (each.person, each.slot) == (asked.person, asked.slot)]
         return found

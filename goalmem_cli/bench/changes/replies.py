@@ -14,6 +14,7 @@ from goalmem_cli.ports import Completion, Request
 from goalmem_cli.store.passages import estimate_tokens
 
 _LINE = re.compile(r"^T\d+\. (\w+): (.*) \[(?:said |nobody knows)", re.MULTILINE)
+_MESSAGE = re.compile(r"^(\w+): (.*?)(?: \[\d{4}-\d\d-\d\d\])?$", re.MULTILINE)
 _KNOWN = re.compile(r"^(\d+)\. (.*?)(?: \[\d{4}-\d\d-\d\d\])?$", re.MULTILINE)
 _NEW = re.compile(r"^(N\d+)\. (.*)$", re.MULTILINE)
 
@@ -50,7 +51,7 @@ def stated_in(text: str) -> list[Stated]:
 
 
 class DecidingModel:
-    """Replies to the steps of `mem0`, with the full prompts.
+    """Replies to the steps of `mem0` and `a-mem`, with the full prompts.
 
     Of its decisions the share `wrong` is not what it should be: nothing is done instead of something, what is known is
     added again, what is new replaces nothing or something else. The same request always gets the same reply.
@@ -66,6 +67,9 @@ class DecidingModel:
         self._steps: Mapping[str, Callable[[Request], object]] = {
             "mem0_facts": self._facts,
             "mem0_decide": self._decide,
+            "amem_note": self._note,
+            "amem_evolve": self._link,
+            "amem_keywords": lambda request: {"keywords": request.growing.partition(": ")[2].strip()},
         }
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
@@ -87,6 +91,25 @@ class DecidingModel:
     def _facts(self, request: Request) -> object:
         told = [self._statements.get(line) for line in _LINE.findall(request.growing)]
         return {"facts": [statement for statement in told if statement]}
+
+    def _note(self, request: Request) -> object:
+        told = [statement for line in _MESSAGE.findall(request.growing) if (statement := self._statements.get(line))]
+        of = [stated for statement in told for stated in stated_in(statement)]
+        words = [word for stated in of for word in (stated.person, stated.slot.name)]
+        return {"keywords": words, "context": " ".join(told) or "Small talk.", "tags": words[1::2]}
+
+    def _link(self, request: Request) -> object:
+        """Link a note to those of the same matter; there is no event that says what ended."""
+        known = [(number, each) for number, text in _KNOWN.findall(request.growing) for each in stated_in(text)]
+        acts = []
+        for label, text in _NEW.findall(request.tail):
+            chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+            new = {(each.person, each.slot.name) for each in stated_in(text)}
+            same = {number for number, each in known if (each.person, each.slot.name) in new}
+            if chance.random() < self._wrong:
+                same = {number for number, _ in known} - same
+            acts += [{"new": label, "event": "LINK", "on": number, "text": ""} for number in sorted(same)]
+        return {"acts": acts or [{"new": "N1", "event": "NONE", "on": "0", "text": ""}]}
 
     def _decide(self, request: Request) -> object:
         known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]

@@ -1,0 +1,285 @@
+"""The backbone `a-mem`: notes on what is said, linked to and changing one another, searched by keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+from goalmem_cli.asking import Reply, ask_each, in_one_line, read_fields
+from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, EVOLVE, KEYWORDS, LINK, NAME, NOTE
+from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Step, Vector, Walk
+from goalmem_cli.backbones.amem.notes import LINKS, Details, Reading, key_of
+from goalmem_cli.backbones.amem.settings import Settings
+from goalmem_cli.backbones.structured.beside import nearest, own_hits
+from goalmem_cli.backbones.structured.decisions import (
+    DECISION,
+    SUPERSEDES,
+    Act,
+    Deed,
+    acts_of,
+    decide,
+    ending_of,
+    endings_of,
+    happenings,
+    superseding,
+)
+from goalmem_cli.backbones.structured.indexing import about_tokens, batches, summary
+from goalmem_cli.backbones.structured.kept import Kept
+from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.leaves import turn_leaves
+from goalmem_cli.backbones.structured.units import listed, passing
+from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
+from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit, Usage
+from goalmem_cli.stored import Derivation, Ranking
+
+_REPLY_TOKENS = 80  # about as many as a reply has
+
+
+@dataclass
+class _Work:
+    """A conversation that has changed: the part that all of it is, what is known of it, and names that have a place."""
+
+    whole: Part
+    known: Known
+    drafts: dict[str, Unit] = field(default_factory=dict)
+
+    @cached_property
+    def readings(self) -> tuple[Reading, ...]:
+        """What gets a note, in order."""
+        turns = {turn.id: turn for turn in self.whole.turns}
+        leaves = turn_leaves(NAME, DRAFT, self.whole.turns)
+        before = ["", *(leaf.turns[0] for leaf in leaves)]
+        return tuple(
+            Reading(leaf, turns[leaf.turns[0]], leaf.turns[0] != earlier)
+            for leaf, earlier in zip(leaves, before, strict=False)
+        )
+
+    @property
+    def unread(self) -> list[Reading]:
+        """What has no details yet."""
+        return [reading for reading in self.readings if reading.part.name not in self.known]
+
+    @property
+    def decided(self) -> int:
+        """About how many notes were compared with others already."""
+        return sum(unit.kind == DECISION for units in self.known.values() for unit in units)
+
+    def walk(self, vectors: Mapping[str, Vector], settings: Settings) -> Walk:
+        """Return what the notes are to go through, all of which have details now, or none."""
+        turns = {turn.id: turn for turn in self.whole.turns}
+        drafts = [(self.known.get(reading.part.name) or (reading.draft(Details()),))[0] for reading in self.readings]
+        return Walk(turns, drafts, vectors, self.known, settings)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What retrieval needs of the notes: by which deeds versions ended, and all versions of each note."""
+
+    endings: Mapping[str, Sequence[Deed]]
+    versions: Mapping[str, Sequence[Unit]]
+    units: Mapping[str, Unit]
+
+
+class AMem:
+    """Retrieves notes as they are, or were at the query's time, and after each those that it is linked to."""
+
+    def __init__(
+        self,
+        store: StructuredMemory,
+        kit: LoadKit,
+        settings: Settings | None = None,
+        keywords: Callable[[Query], str] | None = None,
+    ) -> None:
+        """Take the store, and what loads the model and the prompts.
+
+        `keywords` gives what is searched for a query; without it the model is asked, or nobody (`asks`).
+        """
+        self._store = store
+        self._kit = kit
+        self._settings = settings or Settings()
+        self._keywords = keywords or (self._asked_for if self._settings.asks else _own_words)
+        self._notes = Kept(store, self._read_notes)
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Remember the turns; the next `index` makes notes of them.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        self._store.add_turns(turns)
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return at most k notes: those most like the keywords first, each followed by those that it is linked to.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the store cannot be read.
+        """
+        notes = self._notes()
+        if not notes.units:
+            return []
+
+        def is_current(unit: str) -> bool:
+            return ending_of(notes.endings, unit, query.until) is None
+
+        searched = replace(query, text=self._keywords(query))
+        with self._store.reading() as reader:
+            best = nearest(reader, searched, k, NAME, (NOTE,), is_current)
+            found = self._with_linked(best, notes, query) if self._settings.linked else best
+            return own_hits(reader, query, k, {Ranking.DENSE.value: found[:k]}, is_beside=self._settings.beside)
+
+    def history(self, unit: str) -> list[Happening]:
+        """Return what happened to a note, in order.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        return happenings(self._store.units_of(NAME, [NOTE, DECISION]), unit)
+
+    def outlook(self) -> Outlook:
+        """Return what `index` would do now, without asking the model.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        ledger = self._store.derived(NAME)
+        pending = self._pending(ledger)
+        unread = [reading for work in pending for reading in work.unread]
+        decisions = [max(0, len(work.readings) - work.decided) for work in pending]
+        parts, failed = len(unread) + sum(decisions), sum(line.problem is not None for line in ledger)
+        if not parts:
+            return Outlook(0, 0, 0, 0, 0)
+        kit = self._kit()
+        asked = [number - (number == len(work.readings)) for number, work in zip(decisions, pending, strict=True)]
+        calls = -(-len(unread) // kit.at_once) + rounds(asked, kit.at_once)
+        note = about_tokens(reading.leaf.text for reading in unread) // max(1, len(unread)) + _REPLY_TOKENS
+        tokens = len(unread) * (note + kit.fixed_tokens(DESCRIBE)) + sum(asked) * (
+            kit.fixed_tokens(EVOLVE) + note * (self._settings.neighbours + 1)
+        )
+        turns = len({reading.turn.id for reading in unread})
+        return Outlook(parts, turns, failed, calls, tokens)
+
+    def index(self, report: Callable[[PartDone], None]) -> Indexed:
+        """Describe what is new, and decide again wherever a note is compared with something else than before.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the store cannot be used.
+        """
+        pending = self._pending(self._store.derived(NAME))
+        done = self._describe(pending, report)
+        walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]
+        done += self._evolve([walk for _, walk in walks], report)
+        names = {
+            work.whole.conversation: {
+                work.whole.name, *walk.names, *(reading.part.name for reading in work.readings)
+            }
+            for work, walk in walks
+        }  # fmt: skip
+        drop_all_but(self._store, NAME, names)
+        self._link()
+        self._store.derive(NAME, [Derivation(work.whole) for work in pending])
+        return summary(self._store, NAME, done)
+
+    def _pending(self, ledger: Sequence[Derived]) -> list[_Work]:
+        return [_Work(*pair) for pair in changed(self._store, NAME, ledger, (self._settings.neighbours,))]
+
+    def _describe(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
+        """Ask for the details of all that has none; what could not be read has none until the next run."""
+        done: list[PartDone] = []
+        unread = [(work, reading) for work in pending for reading in work.unread]
+        for group in batches(unread, self._kit().at_once if unread else 1, lambda _: 1):
+            readings = [reading for _, reading in group]
+            replies = ask_all(self._kit(), readings)
+            gave = [() if reply.value is None else (reply.value,) for reply in replies]
+            parts = [reading.part for reading in readings]
+            done += stored(self._store, NAME, parts, gave, replies, report, [int(each.is_first) for each in readings])
+            for (work, reading), units in zip(group, gave, strict=True):
+                work.known[reading.part.name] = units
+        return done
+
+    def _evolve(self, walks: Sequence[Walk], report: Callable[[PartDone], None]) -> list[PartDone]:
+        """Decide note by note, for several conversations at once."""
+        done: list[PartDone] = []
+        for steps in together(walks, self._kit().at_once if walks else 1):
+            replies, parts = self._asked_to_decide([step for _, step in steps]), [step.part for _, step in steps]
+            gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
+            done += stored(self._store, NAME, parts, gave, replies, report)
+            for (walk, step), units in zip(steps, gave, strict=True):
+                walk.take(step, units, self._vectors_of(units))
+        return done
+
+    def _asked_to_decide(self, steps: Sequence[Step]) -> list[Reply[tuple[Act, ...]]]:
+        """Return what the model decides of each; nothing where there is nothing to compare with."""
+        asked = {place: undecided for place, step in enumerate(steps) if (undecided := step.undecided) is not None}
+        found = decide(self._kit(), EVOLVE, list(asked.values()), EVENTS) if asked else []
+        replied = dict(zip(asked, found, strict=True))
+        return [replied.get(place, Reply((), Usage())) for place in range(len(steps))]
+
+    def _link(self) -> None:
+        """Bring edges to what was decided: from a version to the one before, and from a note to those linked."""
+        units = self._store.units_of(NAME, [NOTE, DECISION])
+        known = {unit.id for unit in units}
+        edges = superseding(units)
+        for decision in units:
+            acts = acts_of(decision) if decision.kind == DECISION else ()
+            linked = dict.fromkeys(act.on for act in acts if act.event == CONNECT and act.on in known)
+            edges += [Edge(acts[0].unit, id_, LINK) for id_ in linked if acts[0].unit in known]
+        self._store.shared(NAME, SUPERSEDES, [], edges, links=(SUPERSEDES, LINK))
+
+    def _vectors(self, work: _Work) -> dict[str, Vector]:
+        """Return the vectors of all that is known of a conversation, and of notes without details."""
+        bare = [reading.draft(Details()) for reading in work.readings if not work.known.get(reading.part.name)]
+        return self._vectors_of([*(unit for units in work.known.values() for unit in units), *bare])
+
+    def _vectors_of(self, units: Sequence[Unit]) -> dict[str, Vector]:
+        own = [unit for unit in units if unit.kind in (DRAFT, NOTE)]
+        return dict(zip((unit.id for unit in own), self._store.vectors_of(own), strict=True)) if own else {}
+
+    def _read_notes(self) -> _Read:
+        units = self._store.units_of(NAME, [NOTE, DECISION])
+        versions: dict[str, list[Unit]] = {}
+        for unit in units:
+            if unit.kind == NOTE:
+                versions.setdefault(key_of(unit), []).append(unit)
+        return _Read(endings_of(units), versions, {unit.id: unit for unit in units if unit.kind == NOTE})
+
+    def _with_linked(self, best: Sequence[str], notes: _Read, query: Query) -> list[str]:
+        """Return the notes, each followed by those that it is linked to as they were at the query's time."""
+        passes = passing(query)
+        found: dict[str, None] = {}
+        for id_ in best:
+            found[id_] = None
+            for key in listed(notes.units[id_], LINKS):
+                for unit in notes.versions.get(key, ()):
+                    if passes(unit) and ending_of(notes.endings, unit.id, query.until) is None:
+                        found[unit.id] = None
+        return list(found)
+
+    def _asked_for(self, query: Query) -> str:
+        """Return the keywords that the model makes of the question, or the question itself, as is announced."""
+        kit = self._kit()
+
+        def build(problem: str) -> Request:
+            return kit.prompts[KEYWORDS].request({"question": in_one_line(query.text), "problem": problem})
+
+        (reply,) = ask_each(kit.model, [build], partial(_keywords_of, build("")))
+        if reply.value is None:
+            self._store.announce(f"{NAME}: no keywords were said usably ({reply.problem}); the question is searched")
+            return query.text
+        return reply.value
+
+
+def _own_words(query: Query) -> str:
+    return query.text
+
+
+def _keywords_of(request: Request, text: str) -> str:
+    words = ", ".join(read_fields(text, request).get("keywords", ())).strip()
+    if not words:
+        raise ReplyUnusable("it has no keywords")
+    return words

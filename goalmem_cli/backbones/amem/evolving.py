@@ -1,0 +1,149 @@
+"""What each new note does to those like it (A-MEM sections 3.2 and 3.3): links to them, and other contexts and tags.
+
+The original overwrites a neighbour without a record. Here each change is a version of its own, which takes the place
+of the one before: what was known at any time is found again, and goes back where the turn that changed it is forgotten.
+The library's search gives ranks that it takes for positions, so that it rewrites other notes than it has shown (its
+issue 32); here a reply names what it was shown by numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.backbones.amem import NAME, NOTE
+from goalmem_cli.backbones.amem.notes import LINKS, details_of, key_of, split, version
+from goalmem_cli.backbones.amem.settings import Settings
+from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, decision_unit
+from goalmem_cli.backbones.structured.summaries import summary_part
+from goalmem_cli.backbones.structured.units import listed
+from goalmem_cli.backbones.structured.walking import Known
+from goalmem_cli.records import Part, Turn, Unit
+
+Vector: TypeAlias = NDArray[np.float32]
+
+ADD, CONNECT, TAG, UPDATE, NONE = "ADD", "LINK", "TAG", "UPDATE", "NONE"
+EVENTS: Mapping[str, Event] = {
+    CONNECT: Event("must"),
+    TAG: Event(text=True),
+    UPDATE: Event("must", text=True, ends=True),
+    NONE: Event(),
+}
+BETWEEN = "#"
+"""What stands between a new context and new tags."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The draft of a new note, and the notes most like it as they are by then."""
+
+    walk: Walk
+    draft: Unit
+    neighbours: tuple[Unit, ...]
+
+    @cached_property
+    def part(self) -> Part:
+        """What is decided from: all that was shown, which is in its name."""
+        return summary_part(DECISION, (self.draft, *self.neighbours), self.walk.turns)
+
+    @property
+    def undecided(self) -> Undecided | None:
+        """What the model is to decide; None for the first note of a conversation."""
+        if not self.neighbours:
+            return None
+        details = details_of(self.draft).text
+        return Undecided((f"{self.draft.text} [{details}]" if details else self.draft.text,), self.neighbours)
+
+    def units(self, acts: Iterable[Act]) -> tuple[Unit, ...]:
+        """Return the note, the versions that take the place of its neighbours, and what was decided."""
+        now = {unit.id: unit for unit in self.neighbours}
+        details, links = details_of(self.draft), list[str]()
+        versions: list[Unit] = []
+        kept: list[Act] = []
+        for place, act in enumerate(acts):
+            if act.event == NONE:
+                continue
+            if act.event == UPDATE:
+                before = now[act.on]
+                now[act.on] = self._changed(before, act.text, place)
+                versions.append(now[act.on])
+                kept.append(replace(act, on=before.id, unit=now[act.on].id))
+                continue
+            if act.event == TAG:
+                details = replace(details, tags=split(act.text))
+            else:
+                links.append(key_of(now[act.on]))
+            kept.append(act)
+        turns = [self.walk.turns[id_] for id_ in self.draft.turns]
+        note = version(self.draft, details, tuple(dict.fromkeys(links)), turns, (self.part.name,))
+        acts = [Act(ADD, text=note.text, unit=note.id), *kept]
+        return (note, *versions, decision_unit(NAME, self.part, acts, self.draft.turns))
+
+    def _changed(self, before: Unit, text: str, place: int) -> Unit:
+        """Return a note with another context, other tags, or both; what the text leaves out stays."""
+        context, _, tags = (each.strip() for each in text.partition(BETWEEN))
+        details = details_of(before)
+        details = replace(details, context=context or details.context, tags=split(tags) or details.tags)
+        ids = dict.fromkeys((*before.turns, *self.draft.turns))
+        turns = [self.walk.turns[id_] for id_ in ids]
+        return version(before, details, listed(before, LINKS), turns, (self.part.name, str(place)))
+
+
+class Walk:
+    """A conversation's notes as they come; decisions that are known are taken, others handed out to be asked for."""
+
+    def __init__(
+        self,
+        turns: Mapping[str, Turn],
+        drafts: Sequence[Unit],
+        vectors: Mapping[str, Vector],
+        known: Known,
+        settings: Settings,
+    ) -> None:
+        """Take the conversation's turns, the drafts of its notes in order, and the vectors of all units there are."""
+        self.turns = turns
+        self.names: set[str] = set()
+        self._drafts = drafts
+        self._vectors = dict(vectors)
+        self._known = known
+        self._settings = settings
+        self._next = 0
+        self._current: dict[str, Unit] = {}
+
+    def advance(self) -> Step | None:
+        """Return the next note about which nothing was decided yet, to be answered by `take`; None at the end."""
+        while self._next < len(self._drafts):
+            draft = self._drafts[self._next]
+            self._next += 1
+            step = Step(self, draft, tuple(self._nearest(draft)))
+            units = self._known.get(step.part.name)
+            if units is None:
+                return step
+            self.take(step, units)
+        return None
+
+    def take(self, step: Step, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
+        """Go on with what was decided: with the versions of notes that are current from then on.
+
+        A version that comes without a vector lies about where the new note does.
+        """
+        self.names.add(step.part.name)
+        self._vectors |= vectors or {}
+        for unit in units:
+            if unit.kind == NOTE:
+                self._vectors.setdefault(unit.id, self._vectors[step.draft.id])
+                self._current[key_of(unit)] = unit
+
+    def _nearest(self, draft: Unit) -> list[Unit]:
+        """Return the notes most like the content of the draft, in the order in which they came."""
+        known = list(self._current.values())
+        if not known:
+            return []
+        cosines = np.stack([self._vectors[unit.id] for unit in known]) @ self._vectors[draft.id]
+        order = np.argsort(-cosines, kind="stable")[: self._settings.neighbours]
+        return [known[place] for place in sorted(order.tolist())]

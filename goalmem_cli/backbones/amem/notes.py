@@ -1,0 +1,111 @@
+"""Notes (A-MEM section 3.1): what is said, with keywords, tags and a sentence on its context that a model gives it.
+
+A note is a unit, and so is every later version of it: its content, time and keywords stay, context and tags may be
+others. All versions name the first by `KEY`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from goalmem_cli.asking import in_one_line, read_fields
+from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, NAME, NOTE
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.leaves import node_line
+from goalmem_cli.backbones.structured.summaries import named
+from goalmem_cli.backbones.structured.units import derived_unit, listed
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.ports import Request
+from goalmem_cli.records import Part, Turn, Unit
+
+KEY = "note"
+"""The attribute that tells which note a unit is a version of."""
+LINKS = "links"
+"""The attribute that lists the notes that a note is linked to, by their keys."""
+_CONTENT, _KEYWORDS, _CONTEXT, _TAGS = "content", "keywords", "context", "tags"
+_BETWEEN = ", "
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a note has beside its content."""
+
+    keywords: tuple[str, ...] = ()
+    context: str = ""
+    tags: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it on a line."""
+        parts = (self.context, f"keywords: {_BETWEEN.join(self.keywords)}" if self.keywords else "",
+                 f"tags: {_BETWEEN.join(self.tags)}" if self.tags else "")  # fmt: skip
+        return "; ".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A turn, or a passage of a long one, whose note is to get its details; `is_first` of its turn's passages."""
+
+    leaf: Unit
+    turn: Turn
+    is_first: bool = True
+
+    @cached_property
+    def part(self) -> Part:
+        """The part that the details come from."""
+        return Part(self.turn.conversation, named(DRAFT, self.leaf.id), (self.turn,))
+
+    def request(self, kit: Kit, problem: str) -> Request:
+        """Return what the model is asked."""
+        return kit.prompts[DESCRIBE].request({"line": node_line(self.leaf, is_leaf=True), "problem": problem})
+
+    def read(self, kit: Kit, text: str) -> Unit:
+        """Return the draft of the note, with the details of a reply.
+
+        Raises:
+            ReplyUnusable: the reply is of another form, or tells nothing.
+        """
+        told = read_fields(text, self.request(kit, ""))
+        context = " ".join(told.get(_CONTEXT, ())).strip()
+        keywords, tags = (split(_BETWEEN.join(told.get(name, ()))) for name in (_KEYWORDS, _TAGS))
+        if not (context or keywords or tags):
+            raise ReplyUnusable("it says nothing of the message")
+        return self.draft(Details(keywords, context, tags))
+
+    def draft(self, details: Details) -> Unit:
+        """Return the draft of the note with these details."""
+        speaker = f"{in_one_line(self.turn.speaker)}: " if self.turn.speaker else ""
+        identity = (self.leaf.id, *details.keywords, details.context, *details.tags)
+        attributes = {KEY: self.leaf.id, **_attributes(details)}
+        text = speaker + in_one_line(self.leaf.text)
+        return derived_unit(NAME, DRAFT, text, (self.turn,), identity=identity, attributes=attributes)
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Return the words or phrases that stand in a text with commas between, each once."""
+    return tuple(dict.fromkeys(word for each in text.split(",") if (word := each.strip())))
+
+
+def details_of(unit: Unit) -> Details:
+    """Return what a draft or a version of a note has beside its content."""
+    keywords, tags = (tuple(listed(unit, name)) for name in (_KEYWORDS, _TAGS))
+    return Details(keywords, str(unit.attributes.get(_CONTEXT, "")), tags)
+
+
+def key_of(unit: Unit) -> str:
+    """Return which note a unit is a draft or a version of."""
+    return str(unit.attributes.get(KEY, unit.id))
+
+
+def version(of: Unit, details: Details, links: Sequence[str], turns: Sequence[Turn], identity: Sequence[str]) -> Unit:
+    """Return a version of the note `of` which a unit is a draft or a version; its words come from these turns."""
+    content = str(of.attributes.get(_CONTENT, of.text))
+    text = f"{content} [{told}]" if (told := details.text) else content
+    attributes = {KEY: key_of(of), _CONTENT: content, LINKS: list(links), **_attributes(details)}
+    return derived_unit(NAME, NOTE, text, turns, identity=identity, attributes=attributes)
+
+
+def _attributes(details: Details) -> dict[str, object]:
+    return {_KEYWORDS: list(details.keywords), _CONTEXT: details.context, _TAGS: list(details.tags)}

@@ -1,0 +1,142 @@
+"""Backbones that go through conversations one step after the other, each step depending on those before (C4).
+
+Whoever walks hands out one thing to ask for at a time, and goes on with what was answered; several conversations are
+walked side by side, so that what is asked of them goes to the model together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from goalmem_cli.asking import Reply, ask_each
+from goalmem_cli.backbones.structured.indexing import batches, plan, sessions_of
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
+from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.ports import PartDone, Request
+from goalmem_cli.records import Derived, Part, Turn, Unit
+from goalmem_cli.stored import Derivation
+
+R = TypeVar("R", covariant=True)
+
+Known = dict[str, tuple[Unit, ...]]
+"""What the parts of a conversation gave, by their names."""
+
+
+class Asked(Protocol[R]):
+    """What can be asked a model, and its reply read."""
+
+    def request(self, kit: Kit, problem: str) -> Request:
+        """Return the request."""
+        ...
+
+    def read(self, kit: Kit, text: str) -> R:
+        """Return what the reply says."""
+        ...
+
+
+def ask_all(kit: Kit, asked: Sequence[Asked[R]]) -> list[Reply[R]]:
+    """Return the reply to each, all asked for in one call.
+
+    Raises:
+        ModelError: the model could not be used at all.
+    """
+    builds = [partial(each.request, kit) for each in asked]
+    return ask_each(kit.model, builds, [partial(each.read, kit) for each in asked])
+
+
+class Walking(Protocol):
+    """What hands out one thing to ask for after the other; each has to be answered before the next is handed out."""
+
+    def advance(self) -> object | None:
+        """Return the next one; None at the end."""
+        ...
+
+
+W = TypeVar("W", bound=Walking)
+
+
+def together(walks: Iterable[W], at_once: int) -> Iterator[list[tuple[W, Any]]]:
+    """Yield what the walks hand out, of each one thing at a time, as many as the model works on at once."""
+    open_ = list(walks)
+    while asked := [(walk, step) for walk in open_ if (step := walk.advance()) is not None]:
+        open_ = [walk for walk, _ in asked]
+        yield from batches(asked, at_once, lambda _: 1)
+
+
+def rounds(asked: Sequence[int], at_once: int) -> int:
+    """Return in how many calls so many things are asked for, one after the other of each."""
+    return sum(-(-sum(each > done for each in asked) // at_once) for done in range(max(asked, default=0)))
+
+
+def changed(
+    store: StructuredMemory, backbone: str, ledger: Sequence[Derived], told: Iterable[object]
+) -> list[tuple[Part, Known]]:
+    """Return each conversation that was not gone through as it is now, or has a part that failed, with what is known.
+
+    A conversation is a part that all of it is; it is gone through again where what the backbone is `told` changes.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    shaping = tuple(told)
+    turns: dict[str, list[Turn]] = {}
+    for session in sessions_of(store.turns()):
+        turns.setdefault(session.conversation, []).extend(session.turns)
+    wholes = {name: whole_part(of, shaping) for name, of in turns.items()}
+    names = {part.conversation for part in plan(list(wholes.values()), lines_of(WHOLE, ledger)).pending}
+    names |= {line.conversation for line in ledger if line.problem is not None and line.conversation in wholes}
+    if not names:
+        return []
+    units = {unit.id: unit for unit in store.units_of(backbone, None, sorted(names))}
+    known: dict[str, Known] = {name: {} for name in wholes if name in names}
+    for line in ledger:
+        if line.conversation in known and line.problem is None:
+            known[line.conversation][line.name] = tuple(units[id_] for id_ in line.units)
+    return [(wholes[name], of) for name, of in known.items()]
+
+
+def stored(
+    store: StructuredMemory,
+    backbone: str,
+    parts: Sequence[Part],
+    gave: Sequence[tuple[Unit, ...]],
+    replies: Sequence[Reply[Any]],
+    report: Callable[[PartDone], None],
+    turns: Sequence[int] | None = None,
+) -> list[PartDone]:
+    """Store what parts gave, and report them, with so many turns each.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    done = []
+    derivations = []
+    for place, (part, units, reply) in enumerate(zip(parts, gave, replies, strict=True)):
+        last = part.turns[-1].label
+        problem = f"up to {last}: {reply.problem}" if reply.problem else None
+        derivations.append(Derivation(part, units, problem=problem, usage=reply.usage))
+        count = turns[place] if turns else 0
+        done.append(PartDone(part.conversation, part.name, count, len(units), 0, reply.usage, problem))
+    store.derive(backbone, derivations)
+    for each in done:
+        report(each)
+    return done
+
+
+def drop_all_but(store: StructuredMemory, backbone: str, names: Mapping[str, set[str]]) -> None:
+    """Drop the parts of these conversations that have no such name, and all of conversations that are gone.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    there = {turn.conversation for turn in store.turns()}
+    store.drop_parts(
+        [
+            line
+            for line in store.derived(backbone)
+            if line.conversation not in there or line.name not in names.get(line.conversation, (line.name,))
+        ]
+    )
