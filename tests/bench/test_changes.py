@@ -107,3 +107,12 @@ def test_gold_decisions_know_what_is_so(capsys: pytest.CaptureFixture[str]) -> N
     assert 0 < gold["late_calls"] < gold["calls"] * 100
     assert run(["bench", "changes", "--backbone", "nothing"]) == 2
     assert run(["bench", "changes", "--wrong", "2"]) == 2
+
+
+def test_notes_know_what_was_said_last_and_not_what_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    """`a-mem` has no event that says what is not so any more: its first hits know less than gold decisions do."""
+    assert run(["bench", "changes", "--facts", "30", "--backbone", "a-mem", "--wrong", "0", "--json", "--quiet"]) == 0
+    turns, notes = json.loads(capsys.readouterr().out)["measured"]
+    assert notes["calls"] > 1  # a turn takes two, the first of a conversation one
+    assert notes["latest_now"] > 0.5
+    assert turns["calls"] == 0
