@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,13 +75,14 @@ def _search(name: str, store: EpisodicMemory, queries: Sequence[Query], rounds: 
 
 
 def _searched(name: str, store: EpisodicMemory) -> Backbone:
-    """Return the backbone; `hipporag` takes all facts that are near to a question for being of use."""
+    """Return the backbone as it searches without a model; `hipporag` takes all facts near to a question for useful."""
     if name == hipporag.NAME:
         from goalmem_cli.backbones.hipporag.backbone import HippoRAG
 
         return HippoRAG(store, _no_kit, recognise=lambda _, facts: range(len(facts)))
     entry = STRUCTURED[name]
-    return entry.build(store, _no_kit, entry.settings())
+    settings = entry.settings()
+    return entry.build(store, _no_kit, replace(settings, asks=False) if hasattr(settings, "asks") else settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from goalmem_cli.backbones.amem import DESCRIBE, EVOLVE, KEYWORDS, LINK, NAME, N
 from goalmem_cli.backbones.amem.backbone import AMem
 from goalmem_cli.backbones.amem.notes import LINKS, details_of
 from goalmem_cli.backbones.amem.settings import Settings
+from goalmem_cli.backbones.structured.alike import DIGITS
 from goalmem_cli.backbones.structured.decisions import DECISION, SUPERSEDES, acts_of, replay
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.units import listed
@@ -111,7 +112,7 @@ def notes(store: Store, at: datetime | None = None) -> dict[str, tuple[str, tupl
 
 def content_of(unit: Unit) -> str:
     """Return what was said."""
-    return str(unit.attributes["content"]).split(": ", 1)[1]
+    return str(unit.attributes["content"])
 
 
 @both_profiles
@@ -204,7 +205,8 @@ def test_what_is_shown_is_what_changes(tmp_path: Path) -> None:
     ]
     assert "cello lesson Hull" in {content_of(unit) for unit in ended}
     for unit in store.units_of(NAME, [NOTE]):
-        assert unit.text.startswith(f"{unit.attributes['content']} [")
+        author = "" if unit.speaker else f"{unit.attributes['author']}: "
+        assert unit.text.startswith(f"{author}{unit.attributes['content']} [")
 
 
 @dataclass
@@ -224,12 +226,13 @@ class Overwritten:
         shown: list[dict[str, object]] = []
         if self.entries:
             rows = np.asarray(embedder.embed([text_of(entry) for entry in self.entries]))
-            cosines = rows @ np.asarray(embedder.embed([content]))[0]
+            cosines = (rows @ np.asarray(embedder.embed([content]))[0]).round(DIGITS)
             places = sorted(np.argsort(-cosines, kind="stable")[:neighbours].tolist())
             shown = [self.entries[place] for place in places]
         for event, on, text in evolved([text_of(entry) for entry in shown], text_of(new)) if shown else []:
             if event == "LINK":
-                new["links"] = [*new["links"], shown[int(on) - 1]["content"]]  # type: ignore[misc]
+                linked = str(shown[int(on) - 1]["content"]).split(": ", 1)[1]
+                new["links"] = [*new["links"], linked]  # type: ignore[misc]
             elif event == "TAG":
                 new["tags"] = text.split(", ")
             elif event == "UPDATE":
@@ -242,6 +245,11 @@ class Overwritten:
     def state(self) -> set[tuple[str, ...]]:
         """Return what it knows now."""
         return {(text_of(entry), *map(str, entry["links"])) for entry in self.entries}  # type: ignore[call-overload]
+
+
+def with_speaker(unit: Unit) -> str:
+    """Return a note with who said it."""
+    return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
 
 
 def text_of(entry: dict[str, object]) -> str:
@@ -268,7 +276,7 @@ def test_at_every_time_it_knows_what_the_original_knew(
     for turn in turns:
         original.add(turn, neighbours)
         current = replay(units, turn.said).current.values()
-        known = {(unit.text, *(contents_by_key[key] for key in listed(unit, LINKS))) for unit in current}
+        known = {(with_speaker(unit), *(contents_by_key[key] for key in listed(unit, LINKS))) for unit in current}
         assert known == original.state()
 
 

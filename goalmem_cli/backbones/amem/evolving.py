@@ -16,9 +16,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.amem import NAME, NOTE
-from goalmem_cli.backbones.amem.notes import LINKS, details_of, key_of, split, version
+from goalmem_cli.backbones.amem.notes import LINKS, details_of, key_of, line_of, split, version
 from goalmem_cli.backbones.amem.settings import Settings
+from goalmem_cli.backbones.structured.alike import nearest_rows
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, decision_unit
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import listed
@@ -57,7 +59,8 @@ class Step:
         if not self.neighbours:
             return None
         details = details_of(self.draft).text
-        return Undecided((f"{self.draft.text} [{details}]" if details else self.draft.text,), self.neighbours)
+        said = f"{in_one_line(self.draft.speaker)}: " * bool(self.draft.speaker) + self.draft.text
+        return Undecided((f"{said} [{details}]" if details else said,), self.neighbours, line=line_of)
 
     def units(self, acts: Iterable[Act]) -> tuple[Unit, ...]:
         """Return the note, the versions that take the place of its neighbours, and what was decided."""
@@ -144,6 +147,6 @@ class Walk:
         known = list(self._current.values())
         if not known:
             return []
-        cosines = np.stack([self._vectors[unit.id] for unit in known]) @ self._vectors[draft.id]
-        order = np.argsort(-cosines, kind="stable")[: self._settings.neighbours]
-        return [known[place] for place in sorted(order.tolist())]
+        rows = np.stack([self._vectors[unit.id] for unit in known])
+        near = nearest_rows(rows, self._vectors[draft.id], self._settings.neighbours)
+        return [known[place] for place in sorted(near)]

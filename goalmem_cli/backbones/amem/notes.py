@@ -24,7 +24,7 @@ KEY = "note"
 """The attribute that tells which note a unit is a version of."""
 LINKS = "links"
 """The attribute that lists the notes that a note is linked to, by their keys."""
-_CONTENT, _KEYWORDS, _CONTEXT, _TAGS = "content", "keywords", "context", "tags"
+_CONTENT, _AUTHOR, _KEYWORDS, _CONTEXT, _TAGS = "content", "author", "keywords", "context", "tags"
 _BETWEEN = ", "
 
 
@@ -76,10 +76,9 @@ class Reading:
 
     def draft(self, details: Details) -> Unit:
         """Return the draft of the note with these details."""
-        speaker = f"{in_one_line(self.turn.speaker)}: " if self.turn.speaker else ""
         identity = (self.leaf.id, *details.keywords, details.context, *details.tags)
         attributes = {KEY: self.leaf.id, **_attributes(details)}
-        text = speaker + in_one_line(self.leaf.text)
+        text = in_one_line(self.leaf.text)
         return derived_unit(NAME, DRAFT, text, (self.turn,), identity=identity, attributes=attributes)
 
 
@@ -94,16 +93,26 @@ def details_of(unit: Unit) -> Details:
     return Details(keywords, str(unit.attributes.get(_CONTEXT, "")), tags)
 
 
+def line_of(unit: Unit) -> str:
+    """Return a draft or a version of a note in one line as a model reads it: who said it, the text and the day."""
+    return node_line(unit, is_leaf=True)
+
+
 def key_of(unit: Unit) -> str:
     """Return which note a unit is a draft or a version of."""
     return str(unit.attributes.get(KEY, unit.id))
 
 
 def version(of: Unit, details: Details, links: Sequence[str], turns: Sequence[Turn], identity: Sequence[str]) -> Unit:
-    """Return a version of the note `of` which a unit is a draft or a version; its words come from these turns."""
-    content = str(of.attributes.get(_CONTENT, of.text))
+    """Return a version of the note `of` which a unit is a draft or a version; its words come from these turns.
+
+    It begins with who said it where they are of several speakers, since it has no speaker of its own then.
+    """
+    content, author = str(of.attributes.get(_CONTENT, of.text)), str(of.attributes.get(_AUTHOR, of.speaker))
     text = f"{content} [{told}]" if (told := details.text) else content
-    attributes = {KEY: key_of(of), _CONTENT: content, LINKS: list(links), **_attributes(details)}
+    if author and any(turn.speaker != author for turn in turns):
+        text = f"{in_one_line(author)}: {text}"
+    attributes = {KEY: key_of(of), _CONTENT: content, _AUTHOR: author, LINKS: list(links), **_attributes(details)}
     return derived_unit(NAME, NOTE, text, turns, identity=identity, attributes=attributes)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.mem0 import MEMORY, NAME
 from goalmem_cli.backbones.mem0.settings import Settings
+from goalmem_cli.backbones.structured.alike import DIGITS
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
     Act,
@@ -150,7 +151,7 @@ class Walk:
         if not facts or not known:
             return []
         rows = np.stack([self._vectors[unit.id] for unit in known])
-        cosines = rows @ np.stack([self._vectors[fact.id] for fact in facts]).T
+        cosines = (rows @ np.stack([self._vectors[fact.id] for fact in facts]).T).round(DIGITS)
         near = np.argsort(-cosines, axis=0, kind="stable")[: self._settings.similar]
         best = np.full(len(known), -np.inf)
         for column, places in enumerate(near.T):

@@ -11,7 +11,8 @@ from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Edge, Unit
 
 _BLOCK = 1024
-_DIGITS = 6
+DIGITS = 6
+"""To so many digits cosines are compared; what differs less may come from the shape of a product."""
 _MARGIN = 1e-4  # more than the rounding of a product of blocks, which depends on their shapes
 
 
@@ -27,7 +28,7 @@ def similarity_edges(units: Sequence[Unit], vectors: Vectors, kind: str, least: 
         for one, other, cosine in zip(ones.tolist(), others.tolist(), cosines.tolist(), strict=True):
             if cosine >= least:
                 source, target = sorted((units[one].id, units[other].id))
-                edges.append(Edge(source, target, kind, round(cosine, _DIGITS)))
+                edges.append(Edge(source, target, kind, round(cosine, DIGITS)))
     return edges
 
 
@@ -43,9 +44,20 @@ def nearest(vectors: Vectors, most: int, least: float) -> Iterator[tuple[int, in
         cosines[own, start + own] = -np.inf
         for row, others in enumerate(cosines):
             near = np.flatnonzero(others >= least)
-            order = near[np.lexsort((near, -others[near].round(_DIGITS)))][:most]
+            order = near[np.lexsort((near, -others[near].round(DIGITS)))][:most]
             for other in order.tolist():
-                yield start + row, other, round(float(others[other]), _DIGITS)
+                yield start + row, other, round(float(others[other]), DIGITS)
+
+
+def nearest_rows(rows: Vectors, vector: NDArray[np.float32], most: int, least: float = -1.0) -> list[int]:
+    """Return the places of at most so many rows that are nearest to a vector, nearest first.
+
+    All are of unit length, and none is less like it than `least`. Of rows that are equally near, those that come first
+    are taken: cosines are compared after rounding, so that a product's shape does not decide.
+    """
+    cosines = (rows @ vector).round(DIGITS)
+    order = np.argsort(-cosines, kind="stable")[:most]
+    return [place for place in order.tolist() if cosines[place] >= least]
 
 
 def _pairs(vectors: Vectors, least: float) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

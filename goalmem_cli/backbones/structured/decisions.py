@@ -59,11 +59,15 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What is new, as texts of one line, and what is known of it; `inputs` are what else the prompt is filled with."""
+    """What is new, as texts of one line, and what is known of it; `inputs` are what else the prompt is filled with.
+
+    `line` gives a known unit as the model reads it.
+    """
 
     new: tuple[str, ...]
     candidates: tuple[Unit, ...]
     inputs: Mapping[str, object] = field(default_factory=dict)
+    line: Callable[[Unit], str] = field(default_factory=lambda: known_line)
 
     @property
     def labels(self) -> list[str]:
@@ -109,7 +113,7 @@ def decide(
 
 def request_of(kit: Kit, step: str, asked: Undecided, events: Mapping[str, Event], problem: str) -> Request:
     """Return what the model is asked; the candidates are numbered from 1."""
-    known = [known_line(unit) for unit in asked.candidates]
+    known = [asked.line(unit) for unit in asked.candidates]
     inputs = {"new": list(asked.new), "known": known, "problem": problem, **asked.inputs}
     choices = {"new": asked.labels, "events": list(events), "numbers": numbers_of(asked.candidates)}
     return kit.prompts[step].request(inputs, choices)
