@@ -38,12 +38,13 @@ _REPLY_TOKENS = 120  # about as many as a reply has
 
 
 @dataclass
-class _Work:
+class Work:
     """A conversation that has changed: the part that all of it is, what is known of it, and names that have a place."""
 
     whole: Part
     known: Known
     summed: Summed
+    backbone: str
     readings: tuple[Reading, ...] = ()
     names: set[str] = field(default_factory=set)
 
@@ -54,7 +55,7 @@ class _Work:
 
     def read(self, settings: Settings) -> None:
         """Find what there is to read, now that it was summed up."""
-        self.readings = tuple(readings_of(self.whole.turns, self.summed, settings))
+        self.readings = tuple(readings_of(self.whole.turns, self.summed, settings, self.backbone))
         self.names = {self.whole.name, *self.summed.names, *(reading.part.name for reading in self.readings)}
 
     def walks(self, vectors: Mapping[str, Vector], settings: Settings) -> list[Walk]:
@@ -63,11 +64,17 @@ class _Work:
         told: dict[str, list[tuple[Unit, ...]]] = {}
         for reading in self.readings:
             told.setdefault(reading.user, []).append(self.known.get(reading.part.name, ()))
-        return [Walk(turns, facts, vectors, self.known, settings) for facts in told.values()]
+        return [Walk(turns, facts, vectors, self.known, settings, self.backbone) for facts in told.values()]
 
 
 class Mem0:
-    """Retrieves the memories that are current, or were at the query's time, by their likeness to it."""
+    """Retrieves the memories that are current, or were at the query's time, by their likeness to it.
+
+    What keeps more beside the memories is a kind of it, with another `name`.
+    """
+
+    name = NAME
+    _kinds: tuple[str, ...] = (MEMORY,)
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Settings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
@@ -97,10 +104,25 @@ class Mem0:
         def is_current(unit: str) -> bool:
             return ending_of(endings, unit, query.until) is None
 
+        more = self._ranked_beside(query, is_current)
         with self._store.reading() as reader:
-            best = nearest(reader, query, k, NAME, (MEMORY,), is_current)
-            hits = own_hits(reader, query, k, {Ranking.DENSE.value: best}, is_beside=self._settings.beside)
+            best = nearest(reader, query, k, self.name, (MEMORY,), is_current)
+            lists = {Ranking.DENSE.value: best, **more}
+            hits = own_hits(reader, query, k, lists, is_beside=self._settings.beside)
         return [_saying(hit, replaced.get(hit.unit.id)) for hit in hits]
+
+    def _ranked_beside(self, _query: Query, _is_current: Callable[[str], bool]) -> dict[str, list[str]]:
+        """Return what is found beside the memories, as rankings of current units; of memories alone nothing is."""
+        return {}
+
+    def _go_beside(self, _pending: Sequence[Work], _report: Callable[[PartDone], None]) -> list[PartDone]:
+        """Derive what is kept beside the memories, and add the names of its parts to those of each work."""
+        return []
+
+    def _shaping(self) -> tuple[object, ...]:
+        """Return what it is told that changes what is derived."""
+        told = self._settings
+        return told.pair, told.before, told.summary, told.similar, told.candidates, told.perspectives
 
     def history(self, unit: str) -> list[Happening]:
         """Return what happened to a memory, before it was what it is and since, in order.
@@ -108,7 +130,7 @@ class Mem0:
         Raises:
             StoreError: the store cannot be read.
         """
-        return happenings(self._store.units_of(NAME, [MEMORY, DECISION]), unit)
+        return happenings(self._store.units_of(self.name, [*self._kinds, DECISION]), unit)
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
@@ -118,7 +140,7 @@ class Mem0:
         Raises:
             StoreError: the store cannot be read.
         """
-        ledger = self._store.derived(NAME)
+        ledger = self._store.derived(self.name)
         pending = self._pending(ledger)
         sums, unread, decisions = self._estimated(pending)
         parts, failed = sum(sums) + len(unread) + sum(decisions), sum(line.problem is not None for line in ledger)
@@ -146,28 +168,28 @@ class Mem0:
             ModelError: the model could not be used at all.
             StoreError: the store cannot be used.
         """
-        pending = self._pending(self._store.derived(NAME))
+        pending = self._pending(self._store.derived(self.name))
         done = self._sum_up(pending, report)
         for work in pending:
             work.read(self._settings)
         done += self._read(pending, report)
         done += self._walk(pending, report)
-        drop_all_but(self._store, NAME, {work.whole.conversation: work.names for work in pending})
-        edges = superseding(self._store.units_of(NAME, [MEMORY, DECISION]))
-        self._store.shared(NAME, SUPERSEDES, [], edges, links=(SUPERSEDES,))
-        self._store.derive(NAME, [Derivation(work.whole) for work in pending])
-        return summary(self._store, NAME, done)
+        done += self._go_beside(pending, report)
+        drop_all_but(self._store, self.name, {work.whole.conversation: work.names for work in pending})
+        edges = superseding(self._store.units_of(self.name, [MEMORY, DECISION]))
+        self._store.shared(self.name, SUPERSEDES, [], edges, links=(SUPERSEDES,))
+        self._store.derive(self.name, [Derivation(work.whole) for work in pending])
+        return summary(self._store, self.name, done)
 
-    def _pending(self, ledger: Sequence[Derived]) -> list[_Work]:
+    def _pending(self, ledger: Sequence[Derived]) -> list[Work]:
         """Return the conversations that were not gone through as they are now, or have a part that failed."""
-        told = self._settings
-        shaping = (told.pair, told.before, told.summary, told.similar, told.candidates, told.perspectives)
+        is_summed = self._settings.summary
         return [
-            _Work(whole, known, Summed(whole.turns if told.summary else (), known))
-            for whole, known in changed(self._store, NAME, ledger, shaping)
+            Work(whole, known, Summed(whole.turns if is_summed else (), known, self.name), self.name)
+            for whole, known in changed(self._store, self.name, ledger, self._shaping())
         ]
 
-    def _estimated(self, pending: Sequence[_Work]) -> tuple[list[int], list[Reading], list[int]]:
+    def _estimated(self, pending: Sequence[Work]) -> tuple[list[int], list[Reading], list[int]]:
         """Return the summaries to ask for of each conversation, what to read, and the decisions of each memory."""
         sums, unread, decisions = [], [], []
         for work in pending:
@@ -187,20 +209,20 @@ class Mem0:
                     walk.take(step, step.units(()))
         return sums, unread, decisions
 
-    def _sum_up(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
+    def _sum_up(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Bring the running summaries up to the end, those of several conversations at once."""
         done: list[PartDone] = []
         known = {work.whole.conversation: work.known for work in pending}
         for steps in together([work.summed for work in pending], self._at_once(pending)):
             replies, parts = ask_all(self._kit(), [step for _, step in steps]), [step.part for _, step in steps]
             gave = [() if reply.value is None else (reply.value,) for reply in replies]
-            done += stored(self._store, NAME, parts, gave, replies, report)
+            done += stored(self._store, self.name, parts, gave, replies, report)
             for (summed, step), units in zip(steps, gave, strict=True):
                 known[step.part.conversation][step.part.name] = units
                 summed.take(step, units)
         return done
 
-    def _read(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
+    def _read(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask for the facts of what nobody has read yet."""
         done: list[PartDone] = []
         unread = [(work, reading) for work in pending for reading in work.unread]
@@ -210,19 +232,21 @@ class Mem0:
                 [reading.part for _, reading in group],
             )
             gave = [reply.value or () for reply in replies]
-            done += stored(self._store, NAME, parts, gave, replies, report, [reading.new_turns for _, reading in group])
+            done += stored(
+                self._store, self.name, parts, gave, replies, report, [reading.new_turns for _, reading in group]
+            )
             for (work, reading), facts in zip(group, gave, strict=True):
                 work.known[reading.part.name] = facts
         return done
 
-    def _walk(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
+    def _walk(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Decide pair by pair, for several memories at once."""
         done: list[PartDone] = []
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
         for steps in together([walk for _, walk in walks], self._at_once(pending)):
             replies, parts = self._asked_to_decide([step for _, step in steps]), [step.part for _, step in steps]
             gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
-            done += stored(self._store, NAME, parts, gave, replies, report)
+            done += stored(self._store, self.name, parts, gave, replies, report)
             for (walk, step), units in zip(steps, gave, strict=True):
                 walk.take(step, units, self._vectors_of(units))
         for work, walk in walks:
@@ -236,11 +260,11 @@ class Mem0:
         replied = dict(zip(asked, found, strict=True))
         return [replied.get(place, Reply((), Usage())) for place in range(len(steps))]
 
-    def _at_once(self, pending: Sequence[_Work]) -> int:
+    def _at_once(self, pending: Sequence[object]) -> int:
         """Return how many things are asked for at a time; where there is nothing to do, no model is loaded for it."""
         return self._kit().at_once if pending else 1
 
-    def _vectors(self, work: _Work) -> dict[str, Vector]:
+    def _vectors(self, work: Work) -> dict[str, Vector]:
         """Return the vectors of all that is known of a conversation."""
         return self._vectors_of([unit for units in work.known.values() for unit in units])
 
@@ -250,7 +274,7 @@ class Mem0:
 
     def _read_decided(self) -> tuple[dict[str, list[Deed]], dict[str, list[str]]]:
         """Return by which deeds memories ended, and what each took the place of."""
-        units = self._store.units_of(NAME, [MEMORY, DECISION])
+        units = self._store.units_of(self.name, [*self._kinds, DECISION])
         return endings_of(units), replaced_by(units)
 
 

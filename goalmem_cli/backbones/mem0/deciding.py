@@ -78,14 +78,19 @@ class Step:
         ]
         shown = {unit.id: unit for unit in (*self.candidates, *self.repeated.values())}
         made, kept = carried_out([*known, *decided, *added], EVENTS, shown, self._memory)
-        return (*made, decision_unit(NAME, self.part, kept, self.facts[0].turns))
+        return (*made, decision_unit(self.walk.backbone, self.part, kept, self.facts[0].turns))
 
     def _memory(self, place: int, text: str, before: Unit | None) -> Unit:
         fact = self.facts[0]
         ids = dict.fromkeys((*(before.turns if before else ()), *fact.turns))
         turns = [self.walk.turns[id_] for id_ in ids]
         return derived_unit(
-            NAME, MEMORY, text, turns, identity=(self.part.name, str(place)), attributes=fact.attributes
+            self.walk.backbone,
+            MEMORY,
+            text,
+            turns,
+            identity=(self.part.name, str(place)),
+            attributes=fact.attributes,
         )
 
 
@@ -99,9 +104,11 @@ class Walk:
         vectors: Mapping[str, Vector],
         known: Mapping[str, Sequence[Unit]],
         settings: Settings,
+        backbone: str = NAME,
     ) -> None:
         """Take the conversation's turns, the facts of each pair in order, and the vectors of all units there are."""
         self.turns = turns
+        self.backbone = backbone
         self.names: set[str] = set()
         self._told = told
         self._vectors = dict(vectors)

@@ -38,6 +38,7 @@ class Reading:
     """
 
     stretch: Stretch
+    backbone: str = NAME
     user: str = EVERYBODY
     summary: Unit | None = None
     known: tuple[Turn, ...] = ()
@@ -70,7 +71,9 @@ class Reading:
         told = read_fields(text, self.request(kit, "")).get("facts", ())
         attributes: Mapping[str, object] = {OF: self.user} if self.user else {}
         return tuple(
-            derived_unit(NAME, FACT, fact, self.stretch.sources, identity=(self.part.name,), attributes=attributes)
+            derived_unit(
+                self.backbone, FACT, fact, self.stretch.sources, identity=(self.part.name,), attributes=attributes
+            )
             for fact in dict.fromkeys(told)
             if fact
         )
@@ -83,6 +86,7 @@ class Summing:
     stretch: Stretch
     before: Unit | None
     known: tuple[Turn, ...]
+    backbone: str = NAME
 
     @cached_property
     def part(self) -> Part:
@@ -114,14 +118,15 @@ class Summing:
 
     def unit(self, text: str) -> Unit:
         """Return a summary of that text; where it could not be read, the one before stands in."""
-        return derived_unit(NAME, SUMMARY, text, self.turns, identity=(self.part.name,))
+        return derived_unit(self.backbone, SUMMARY, text, self.turns, identity=(self.part.name,))
 
 
 class Summed:
     """The running summary of a conversation; what is known is taken, what is not is handed out to be asked for."""
 
-    def __init__(self, turns: Sequence[Turn], known: Mapping[str, Sequence[Unit]]) -> None:
-        """Take the conversation, and what is known by the names of parts."""
+    def __init__(self, turns: Sequence[Turn], known: Mapping[str, Sequence[Unit]], backbone: str = NAME) -> None:
+        """Take the conversation, what is known by the names of parts, and whose summary it is."""
+        self._backbone = backbone
         self._stretches = [
             (part.name, stretch) for part in sessions_of(turns) for stretch in stretches_of(part.turns, _SUMMED_LETTERS)
         ]
@@ -142,7 +147,7 @@ class Summed:
             session, stretch = self._stretches[self._next]
             self._next += 1
             self._at.setdefault(session, (self._last, self._turns))
-            step = Summing(stretch, self._last, self._turns)
+            step = Summing(stretch, self._last, self._turns, self._backbone)
             units = self._known.get(step.part.name)
             if units is None:
                 return step
@@ -156,8 +161,8 @@ class Summed:
             self._last, self._turns = units[0], step.turns
 
 
-def readings_of(turns: Sequence[Turn], summed: Summed, settings: Settings) -> Iterator[Reading]:
-    """Yield what is read of a conversation, in order; of each pair once for each memory."""
+def readings_of(turns: Sequence[Turn], summed: Summed, settings: Settings, backbone: str = NAME) -> Iterator[Reading]:
+    """Yield what a backbone reads of a conversation, in order; of each pair once for each memory."""
     for session in sessions_of(turns):
         summary, known = summed.before(int(session.name))
         for start in range(0, len(session.turns), settings.pair):
@@ -167,7 +172,7 @@ def readings_of(turns: Sequence[Turn], summed: Summed, settings: Settings) -> It
                 users = list(dict.fromkeys(turn.speaker for turn in stretch.sources))
                 each = users if settings.perspectives is Perspectives.EACH else [EVERYBODY]
                 for user in each:
-                    yield Reading(shown, user, summary, known, user == each[0])
+                    yield Reading(shown, backbone, user, summary, known, user == each[0])
 
 
 def _part(layer: str, name: str, turns: Sequence[Turn]) -> Part:

@@ -308,11 +308,11 @@ def replaced_by(units: Sequence[Unit]) -> dict[str, list[str]]:
     return found
 
 
-def superseding(units: Sequence[Unit]) -> list[Edge]:
-    """Return an edge to each unit that ended: from what stands in its place, or else from the decision."""
+def superseding(units: Sequence[Unit], kind: str = SUPERSEDES) -> list[Edge]:
+    """Return an edge of the kind to each unit that ended: from what stands in its place, or else from the decision."""
     known = {unit.id for unit in units}
     return [
-        Edge(deed.act.unit if deed.act.unit in known else deed.decision.id, ended, SUPERSEDES)
+        Edge(deed.act.unit if deed.act.unit in known else deed.decision.id, ended, kind)
         for ended, (deed, *_) in endings_of(units).items()
         if ended in known
     ]

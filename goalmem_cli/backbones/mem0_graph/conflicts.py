@@ -1,0 +1,174 @@
+"""What each pair's triples do to those that are known (Mem0 section 2.2): what they contradict is invalid from then on.
+
+The original's code deletes what its paper marks as invalid (issue 4187); here it stays, with the day until which it
+held. Where both ends of a triple are new, the code gives the second the first one's vector; here each has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from goalmem_cli.asking import in_one_line
+from goalmem_cli.backbones.mem0.deciding import Vector
+from goalmem_cli.backbones.mem0_graph import CONFLICTS, NAME, NAMED, RELATION, TRIPLE
+from goalmem_cli.backbones.mem0_graph.reading import NAMES
+from goalmem_cli.backbones.mem0_graph.settings import Settings
+from goalmem_cli.backbones.structured.alike import DIGITS
+from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, acts_of, decision_unit
+from goalmem_cli.backbones.structured.resolution import Policy, merged
+from goalmem_cli.backbones.structured.summaries import summary_part
+from goalmem_cli.backbones.structured.triples import ends_of, key_of, keys_of
+from goalmem_cli.backbones.structured.units import derived_unit, listed
+from goalmem_cli.records import Part, Turn, Unit
+
+_LETTERS = 2000  # of a message that are shown; nearly every one has less
+ADD, NONE, INVALIDATE = "ADD", "NONE", "INVALIDATE"
+EVENTS: Mapping[str, Event] = {INVALIDATE: Event("must", ends=True), NONE: Event()}
+
+
+def entities(drafts: Iterable[Unit], vectors: Mapping[str, Vector], merges: float) -> dict[str, str]:
+    """Return the name that stands for the entity of each name: the first that it is as like as `merges`.
+
+    All are in their normal form, and `drafts` are of one conversation; names come in the order in which they are told.
+    """
+    ordered = sorted(drafts, key=lambda unit: (unit.ordinal, unit.id))
+    names = list(dict.fromkeys(end for unit in ordered for end in ends_of(unit)))
+    if not names:
+        return {}
+    rows = np.stack([vectors[name] for name in names])
+    policy = Policy(candidates=1, least=merges, letters=None, joins=merges)
+    return {name: names[place] for name, place in zip(names, merged(names, rows, policy), strict=True)}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a pair names and tells, the triples that it may contradict, and those that say one of its own already."""
+
+    walk: Walk
+    named: Unit
+    drafts: tuple[Unit, ...]
+    candidates: tuple[Unit, ...]
+    repeated: Mapping[str, Unit]
+
+    @cached_property
+    def part(self) -> Part:
+        """What the decision comes from: all that was shown, which is in its name."""
+        shown = {unit.id: unit for unit in (self.named, *self.drafts, *self.candidates, *self.repeated.values())}
+        return summary_part(CONFLICTS, list(shown.values()), self.walk.turns)
+
+    @property
+    def undecided(self) -> Undecided | None:
+        """What the model is to decide: which triples are not true any more by each message; None without triples."""
+        if not self.candidates:
+            return None
+        turns = [self.walk.turns[id_] for id_ in self.named.turns]
+        lines = (f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text for turn in turns)
+        return Undecided(tuple(in_one_line(line)[:_LETTERS] for line in lines), self.candidates)
+
+    def units(self, acts: Sequence[Act]) -> tuple[Unit, ...]:
+        """Return the triples that are new, and what was decided; without acts nothing is invalid."""
+        ended = {act.on: act for act in reversed(acts) if act.event == INVALIDATE}
+        kept: list[Act] = []
+        made: list[Unit] = []
+        for place, draft in enumerate(self.drafts):
+            before = self.repeated.get(draft.id)
+            if before is not None and before.id not in ended:
+                kept.append(Act(NONE, before.id))
+                continue
+            turns = [self.walk.turns[id_] for id_ in draft.turns]
+            identity = (self.part.name, str(place))
+            made.append(derived_unit(NAME, TRIPLE, draft.text, turns, identity=identity, attributes=draft.attributes))
+            kept.append(Act(ADD, text=draft.text, unit=made[-1].id))
+        known = {unit.id: unit for unit in self.candidates}
+        kept += [replace(act, unit=self._instead(act, known[act.on], made)) for act in ended.values()]
+        return (*made, decision_unit(NAME, self.part, kept, self.named.turns))
+
+    def _instead(self, act: Act, ended: Unit, made: Sequence[Unit]) -> str:
+        """Return the new triple that stands in the place of one: of the same entity, and told by the same message."""
+        by = self.named.turns[act.new - 1] if act.new else ""
+        of = self.walk.entity_of(ends_of(ended)[0])
+        return next((unit.id for unit in made if by in unit.turns and self.walk.entity_of(ends_of(unit)[0]) == of), "")
+
+
+class Walk:
+    """A conversation's triples as they come; decisions that are known are taken, others handed out to be asked for."""
+
+    def __init__(
+        self,
+        turns: Mapping[str, Turn],
+        told: Sequence[tuple[Unit, ...]],
+        vectors: Mapping[str, Vector],
+        known: Mapping[str, Sequence[Unit]],
+        settings: Settings,
+    ) -> None:
+        """Take the conversation's turns, what each pair tells in order, and the vectors of names by normal form."""
+        self.turns = turns
+        self.names: set[str] = set()
+        self._told = told
+        self._vectors = vectors
+        self._known = known
+        self._settings = settings
+        drafts = [unit for units in told for unit in units if unit.kind == RELATION]
+        self._entities = entities(drafts, vectors, settings.merges)
+        self._next = 0
+        self._current: dict[str, Unit] = {}
+
+    def entity_of(self, name: str) -> str:
+        """Return the name that stands for the entity of a name."""
+        return self._entities.get(name, name)
+
+    def advance(self) -> Step | None:
+        """Return the next pair about which nothing was decided yet, to be answered by `take`; None at the end."""
+        while self._next < len(self._told):
+            told = self._told[self._next]
+            self._next += 1
+            if told:
+                step = self._step(told)
+                units = self._known.get(step.part.name)
+                if units is None:
+                    return step
+                self.take(step, units)
+        return None
+
+    def take(self, step: Step, units: Sequence[Unit]) -> None:
+        """Go on with what was decided: with the triples that are current from then on."""
+        self.names.add(step.part.name)
+        acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]
+        for act in acts:
+            if act.ends:
+                self._current.pop(act.on, None)
+        self._current |= {unit.id: unit for unit in units if unit.kind == TRIPLE}
+
+    def _step(self, told: Sequence[Unit]) -> Step:
+        (named,) = [unit for unit in told if unit.kind == NAMED]
+        drafts = tuple(unit for unit in told if unit.kind == RELATION)
+        said = {self._identity(unit): unit for unit in self._current.values()}
+        repeated = {draft.id: said[key] for draft in drafts if (key := self._identity(draft)) in said}
+        return Step(self, named, drafts, tuple(self._around(listed(named, NAMES))), repeated)
+
+    def _identity(self, unit: Unit) -> tuple[str, ...]:
+        subject, predicate, thing = keys_of(unit)
+        return self.entity_of(subject), predicate, self.entity_of(thing)
+
+    def _around(self, names: Sequence[str]) -> list[Unit]:
+        """Return the current triples of entities like any of the names, in the order in which they were told."""
+        current = list(self._current.values())
+        if not names or not current:
+            return []
+        ends = [[self.entity_of(end) for end in ends_of(unit)] for unit in current]
+        nodes = list(dict.fromkeys(end for pair in ends for end in pair))
+        place = {node: number for number, node in enumerate(nodes)}
+        asked = np.stack([self._vectors[key_of(name)] for name in names])
+        cosines = (np.stack([self._vectors[node] for node in nodes]) @ asked.T).round(DIGITS)
+        near = np.stack([cosines[[place[end] for end in pair]].max(axis=0) for pair in ends])
+        best = np.full(len(current), -np.inf)
+        for column in near.T:
+            order = [row for row in np.argsort(-column, kind="stable").tolist() if column[row] >= self._settings.least]
+            for row in order[: self._settings.relations]:
+                best[row] = max(best[row], column[row])
+        order = np.argsort(-best, kind="stable")[: self._settings.conflicting].tolist()
+        return [current[row] for row in sorted(order) if np.isfinite(best[row])]

@@ -1,0 +1,110 @@
+"""The graph's reading of a pair of messages (Mem0 section 2.2): the entities that it names, then their relations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from goalmem_cli.asking import Reply, in_one_line, read_fields
+from goalmem_cli.backbones.mem0_graph import ENTITIES, NAME, NAMED, RELATION, RELATIONS
+from goalmem_cli.backbones.structured.entries import NONE, Form, read_entries
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.stretches import Stretch
+from goalmem_cli.backbones.structured.summaries import named
+from goalmem_cli.backbones.structured.triples import keys_of, triple_attributes
+from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.backbones.structured.walking import ask_all
+from goalmem_cli.ports import Request
+from goalmem_cli.records import Part, Unit, content_hash
+
+NAMES = "names"
+"""The attribute that lists the entities of a pair."""
+_FORMS = (Form("fact", "triples", ("subject", "predicate", "object")),)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """The lines whose entities are asked for: those of a pair, or a question."""
+
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of_question(cls, text: str) -> Naming:
+        """Return what is asked about a question, which reads like a message."""
+        return cls((f"T1. user: {in_one_line(text)}",))
+
+    def request(self, kit: Kit, problem: str) -> Request:
+        """Return what the model is asked."""
+        return kit.prompts[ENTITIES].request({"lines": list(self.lines), "problem": problem})
+
+    def read(self, kit: Kit, text: str) -> tuple[str, ...]:
+        """Return the names of a reply, each once.
+
+        Raises:
+            ReplyUnusable: the reply is of another form.
+        """
+        told = read_fields(text, self.request(kit, "")).get(NAMES, ())
+        return tuple(dict.fromkeys(name for name in map(in_one_line, told) if name not in ("", NONE)))
+
+
+@dataclass(frozen=True)
+class Relating:
+    """A pair of messages, or a stretch of a long one, as the graph reads it."""
+
+    stretch: Stretch
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def part(self) -> Part:
+        """The part that its entities and relations come from: all lines that are shown, and nothing before them."""
+        lines = [text for turn, line in self.stretch.lines for text in (turn.id, line)]
+        sources = self.stretch.sources
+        return Part(sources[0].conversation, named(RELATION, content_hash(*lines)), sources)
+
+    def request(self, kit: Kit, problem: str) -> Request:
+        """Return what the model is asked about the relations of the names."""
+        inputs = {name: value for name, value in self.stretch.inputs(problem).items() if name != "before"}
+        return kit.prompts[RELATIONS].request({**inputs, "names": list(self.names)}, {"turns": self.stretch.labels})
+
+    def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
+        """Return what a reply tells: what is named, and a draft of each triple, each once.
+
+        Raises:
+            ReplyUnusable: the reply is of another form.
+        """
+        entries = read_entries(text, self.request(kit, "").shape, self.stretch, _FORMS)
+        drafts: dict[tuple[str, ...], Unit] = {}
+        for entry in entries:
+            ends = (entry["subject"], entry["predicate"], entry["object"])
+            attributes = triple_attributes(*ends)
+            draft = derived_unit(
+                NAME, RELATION, " ".join(ends), entry.turns, identity=(self.part.name, *ends), attributes=attributes
+            )
+            drafts.setdefault(keys_of(draft), draft)
+        names = derived_unit(
+            NAME, NAMED, ", ".join(self.names) or NONE, self.part.turns,
+            identity=(self.part.name,), attributes={NAMES: list(self.names)},
+        )  # fmt: skip
+        return (names, *drafts.values())
+
+
+def read_pairs(kit: Kit, stretches: Sequence[Stretch]) -> list[tuple[Relating, Reply[tuple[Unit, ...]]]]:
+    """Return what pairs of messages tell, in two calls: the entities of all of them, then their relations.
+
+    Where the entities cannot be read, relations are asked for without them.
+
+    Raises:
+        ModelError: the model could not be used at all.
+    """
+    named_ = ask_all(kit, [Naming(tuple(map(str, _lines(stretch)))) for stretch in stretches])
+    pairs = [Relating(stretch, reply.value or ()) for stretch, reply in zip(stretches, named_, strict=True)]
+    found = []
+    for pair, names, reply in zip(pairs, named_, ask_all(kit, pairs), strict=True):
+        found.append((pair, Reply(reply.value, names.usage + reply.usage, reply.problem)))
+    return found
+
+
+def _lines(stretch: Stretch) -> Sequence[object]:
+    lines = stretch.inputs("")["lines"]
+    return lines if isinstance(lines, list) else ()
