@@ -83,9 +83,10 @@ def filled_in(text: str, bindings: Mapping[str, str]) -> Statement:
 
 
 class GoldModel:
-    """Replies to the steps of `secom`, `raptor`, `memtree`, `hipporag`, `graphrag`, `mem0`, `a-mem`; full prompts.
+    """Replies to the steps of `secom`, `raptor`, `memtree`, `hipporag`, `graphrag`, `mem0`, `mem0-graph`, `a-mem`.
 
-    To `mem0` everything is new, and to `a-mem` nothing is connected: gold structure says nothing of what replaces what.
+    It knows the full prompts. To `mem0` everything is new, to `mem0-graph` nothing is untrue, and to `a-mem` nothing is
+    connected: gold structure says nothing of what replaces what.
     """
 
     def __init__(self, structure: GoldStructure, turns: Iterable[Turn]) -> None:
@@ -107,6 +108,9 @@ class GoldModel:
             "graphrag_report": _report,
             "mem0_facts": lambda request: {"facts": [told.text[:240] for _, told in self._told(request)][:16]},
             "mem0_decide": lambda _: {"acts": []},
+            "mem0_entities": self._named,
+            "mem0_relations": lambda request: {"triples": self._triples(request)["triples"][:24]},
+            "mem0_conflicts": lambda _: {"acts": []},
             "amem_note": self._note,
             "amem_evolve": lambda _: {"acts": []},
             "amem_keywords": lambda request: {"keywords": _after(request.growing, "Question: ")[:200]},
@@ -146,12 +150,20 @@ class GoldModel:
         starts = [str(place + 1) for place in range(1, len(scopes)) if scopes[place] != scopes[place - 1]]
         return {"starts": starts[:64] or ["0"]}
 
+    def _named(self, request: Request) -> object:
+        """Return the names that lines tell of, or those that a question has in it."""
+        known = {name for told in self._structure.statements.values() for each in told for name in each.names}
+        line = request.growing.strip().split("\n")[-1].casefold()
+        asked = sorted(name for name in known if name.casefold() in line)
+        names = [name for _, statement in self._told(request) for name in statement.names]
+        return {"names": [name[:80] for name in dict.fromkeys(names or asked)][:32]}
+
     def _names(self, request: Request) -> object:
         names = [name[:80] for _, statement in self._told(request) for name in statement.names]
         return {"names": list(dict.fromkeys(names))[:48]}
 
-    def _triples(self, request: Request) -> object:
-        triples = []
+    def _triples(self, request: Request) -> dict[str, list[object]]:
+        triples: list[object] = []
         for number, statement in self._told(request)[:48]:
             subject, predicate, thing = statement.triple
             triples.append(

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goalmem_cli.backbones import amem, graphrag, hipporag, mem0, memtree, raptor, secom
+from goalmem_cli.backbones import amem, graphrag, hipporag, mem0, mem0_graph, memtree, raptor, secom
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.structured.communities import Link, communities
@@ -75,11 +75,20 @@ def _search(name: str, store: EpisodicMemory, queries: Sequence[Query], rounds: 
 
 
 def _searched(name: str, store: EpisodicMemory) -> Backbone:
-    """Return the backbone as it searches without a model; `hipporag` takes all facts near to a question for useful."""
+    """Return the backbone as it searches without a model.
+
+    `hipporag` takes all facts near to a question for useful, `mem0-graph` its first words for entities.
+    """
     if name == hipporag.NAME:
         from goalmem_cli.backbones.hipporag.backbone import HippoRAG
 
         return HippoRAG(store, _no_kit, recognise=lambda _, facts: range(len(facts)))
+    if name == mem0_graph.NAME:
+        from goalmem_cli.backbones.mem0_graph.backbone import Mem0Graph
+
+        graph = Mem0Graph(store, _no_kit, names=lambda query: query.text.split()[:3])
+        graph.link()
+        return graph
     entry = STRUCTURED[name]
     settings = entry.settings()
     return entry.build(store, _no_kit, replace(settings, asks=False) if hasattr(settings, "asks") else settings)
@@ -181,6 +190,17 @@ def _walked(turn: Turn, number: int, chance: random.Random) -> Unit:
     )  # fmt: skip
 
 
+def _stated(turn: Turn, number: int, chance: random.Random) -> Unit:
+    """Return a memory, or one of two triples."""
+    if number % 5 < 3:
+        return derived_unit(mem0_graph.NAME, mem0.MEMORY, _words(turn, number, chance), (turn,))
+    words = turn.text.split()
+    parts = (turn.speaker, f"spoke {number} of", " ".join(chance.sample(words, min(len(words), 2))))
+    return derived_unit(
+        mem0_graph.NAME, mem0_graph.TRIPLE, " ".join(parts), (turn,), attributes=triple_attributes(*parts)
+    )
+
+
 def _related(turn: Turn, number: int, chance: random.Random) -> Unit:
     """Return a chunk, an entity, a relationship or a report."""
     kinds = (graphrag.CHUNK, graphrag.ENTITY, graphrag.RELATIONSHIP, graphrag.ENTITY, graphrag.REPORT)
@@ -201,5 +221,6 @@ _MAKES: Mapping[str, Make] = {
     hipporag.NAME: _walked,
     graphrag.NAME: _related,
     mem0.NAME: _of_kind(mem0.NAME, mem0.MEMORY),
+    mem0_graph.NAME: _stated,
     amem.NAME: _of_kind(amem.NAME, amem.NOTE),
 }

@@ -18,7 +18,7 @@ DEPTH = 10
 FLAT = "reranked"
 OF_ONE_TURN = ("turn", "note")
 """The kinds of unit that tell what their first turn tells."""
-DECIDING = ("mem0", "a-mem")
+DECIDING = ("mem0", "mem0-graph", "a-mem")
 
 
 @dataclass(frozen=True, slots=True)

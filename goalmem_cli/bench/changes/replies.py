@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.bench.changes.story import SLOTS, History, Slot
+from goalmem_cli.bench.changes.story import PEOPLE, SLOTS, History, Slot
 from goalmem_cli.errors import ModelError
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.store.passages import estimate_tokens
@@ -51,7 +51,7 @@ def stated_in(text: str) -> list[Stated]:
 
 
 class DecidingModel:
-    """Replies to the steps of `mem0` and `a-mem`, with the full prompts.
+    """Replies to the steps of `mem0`, `mem0-graph` and `a-mem`, with the full prompts.
 
     Of its decisions the share `wrong` is not what it should be: nothing is done instead of something, what is known is
     added again, what is new replaces nothing or something else. The same request always gets the same reply.
@@ -67,6 +67,9 @@ class DecidingModel:
         self._steps: Mapping[str, Callable[[Request], object]] = {
             "mem0_facts": self._facts,
             "mem0_decide": self._decide,
+            "mem0_entities": self._entities,
+            "mem0_relations": self._relations,
+            "mem0_conflicts": self._conflicts,
             "amem_note": self._note,
             "amem_evolve": self._link,
             "amem_keywords": lambda request: {"keywords": request.growing.partition(": ")[2].strip()},
@@ -91,6 +94,45 @@ class DecidingModel:
     def _facts(self, request: Request) -> object:
         told = [self._statements.get(line) for line in _LINE.findall(request.growing)]
         return {"facts": [statement for statement in told if statement]}
+
+    def _of_lines(self, request: Request) -> list[tuple[str, Stated, str]]:
+        """Return the label of each line that tells something, what is so by it, and the statement."""
+        lines = [line for line in request.growing.split("\n") if _LINE.match(line)]
+        told = [(f"T{place}", self._statements.get(_LINE.findall(line)[0])) for place, line in enumerate(lines, 1)]
+        return [(label, stated_in(text)[0], text) for label, text in told if text]
+
+    def _entities(self, request: Request) -> object:
+        told = [(stated.person, stated.value) for _, stated, _ in self._of_lines(request)]
+        asked = [
+            word for word in re.findall(r"\w+", request.growing) if word in PEOPLE and not _LINE.search(request.growing)
+        ]
+        return {"names": [name for pair in told for name in pair if name] + asked}
+
+    def _relations(self, request: Request) -> object:
+        """Return what is stated as triples, whose words are those of the statement; an end states nothing."""
+        triples = []
+        for label, stated, text in self._of_lines(request):
+            if stated.value is not None:
+                predicate, value, rest = text.removeprefix(f"{stated.person} ").partition(stated.value)
+                parts = {"subject": stated.person, "predicate": predicate.strip(), "object": value + rest}
+                triples.append({"turns": [label], **parts})
+        return {"triples": triples}
+
+    def _conflicts(self, request: Request) -> object:
+        known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
+        acts = []
+        for label, line in _NEW.findall(request.tail):
+            speaker, _, text = line.partition(": ")
+            chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+            new = stated_in(self._statements.get((speaker, text), ""))[:1]
+            ended = [
+                number for number, old in known for now in new
+                if (old.person, old.slot) == (now.person, now.slot) and old.value != now.value
+            ]  # fmt: skip
+            if new and chance.random() < self._wrong:
+                ended = [] if ended else [chance.choice(known)[0]] if known else []
+            acts += [{"new": label, "event": "INVALIDATE", "on": number, "text": ""} for number in ended]
+        return {"acts": acts}
 
     def _note(self, request: Request) -> object:
         told = [statement for line in _MESSAGE.findall(request.growing) if (statement := self._statements.get(line))]
