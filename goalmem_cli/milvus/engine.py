@@ -23,6 +23,7 @@ HINT_SERVER = "look whether the server is up, and whether the address and the to
 HINT_FULL = "give the server more room, or `goalmem forget` some of it; then run the same command again"
 HINT_SCHEMA = "name another database, or remove that collection yourself if nobody needs it"
 _SECONDS = 30.0
+_EMBEDDED_SECONDS = 600.0  # no network can be down; a large memory on a busy machine takes long to load
 _TRIES = 4
 _PAUSE = 0.2
 _BATCH, _BATCH_BYTES = 1_000, 8_000_000
@@ -52,6 +53,7 @@ class Engine:
         self._token = token
         self._announce = announce
         self._patience = patience
+        self._seconds = patience if address.path is None else max(patience, _EMBEDDED_SECONDS)
         self._client: Any = None
         self._uri = ""
         self._loaded: set[Collection] = set()
@@ -207,10 +209,10 @@ class Engine:
         def act() -> Any:
             with self._held() as client:
                 if collection not in self._loaded:
-                    client.load_collection(name, timeout=self._patience)
+                    client.load_collection(name, timeout=self._seconds)
                     self._loaded.add(collection)
                     self._check(collection)
-                return getattr(client, method)(name, *args, timeout=self._patience, **told)
+                return getattr(client, method)(name, *args, timeout=self._seconds, **told)
 
         return self._again(act)
 
@@ -219,7 +221,7 @@ class Engine:
 
         def act() -> Any:
             with self._held() as client:
-                return getattr(client, method)(*args, timeout=self._patience, **told)
+                return getattr(client, method)(*args, timeout=self._seconds, **told)
 
         return self._again(act)
 
