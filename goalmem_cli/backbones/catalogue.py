@@ -10,10 +10,23 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
-from goalmem_cli.backbones import amem, graphrag, hipporag, mem0, mem0_graph, memtree, raptor, remem, secom, stitch
+from goalmem_cli.backbones import (
+    amem,
+    graphrag,
+    hipporag,
+    magma,
+    mem0,
+    mem0_graph,
+    memtree,
+    raptor,
+    remem,
+    secom,
+    stitch,
+)
 from goalmem_cli.backbones.amem.settings import Settings as AMemSettings
 from goalmem_cli.backbones.graphrag.settings import Settings as GraphRAGSettings
 from goalmem_cli.backbones.hipporag.settings import Settings as HippoRAGSettings
+from goalmem_cli.backbones.magma.settings import Settings as MagmaSettings
 from goalmem_cli.backbones.mem0.settings import Settings as Mem0Settings
 from goalmem_cli.backbones.mem0_graph.settings import Settings as Mem0GraphSettings
 from goalmem_cli.backbones.memtree.settings import Settings as MemTreeSettings
@@ -60,4 +73,5 @@ STRUCTURED: Mapping[str, Entry] = {
     mem0.NAME: Entry(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
     mem0_graph.NAME: Entry(_made_by("mem0_graph", "Mem0Graph"), mem0_graph.STEPS, Mem0GraphSettings),
     amem.NAME: Entry(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
+    magma.NAME: Entry(_made_by("magma", "Magma"), magma.STEPS, MagmaSettings),
 }

@@ -86,7 +86,7 @@ class GoldModel:
     """Replies to the steps of `secom`, `raptor`, `memtree`, `hipporag`, `graphrag`, `mem0`, `mem0-graph`, `a-mem`.
 
     It knows the full prompts. To `mem0` everything is new, to `mem0-graph` nothing is untrue, and to `a-mem` nothing is
-    connected: gold structure says nothing of what replaces what.
+    connected, and `magma` is told of no causes: gold structure says nothing of these.
     """
 
     def __init__(self, structure: GoldStructure, turns: Iterable[Turn]) -> None:
@@ -111,6 +111,7 @@ class GoldModel:
             "mem0_entities": self._named,
             "mem0_relations": lambda request: {"triples": self._triples(request)["triples"][:24]},
             "mem0_conflicts": lambda _: {"acts": []},
+            "magma_links": self._linked,
             "amem_note": self._note,
             "amem_evolve": lambda _: {"acts": []},
             "amem_keywords": lambda request: {"keywords": _after(request.growing, "Question: ")[:200]},
@@ -143,6 +144,12 @@ class GoldModel:
         names = dict.fromkeys(name[:60] for statement in told for name in statement.names)
         context = "; ".join(statement.text for statement in told)[:300]
         return {"keywords": list(names)[:8], "context": context or "nothing", "tags": []}
+
+    def _linked(self, request: Request) -> object:
+        line = re.sub(r" \[\d{4}-\d\d-\d\d\]$", "", _after(request.tail, "New message: "))
+        told = self._structure.statements.get(self._label.get(line, ""), ())
+        names = dict.fromkeys(name[:80] for statement in told for name in statement.names)
+        return {"entities": list(names)[:16], "causal": []}
 
     def _starts(self, request: Request) -> object:
         lines = [line for _, line in _EXCHANGE.findall(request.growing)]

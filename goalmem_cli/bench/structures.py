@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goalmem_cli.backbones import amem, graphrag, hipporag, mem0, mem0_graph, memtree, raptor, secom
+from goalmem_cli.backbones import amem, graphrag, hipporag, magma, mem0, mem0_graph, memtree, raptor, secom
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.structured.communities import Link, communities
@@ -223,4 +223,5 @@ _MAKES: Mapping[str, Make] = {
     mem0.NAME: _of_kind(mem0.NAME, mem0.MEMORY),
     mem0_graph.NAME: _stated,
     amem.NAME: _of_kind(amem.NAME, amem.NOTE),
+    magma.NAME: _of_kind(magma.NAME, magma.EVENT),
 }

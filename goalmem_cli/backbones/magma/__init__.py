@@ -1,0 +1,7 @@
+"""Events with four kinds of links between them, walked as a question asks, after MAGMA (arXiv 2601.03236)."""
+
+NAME = "magma"
+EVENT, ENTITY, EXPLANATION, READ = "event", "entity", "explanation", "read"
+TEMPORAL, SEMANTIC, CAUSAL, MENTIONS = "temporal", "semantic", "causal", "mentions"
+LINKS, INTENT = "magma_links", "magma_intent"
+STEPS = (LINKS, INTENT)

@@ -1,0 +1,272 @@
+"""The backbone `magma`: turns as events, linked in time, by likeness, by causes and by entities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+from goalmem_cli.asking import ask_each, in_one_line, read_fields
+from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.backbones.magma import ENTITY, EVENT, EXPLANATION, INTENT, LINKS, NAME, READ
+from goalmem_cli.backbones.magma.graph import LINKING, Graph, nodes_and_edges
+from goalmem_cli.backbones.magma.settings import Intent, Router, Settings
+from goalmem_cli.backbones.magma.walking import answer_order, beam_search, intent_of
+from goalmem_cli.backbones.magma.weaving import Vector, Walk
+from goalmem_cli.backbones.structured.beside import own_hits
+from goalmem_cli.backbones.structured.indexing import about_tokens, summary
+from goalmem_cli.backbones.structured.kept import Kept
+from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.leaves import turn_leaves
+from goalmem_cli.backbones.structured.summaries import named
+from goalmem_cli.backbones.structured.units import passing
+from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
+from goalmem_cli.backbones.times import NamedTimes
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.memory import OpenMemory, StructuredMemory
+from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
+from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit, Usage
+from goalmem_cli.stored import Derivation, Ranking
+
+BEAM = "beam"
+"""What the ranking by the walk is called among a hit's ranks."""
+INTENT_OF, ORDER, BECAUSE = "intent", "order", "because"
+"""The attributes of a hit: what the question is after, its place in the answer's order, from 1, and its causes."""
+_ANCHORING = 200  # of each ranking that anchors are fused from
+_REPLY_TOKENS = 80
+
+
+@dataclass
+class _Work:
+    """A conversation that has changed: the part that all of it is, and what is known of it."""
+
+    whole: Part
+    known: Known
+    names: set[str] = field(default_factory=set)
+
+    @cached_property
+    def events(self) -> list[tuple[Part, Unit]]:
+        """Its events in order, each with the part that gives it, for which no model is needed."""
+        turns = {turn.id: turn for turn in self.whole.turns}
+        found = []
+        passage = 0
+        last = ""
+        for leaf in turn_leaves(NAME, EVENT, self.whole.turns):
+            passage, last = (passage + 1 if leaf.turns[0] == last else 1), leaf.turns[0]
+            unit = replace(leaf, attributes={"passage": passage})
+            found.append((Part(self.whole.conversation, named(EVENT, unit.id), (turns[last],)), unit))
+        return found
+
+    def walk(self, vectors: Mapping[str, Vector], settings: Settings) -> Walk:
+        """Return what the events are to go through."""
+        turns = {turn.id: turn for turn in self.whole.turns}
+        events = [event for _, event in self.events]
+        return Walk(turns, events, [vectors[event.id] for event in events], self.known, settings)
+
+
+class Magma:
+    """Retrieves events by a walk from those that the question's words, meaning and times point at."""
+
+    def __init__(
+        self,
+        store: StructuredMemory,
+        kit: LoadKit,
+        settings: Settings | None = None,
+        intent: Callable[[Query], Intent] | None = None,
+    ) -> None:
+        """Take the store, and what loads the model and the prompts.
+
+        `intent` says what a query is after; without it its words do, or the model (`router`).
+        """
+        self._store = store
+        self._kit = kit
+        self._settings = settings or Settings()
+        by_model = self._settings.router is Router.MODEL
+        self._intent = intent or (self._asked_for if by_model else _by_words)
+        self._graph = Kept(store, self._read_graph)
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Remember the turns; the next `index` makes events of them.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        self._store.add_turns(turns)
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return at most k events by their scores; each says what the question is after and its place in an answer.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the store cannot be read.
+        """
+        graph = self._graph()
+        if not graph.events:
+            return []
+        intent, passes = self._intent(query), passing(query)
+        with self._store.reading() as reader:
+            likeness = self._likeness(reader, query, graph)
+            anchors = self._anchors(reader, query, likeness)
+
+        def sees(node: str) -> bool:
+            return node not in graph.events or passes(graph.events[node])
+
+        visited = beam_search(graph, anchors, likeness, intent, self._settings, sees)
+        best = [node for node in visited if node in graph.events]
+        with self._store.reading() as reader:
+            hits = own_hits(reader, query, k, {BEAM: best}, is_beside=self._settings.beside)
+        return _ordered(hits, intent, graph, passes)
+
+    def outlook(self) -> Outlook:
+        """Return what `index` would do now, without asking the model.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        ledger = self._store.derived(NAME)
+        pending = self._pending(ledger)
+        new = [event for work in pending for part, event in work.events if part.name not in work.known]
+        unread = [self._unread(work) for work in pending]
+        parts, failed = len(new) + sum(unread), sum(line.problem is not None for line in ledger)
+        if not parts:
+            return Outlook(0, 0, 0, 0, 0)
+        kit = self._kit()
+        line = about_tokens(event.text for work in pending for _, event in work.events)
+        line = line // max(1, sum(len(work.events) for work in pending)) + 12
+        each = kit.fixed_tokens(LINKS) + line * (1 + self._settings.shown // 2) + _REPLY_TOKENS
+        turns = len({event.turns[0] for event in new})
+        return Outlook(parts, turns, failed, rounds(unread, kit.at_once), each * sum(unread))
+
+    def index(self, report: Callable[[PartDone], None]) -> Indexed:
+        """Make events of what is new, then ask for the causes and entities of each, and link all.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the store cannot be used.
+        """
+        pending = self._pending(self._store.derived(NAME))
+        done = [each for work in pending for each in self._remember(work, report)]
+        walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]
+        for steps in together([walk for _, walk in walks], self._kit().at_once if pending else 1):
+            replies, parts = ask_all(self._kit(), [step for _, step in steps]), [step.part for _, step in steps]
+            gave = [
+                reply.value if reply.value is not None else (step.unread(),)
+                for (_, step), reply in zip(steps, replies, strict=True)
+            ]
+            done += stored(self._store, NAME, parts, gave, replies, report)
+            for (walk, step), units in zip(steps, gave, strict=True):
+                walk.take(step, units)
+        for work, walk in walks:
+            work.names = {work.whole.name, *walk.names, *(part.name for part, _ in work.events)}
+        drop_all_but(self._store, NAME, {work.whole.conversation: work.names for work in pending})
+        self.link()
+        self._store.derive(NAME, [Derivation(work.whole) for work in pending])
+        return summary(self._store, NAME, done)
+
+    def link(self) -> None:
+        """Bring entities and links to what is stored; no model is asked.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        units = self._store.units_of(NAME, [EVENT, READ, EXPLANATION])
+        events = [unit for unit in units if unit.kind == EVENT]
+        nodes, edges = nodes_and_edges(units, self._vectors_of(events), self._settings)
+        self._store.shared(NAME, ENTITY, nodes, edges, links=LINKING)
+
+    def _pending(self, ledger: Sequence[Derived]) -> list[_Work]:
+        told = self._settings
+        shaping = told.neighbours, told.least_cosine, told.shown
+        return [_Work(*pair) for pair in changed(self._store, NAME, ledger, shaping)]
+
+    def _unread(self, work: _Work) -> int:
+        """Return how many events are to be asked about, as far as that can be told."""
+        walk = work.walk(self._vectors(work), self._settings)
+        count = 0
+        while (step := walk.advance()) is not None:
+            count += 1
+            walk.take(step, ())
+        return count
+
+    def _remember(self, work: _Work, report: Callable[[PartDone], None]) -> list[PartDone]:
+        """Store the events that are new: the fast path, which asks nobody."""
+        new = [(part, event) for part, event in work.events if part.name not in work.known]
+        self._store.derive(NAME, [Derivation(part, (event,)) for part, event in new])
+        done = []
+        for part, event in new:
+            is_first = event.attributes["passage"] == 1
+            done.append(PartDone(part.conversation, part.name, int(is_first), 1, 0, Usage()))
+            report(done[-1])
+        return done
+
+    def _vectors(self, work: _Work) -> dict[str, Vector]:
+        return self._vectors_of([event for _, event in work.events])
+
+    def _vectors_of(self, events: Sequence[Unit]) -> dict[str, Vector]:
+        return dict(zip((unit.id for unit in events), self._store.vectors_of(events), strict=True)) if events else {}
+
+    def _read_graph(self) -> Graph:
+        return Graph.from_store(
+            self._store.units_of(NAME, [EVENT, EXPLANATION]), self._store.edges_of(NAME, list(LINKING))
+        )
+
+    def _likeness(self, reader: OpenMemory, query: Query, graph: Graph) -> dict[str, float]:
+        """Return the cosine to the query of events that pass its filters, and of entities."""
+        count = len(graph.events)
+        events = reader.rank(query, (Ranking.DENSE,), count, backbone=NAME, kinds=(EVENT,))[Ranking.DENSE]
+        entities = reader.rank(Query(query.text), (Ranking.DENSE,), count, backbone=NAME, kinds=(ENTITY,))[
+            Ranking.DENSE
+        ]
+        return {each.unit: each.score for each in (*events, *entities)}
+
+    def _anchors(self, reader: OpenMemory, query: Query, likeness: Mapping[str, float]) -> dict[str, float]:
+        """Return where the walk starts, with their scores: rankings by words, meaning and times, fused."""
+        ranked = reader.rank(query, (Ranking.BM25, Ranking.DENSE), _ANCHORING, backbone=NAME, kinds=(EVENT,))
+        lists = {ranking.value: [each.unit for each in found] for ranking, found in ranked.items()}
+        weights = dict.fromkeys(lists, 1.0)
+        units, weight = NamedTimes(reader, query).ranking(lists, weights)
+        if weight:
+            lists["times"], weights["times"] = [unit for unit in units if unit in likeness], 1.0
+        fused = fuse(lists, weights, self._settings.rank_constant)
+        return {each.unit: each.score for each in fused[: self._settings.anchors]}
+
+    def _asked_for(self, query: Query) -> Intent:
+        """Return what the model says that a question is after, or its words, as is announced."""
+        kit = self._kit()
+
+        def build(problem: str) -> Request:
+            choices = {"intents": [intent.value for intent in Intent]}
+            return kit.prompts[INTENT].request({"question": in_one_line(query.text), "problem": problem}, choices)
+
+        (reply,) = ask_each(kit.model, [build], partial(_intent_said, build("")))
+        if reply.value is None:
+            problem = f"what the question is after was not said usably ({reply.problem})"
+            self._store.announce(f"{NAME}: {problem}; its words decide")
+            return intent_of(query.text)
+        return reply.value
+
+
+def _by_words(query: Query) -> Intent:
+    return intent_of(query.text)
+
+
+def _intent_said(request: Request, text: str) -> Intent:
+    said = " ".join(read_fields(text, request).get("intent", ())).strip()
+    if said not in list(Intent):
+        raise ReplyUnusable(f"{said[:20]!r} is nothing that a question is after")
+    return Intent(said)
+
+
+def _ordered(hits: Sequence[Hit], intent: Intent, graph: Graph, passes: Callable[[Unit], bool]) -> list[Hit]:
+    """Return the hits, of which events say what the question is after, their place in an answer and their causes."""
+    events = [graph.events[hit.unit.id] for hit in hits if hit.unit.id in graph.events]
+    place = {id_: number for number, id_ in enumerate(answer_order(events, intent, graph.effects), 1)}
+    found = []
+    for hit in hits:
+        if hit.unit.id in place:
+            told = {INTENT_OF: intent.value, ORDER: place[hit.unit.id]}
+            causes = [unit.text for unit in graph.because.get(hit.unit.id, ()) if passes(unit)]
+            attributes = {**hit.unit.attributes, **told, **({BECAUSE: causes} if causes else {})}
+            hit = replace(hit, unit=replace(hit.unit, attributes=attributes))
+        found.append(hit)
+    return found

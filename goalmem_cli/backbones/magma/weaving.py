@@ -1,0 +1,192 @@
+"""How events are linked as they come (MAGMA section 3.3): in time and by likeness at once, by causes afterwards.
+
+What an event is linked to, and what a model is shown with it, comes from what was said before it alone. So a grown
+conversation is linked as one that was read at once, and an event that is forgotten leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.asking import NO_NUMBER, in_one_line, numbers_of, parse_json
+from goalmem_cli.backbones.magma import EXPLANATION, LINKS, NAME, READ
+from goalmem_cli.backbones.magma.settings import Settings
+from goalmem_cli.backbones.structured.alike import nearest_rows
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.leaves import node_line
+from goalmem_cli.backbones.structured.summaries import summary_part
+from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.ports import JsonShape, Request
+from goalmem_cli.records import Part, Turn, Unit
+
+Vector: TypeAlias = NDArray[np.float32]
+
+CAUSE, EFFECT, CONFIDENCE = "cause", "effect", "confidence"
+"""The attributes of an explanation: the events that it links, by their ids, and how sure the model is, from 0 to 1."""
+OF, ENTITIES = "event", "entities"
+"""The attributes of what was read of an event: its id, and the names in it."""
+CAUSES, CAUSED_BY = "causes", "caused_by"
+_NOTHING = "none"
+_LINE = re.compile(r"(causes|caused_by) (\d+) (0\.\d|1\.0) \| (.+)")
+
+
+def semantic_links(vectors: Sequence[Vector], settings: Settings) -> list[tuple[int, ...]]:
+    """Return for each event the places of the earlier ones that it is most like, most alike first."""
+    if not len(vectors):
+        return []
+    rows = np.stack(vectors)
+    most, least = settings.neighbours, settings.least_cosine
+    return [tuple(nearest_rows(rows[:place], row, most, least)) if place else () for place, row in enumerate(rows)]
+
+
+@dataclass(frozen=True)
+class Step:
+    """An event whose causes and entities are asked for, and the events that it is shown with, in their order."""
+
+    walk: Walk
+    place: int
+    event: Unit
+    shown: tuple[Unit, ...]
+
+    @cached_property
+    def part(self) -> Part:
+        """What the reply comes from: all that was shown, which is in its name."""
+        return summary_part(LINKS, (self.event, *self.shown), self.walk.turns)
+
+    def request(self, kit: Kit, problem: str) -> Request:
+        """Return what the model is asked; the events before are numbered from 1."""
+        inputs = {
+            "known": [node_line(unit, is_leaf=True) for unit in self.shown],
+            "line": node_line(self.event, is_leaf=True),
+            "problem": problem,
+        }
+        return kit.prompts[LINKS].request(inputs, {"numbers": numbers_of(self.shown)})
+
+    def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
+        """Return what was read of the event, and an explanation for each causal link.
+
+        Raises:
+            ReplyUnusable: the reply is of another form, or names an event that was not shown.
+        """
+        shape = self.request(kit, "").shape
+        if isinstance(shape, JsonShape):
+            reply = parse_json(text, shape.schema)
+            names = list(reply[ENTITIES])
+            causal = [(each["direction"], each["event"], each["confidence"], each["explanation"])
+                      for each in reply["causal"]]  # fmt: skip
+        else:
+            names, causal = _of_lines(text)
+        names = list(dict.fromkeys(name for each in names if (name := in_one_line(each)) and name != _NOTHING))
+        links = {unit.id: unit for each in causal for unit in self._link(*each)}
+        return (self.unread(names), *links.values())
+
+    def unread(self, names: Sequence[str] = ()) -> Unit:
+        """Return the unit that says what was read of the event; it has all turns that were shown, and is not ranked."""
+        attributes = {OF: self.event.id, ENTITIES: list(names)}
+        return derived_unit(
+            NAME, READ, ", ".join(names) or READ, self.part.turns, identity=(self.part.name,), attributes=attributes
+        )
+
+    def _link(self, direction: str, number: str, confidence: float, text: str) -> Iterator[Unit]:
+        if number not in numbers_of(self.shown):
+            raise ReplyUnusable(f"{number[:20]!r} is none of the events")
+        told = in_one_line(text)
+        if number == NO_NUMBER or not told:
+            return
+        other = self.shown[int(number) - 1]
+        cause, effect = (self.event, other) if direction == CAUSES else (other, self.event)
+        turns = [self.walk.turns[id_] for id_ in dict.fromkeys((*other.turns, *self.event.turns))]
+        attributes = {CAUSE: cause.id, EFFECT: effect.id, CONFIDENCE: float(confidence)}
+        yield derived_unit(
+            NAME, EXPLANATION, told, turns, identity=(self.part.name, cause.id, effect.id), attributes=attributes
+        )
+
+
+def _of_lines(text: str) -> tuple[list[str], list[tuple[str, str, float, str]]]:
+    """Return what lines say: ``entity: Priya`` and ``caused_by 2 0.8 | She moved for the job.``
+
+    Raises:
+        ReplyUnusable: one says something else.
+    """
+    names, causal = [], []
+    for line in map(str.strip, text.strip().split("\n")):
+        match = _LINE.fullmatch(line)
+        if match:
+            causal.append((match[1], match[2], float(match[3]), match[4]))
+        elif line.startswith("entity: "):
+            names.append(line.removeprefix("entity: "))
+        else:
+            raise ReplyUnusable(f"the line {line[:60]!r} is no entity and no cause")
+    return names, causal
+
+
+class Walk:
+    """A conversation's events as they come; what was read is taken, what was not is handed out to be asked for."""
+
+    def __init__(
+        self,
+        turns: Mapping[str, Turn],
+        events: Sequence[Unit],
+        vectors: Sequence[Vector],
+        known: Mapping[str, Sequence[Unit]],
+        settings: Settings,
+    ) -> None:
+        """Take the conversation's turns, its events in order with their vectors, and what is known by parts' names."""
+        self.turns = turns
+        self.names: set[str] = set()
+        self._events = events
+        self._vectors = vectors
+        self._known = known
+        self._settings = settings
+        self._next = 0
+        self._near = semantic_links(vectors, settings)
+        self._linked: list[set[int]] = []
+        self._place = {event.id: place for place, event in enumerate(events)}
+
+    def advance(self) -> Step | None:
+        """Return the next event of which nothing was read yet, to be answered by `take`; None at the end."""
+        while self._next < len(self._events):
+            place = self._next
+            self._next += 1
+            self._add(place)
+            step = Step(self, place, self._events[place], tuple(self._events[each] for each in self._around(place)))
+            units = self._known.get(step.part.name)
+            if units is None:
+                return step
+            self.take(step, units)
+        return None
+
+    def take(self, step: Step, units: Sequence[Unit]) -> None:
+        """Go on with what was read: with its causal links."""
+        self.names.add(step.part.name)
+        for unit in units:
+            if unit.kind == EXPLANATION:
+                ends = [self._place[str(unit.attributes[name])] for name in (CAUSE, EFFECT)]
+                self._linked[ends[0]].add(ends[1])
+                self._linked[ends[1]].add(ends[0])
+
+    def _add(self, place: int) -> None:
+        """Link an event to the one before and to those it is like."""
+        before = {*self._near[place], *({place - 1} if place else ())}
+        self._linked.append(before)
+        for each in before:
+            self._linked[each].add(place)
+
+    def _around(self, place: int) -> list[int]:
+        """Return the places of the events within two links, in their order; of too many the nearest ones."""
+        first = sorted(self._linked[place])
+        second = sorted({far for near in first for far in self._linked[near]} - {place, *first})
+        found = first[-self._settings.shown :]
+        left = self._settings.shown - len(found)
+        if second and left > 0:
+            rows = np.stack([self._vectors[each] for each in second])
+            found += [second[each] for each in nearest_rows(rows, self._vectors[place], left)]
+        return sorted(found)
