@@ -1,7 +1,7 @@
 """What every test shares: how thorough it is, a share of the cores, a user's home of its own, the sample conversations.
 
-Properties see a quarter of their examples, drawn anew each time; with `--hypothesis-profile steady` half of them, and
-the same ones in every run, so that a change is refused for what it does and not for what was drawn; with `thorough` all.
+Properties see a quarter of their examples, drawn anew each time; with `--hypothesis-profile steady` the same ones in
+every run, so that a change is refused for what it does and not for what was drawn; with `thorough` all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 # No test has a wall-clock limit: a slow machine is no failure.
 settings.register_profile("thorough", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("steady", settings.get_profile("thorough"), max_examples=50)
+settings.register_profile("steady", settings.get_profile("thorough"), max_examples=25)
 settings.register_profile("fast", settings.get_profile("thorough"), derandomize=False, max_examples=25)
 settings.load_profile("fast")
 # A runner in the background of a script ignores Ctrl-C, as would every program that the tests start and interrupt.
