@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.ports import PartDone, StructuredBackbone
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.memory import Store
+from goalmem_cli.stored import Selection
 from tests.store.samples import open_store
 
 
@@ -38,3 +42,69 @@ def contents_of(backbone: str, store: Store) -> tuple[list[Unit], list[Edge], li
     edges = sorted(store.edges_of(backbone), key=lambda edge: (edge.kind, edge.source, edge.target))
     lines = sorted(store.derived(backbone), key=lambda line: (line.conversation, line.name))
     return store.units_of(backbone), edges, lines
+
+
+Stores = Callable[[], Store]
+Index = Callable[[Store], object]
+
+
+def stores_in(factory: pytest.TempPathFactory) -> Stores:
+    """Return what opens a store of its own for each example of a property."""
+    return lambda: open_store(factory.mktemp("store"), dimension=64)
+
+
+def forget_as_if_never_said(
+    backbone: str, opened: Stores, turns: Sequence[Turn], places: Iterable[int], index: Index
+) -> None:
+    """Check that forgetting turns takes all that rests on them, and that indexing again ends as if there were none."""
+    forgotten = [replace(turn, speaker="Cem") if turn.ordinal in set(places) else turn for turn in turns]
+    store, fresh = opened(), opened()
+    for each in (store, fresh):
+        each.add(Conversation("chat", "openai", tuple(forgotten), "chat"))
+    index(store)
+    for each in (store, fresh):
+        each.forget(Selection(speakers=("Cem",)))
+    gone = {turn.id for turn in forgotten if turn.speaker == "Cem"}
+    assert not any(gone & set(unit.turns) for unit in store.units_of(backbone))
+    index(store)
+    index(fresh)
+    assert contents_of(backbone, store) == contents_of(backbone, fresh)
+
+
+def grow_as_at_once(backbone: str, opened: Stores, turns: Sequence[Turn], sizes: Iterable[int], index: Index) -> Store:
+    """Check that a conversation indexed at several sizes ends as one that was indexed at once; return its store."""
+    store, fresh = opened(), opened()
+    for count in [*sorted(sizes), len(turns)]:
+        store.add(Conversation("chat", "openai", tuple(turns[:count]), "chat"))
+        index(store)
+    fresh.add(Conversation("chat", "openai", tuple(turns), "chat"))
+    index(fresh)
+    assert contents_of(backbone, store) == contents_of(backbone, fresh)
+    return store
+
+
+def stop_and_go_on(
+    backbone: str,
+    stores: tuple[Store, Store],
+    stop: int,
+    begin: StructuredBackbone,
+    index: Callable[[Store], list[PartDone]],
+) -> None:
+    """Check that indexing that is interrupted after so many parts goes on with the rest, and ends as one that was not.
+
+    `begin` indexes the first of the stores, which hold the same.
+    """
+    store, fresh = stores
+    reported: list[str] = []
+
+    def stopping(part: PartDone) -> None:
+        reported.append(part.name)
+        if len(reported) == stop:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        begin.index(stopping)
+    rest = index(store)
+    assert not set(reported) & {part.name for part in rest}
+    index(fresh)
+    assert contents_of(backbone, store) == contents_of(backbone, fresh)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -27,8 +27,16 @@ from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
+from tests.backbones.derived import (
+    contents_of,
+    filled,
+    forget_as_if_never_said,
+    grow_as_at_once,
+    indexed_by,
+    no_kit,
+    stop_and_go_on,
+    stores_in,
+)
 from tests.conftest import examples
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.store.samples import chat, open_store
@@ -285,18 +293,7 @@ def test_at_every_time_it_knows_what_the_original_knew(
 @given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
 def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
     """All that was told or decided with it goes at once; the next indexing ends where one without the turn does."""
-    turns = [replace(turn, speaker="Cem") if turn.ordinal in places else turn for turn in said()]
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for each in (store, fresh):
-        each.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(store)
-    for each in (store, fresh):
-        each.forget(Selection(speakers=("Cem",)))
-    gone = {turn.id for turn in turns if turn.speaker == "Cem"}
-    assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
-    indexed(store)
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, indexed)
 
 
 @pytest.mark.slow
@@ -307,13 +304,7 @@ def test_growing_ends_as_reading_it_at_once(
 ) -> None:
     """Indexed after any growth, the store has what it would have had at once."""
     turns = said(order)
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for count in [*sorted(sizes), len(turns)]:
-        store.add(Conversation("chat", "openai", tuple(turns[:count]), "chat"))
-        indexed(store)
-    fresh.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, indexed)
     assert AMem(store, no_kit).index(lambda _: None).parts == 0
 
 
@@ -343,21 +334,8 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
 )
 def test_interrupted_it_goes_on(tmp_path: Path, stop: int) -> None:
     """What was reported is kept and not asked for again."""
-    store = filled(tmp_path, said())
-    reported: list[str] = []
-
-    def stopping(part: PartDone) -> None:
-        reported.append(part.name)
-        if len(reported) == stop:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        backbone(store, ScriptedModel(says)).index(stopping)
-    rest = indexed(store)
-    assert not set(reported) & {part.name for part in rest}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    stores = filled(tmp_path, said()), filled(tmp_path / "fresh", said())
+    stop_and_go_on(NAME, stores, stop, backbone(stores[0], ScriptedModel(says)), indexed)
 
 
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:

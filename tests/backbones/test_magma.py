@@ -40,8 +40,15 @@ from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Edge, Query, Turn
 from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
+from tests.backbones.derived import (
+    contents_of,
+    filled,
+    forget_as_if_never_said,
+    grow_as_at_once,
+    indexed_by,
+    no_kit,
+    stores_in,
+)
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import chat, open_store
@@ -293,18 +300,7 @@ def test_a_number_that_is_none_links_nothing(tmp_path: Path) -> None:
 @given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
 def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
     """All that was told or read with it goes at once; the next indexing ends where one without the turn does."""
-    turns = [replace(turn, speaker="Cem") if turn.ordinal in places else turn for turn in said()]
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for each in (store, fresh):
-        each.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(store)
-    for each in (store, fresh):
-        each.forget(Selection(speakers=("Cem",)))
-    gone = {turn.id for turn in turns if turn.speaker == "Cem"}
-    assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
-    indexed(store)
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, indexed)
 
 
 @pytest.mark.slow
@@ -315,17 +311,11 @@ def test_growing_ends_as_reading_it_at_once(
 ) -> None:
     """Indexed after any growth, the store has what it would have had at once; and nothing is asked again."""
     turns = said(order)
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    asked = 0
-    for count in [*sorted(sizes), len(turns)]:
-        store.add(Conversation("chat", "openai", tuple(turns[:count]), "chat"))
-        model = ScriptedModel(says)
-        indexed_by(backbone(store, model), store)
-        asked += len(model.seen)
-    assert asked == len(turns)
-    fresh.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    model = ScriptedModel(says)
+    store = grow_as_at_once(
+        NAME, stores_in(tmp_path_factory), turns, sizes, lambda each: indexed_by(backbone(each, model), each)
+    )
+    assert len(model.seen) == 2 * len(turns)
     assert Magma(store, no_kit).index(lambda _: None).parts == 0
 
 

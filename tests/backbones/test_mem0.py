@@ -24,10 +24,19 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
+from tests.backbones.derived import (
+    contents_of,
+    filled,
+    forget_as_if_never_said,
+    grow_as_at_once,
+    indexed_by,
+    no_kit,
+    stop_and_go_on,
+    stores_in,
+)
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
-from tests.store.samples import START, chat, open_store
+from tests.store.samples import START, chat
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
 contents = partial(contents_of, NAME)
@@ -334,18 +343,7 @@ def test_a_forgotten_turn_never_was(
 ) -> None:
     """All that was told or decided with it goes at once; the next indexing ends where one without the turn does."""
     told = Settings(perspectives=perspectives, summary=summary, before=2)
-    turns = [replace(turn, speaker="Cem") if turn.ordinal in places else turn for turn in said()]
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for each in (store, fresh):
-        each.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(store, told)
-    for each in (store, fresh):
-        each.forget(Selection(speakers=("Cem",)))
-    gone = {turn.id for turn in turns if turn.speaker == "Cem"}
-    assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
-    indexed(store, told)
-    indexed(fresh, told)
-    assert contents(store) == contents(fresh)
+    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, lambda store: indexed(store, told))
 
 
 @pytest.mark.slow
@@ -357,13 +355,7 @@ def test_growing_ends_as_reading_it_at_once(
     """Indexed after any growth, the store has what it would have had at once."""
     told = Settings(summary=summary)
     turns = said(order)
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for count in [*sorted(sizes), len(turns)]:
-        store.add(Conversation("chat", "openai", tuple(turns[:count]), "chat"))
-        indexed(store, told)
-    fresh.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(fresh, told)
-    assert contents(store) == contents(fresh)
+    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, lambda store: indexed(store, told))
     assert Mem0(store, no_kit, told).index(lambda _: None).parts == 0
 
 
@@ -451,21 +443,8 @@ def test_a_summary_that_cannot_be_read_leaves_the_one_before(tmp_path: Path) -> 
 @pytest.mark.parametrize("stop", [pytest.param(1, marks=pytest.mark.slow), 4, pytest.param(7, marks=pytest.mark.slow)])
 def test_interrupted_it_goes_on(tmp_path: Path, stop: int) -> None:
     """What was reported is kept and not asked for again."""
-    store = filled(tmp_path, said())
-    reported: list[str] = []
-
-    def stopping(part: PartDone) -> None:
-        reported.append(part.name)
-        if len(reported) == stop:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        backbone(store, ScriptedModel(says)).index(stopping)
-    rest = indexed(store)
-    assert not set(reported) & {part.name for part in rest}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    stores = filled(tmp_path, said()), filled(tmp_path / "fresh", said())
+    stop_and_go_on(NAME, stores, stop, backbone(stores[0], ScriptedModel(says)), indexed)
 
 
 @pytest.mark.slow

@@ -27,7 +27,15 @@ from goalmem_cli.store.looking.episodes import OBJECT, PHRASE, SUBJECT
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from tests.backbones import test_mem0
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
+from tests.backbones.derived import (
+    contents_of,
+    filled,
+    forget_as_if_never_said,
+    grow_as_at_once,
+    indexed_by,
+    no_kit,
+    stores_in,
+)
 from tests.backbones.test_mem0 import TALK, known_of, lines_of, said
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
@@ -258,18 +266,7 @@ def test_at_every_time_it_knows_what_the_original_knew(
 @given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
 def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
     """All that was told or decided with it goes at once; the next indexing ends where one without the turn does."""
-    turns = [replace(turn, speaker="Cem") if turn.ordinal in places else turn for turn in said()]
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for each in (store, fresh):
-        each.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(store)
-    for each in (store, fresh):
-        each.forget(Selection(speakers=("Cem",)))
-    gone = {turn.id for turn in turns if turn.speaker == "Cem"}
-    assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
-    indexed(store)
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, indexed)
 
 
 @pytest.mark.slow
@@ -280,13 +277,7 @@ def test_growing_ends_as_reading_it_at_once(
 ) -> None:
     """Indexed after any growth, the store has what it would have had at once."""
     turns = said(order)
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for count in [*sorted(sizes), len(turns)]:
-        store.add(Conversation("chat", "openai", tuple(turns[:count]), "chat"))
-        indexed(store)
-    fresh.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, indexed)
     assert Mem0Graph(store, no_kit, WIDE).index(lambda _: None).parts == 0
 
 

@@ -25,10 +25,18 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
+from tests.backbones.derived import (
+    contents_of,
+    filled,
+    forget_as_if_never_said,
+    grow_as_at_once,
+    indexed_by,
+    no_kit,
+    stores_in,
+)
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
-from tests.store.samples import chat, open_store
+from tests.store.samples import chat
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
 contents = partial(contents_of, NAME)
@@ -211,13 +219,7 @@ def test_growing_ends_as_reading_it_at_once(
 ) -> None:
     """Indexed after any growth, in any order of messages, the store has what it would have had at once."""
     turns = said([TALK[place] for place in order])
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for count in [*sorted(sizes), len(TALK)]:
-        store.add(Conversation("chat", "openai", tuple(turns[:count]), "chat"))
-        indexed(store)
-    fresh.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, indexed)
     assert MemTree(store, no_kit).index(lambda _: None).parts == 0
 
 
@@ -239,18 +241,7 @@ def test_a_grown_conversation_costs_only_what_is_new(tmp_path: Path) -> None:
 @given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=4))
 def test_forgetting_takes_every_version_of_a_turn(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
     """What was summed up with it goes at once; the next indexing ends where it would without the turn."""
-    turns = [replace(turn, speaker="Cem") if turn.ordinal in places else turn for turn in said()]
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for each in (store, fresh):
-        each.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(store)
-    for each in (store, fresh):
-        each.forget(Selection(speakers=("Cem",)))
-    gone = {turn.id for turn in turns if turn.speaker == "Cem"}
-    assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
-    indexed(store)
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, indexed)
 
 
 def test_a_forgotten_conversation_leaves_nothing(tmp_path: Path) -> None:

@@ -6,19 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from goalmem_cli.asking import Reply, ask_each, in_one_line, read_fields
+from goalmem_cli.asking import ask_each, in_one_line, read_fields
 from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, EVOLVE, KEYWORDS, LINK, NAME, NOTE
-from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Step, Vector, Walk
+from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, Vector
 from goalmem_cli.backbones.amem.notes import LINKS, Details, Reading, key_of
 from goalmem_cli.backbones.amem.settings import Settings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
     SUPERSEDES,
-    Act,
     Deed,
     acts_of,
-    decide,
+    decide_some,
     ending_of,
     endings_of,
     happenings,
@@ -33,7 +32,7 @@ from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, dr
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
-from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit, Usage
+from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 from goalmem_cli.stored import Derivation, Ranking
 
 _REPLY_TOKENS = 80  # about as many as a reply has
@@ -68,11 +67,11 @@ class _Work:
         """About how many notes were compared with others already."""
         return sum(unit.kind == DECISION for units in self.known.values() for unit in units)
 
-    def walk(self, vectors: Mapping[str, Vector], settings: Settings) -> Walk:
+    def walk(self, vectors: Mapping[str, Vector], settings: Settings) -> Evolution:
         """Return what the notes are to go through, all of which have details now, or none."""
         turns = {turn.id: turn for turn in self.whole.turns}
         drafts = [(self.known.get(reading.part.name) or (reading.draft(Details()),))[0] for reading in self.readings]
-        return Walk(turns, drafts, vectors, self.known, settings)
+        return Evolution(turns, drafts, vectors, self.known, settings)
 
 
 @dataclass(frozen=True)
@@ -202,23 +201,17 @@ class AMem:
                 work.known[reading.part.name] = units
         return done
 
-    def _evolve(self, walks: Sequence[Walk], report: Callable[[PartDone], None]) -> list[PartDone]:
+    def _evolve(self, walks: Sequence[Evolution], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Decide note by note, for several conversations at once."""
         done: list[PartDone] = []
         for steps in together(walks, self._kit().at_once if walks else 1):
-            replies, parts = self._asked_to_decide([step for _, step in steps]), [step.part for _, step in steps]
+            undecided, parts = [step.undecided for _, step in steps], [step.part for _, step in steps]
+            replies = decide_some(self._kit, EVOLVE, undecided, EVENTS)
             gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
             done += stored(self._store, NAME, parts, gave, replies, report)
             for (walk, step), units in zip(steps, gave, strict=True):
                 walk.take(step, units, self._vectors_of(units))
         return done
-
-    def _asked_to_decide(self, steps: Sequence[Step]) -> list[Reply[tuple[Act, ...]]]:
-        """Return what the model decides of each; nothing where there is nothing to compare with."""
-        asked = {place: undecided for place, step in enumerate(steps) if (undecided := step.undecided) is not None}
-        found = decide(self._kit(), EVOLVE, list(asked.values()), EVENTS) if asked else []
-        replied = dict(zip(asked, found, strict=True))
-        return [replied.get(place, Reply((), Usage())) for place in range(len(steps))]
 
     def _link(self) -> None:
         """Bring edges to what was decided: from a version to the one before, and from a note to those linked."""

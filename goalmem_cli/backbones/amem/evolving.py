@@ -8,7 +8,7 @@ issue 32); here a reply names what it was shown by numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -24,7 +24,7 @@ from goalmem_cli.backbones.structured.alike import nearest_rows
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, decision_unit
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import listed
-from goalmem_cli.backbones.structured.walking import Known
+from goalmem_cli.backbones.structured.walking import Known, Walk
 from goalmem_cli.records import Part, Turn, Unit
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -44,7 +44,7 @@ BETWEEN = "#"
 class Step:
     """The draft of a new note, and the notes most like it as they are by then."""
 
-    walk: Walk
+    walk: Evolution
     draft: Unit
     neighbours: tuple[Unit, ...]
 
@@ -97,8 +97,8 @@ class Step:
         return version(before, details, listed(before, LINKS), turns, (self.part.name, str(place)))
 
 
-class Walk:
-    """A conversation's notes as they come; decisions that are known are taken, others handed out to be asked for."""
+class Evolution(Walk[Step]):
+    """A conversation's notes as they come, each compared with those before."""
 
     def __init__(
         self,
@@ -109,26 +109,16 @@ class Walk:
         settings: Settings,
     ) -> None:
         """Take the conversation's turns, the drafts of its notes in order, and the vectors of all units there are."""
+        super().__init__(known)
         self.turns = turns
-        self.names: set[str] = set()
         self._drafts = drafts
         self._vectors = dict(vectors)
-        self._known = known
         self._settings = settings
-        self._next = 0
         self._current: dict[str, Unit] = {}
 
-    def advance(self) -> Step | None:
-        """Return the next note about which nothing was decided yet, to be answered by `take`; None at the end."""
-        while self._next < len(self._drafts):
-            draft = self._drafts[self._next]
-            self._next += 1
-            step = Step(self, draft, tuple(self._nearest(draft)))
-            units = self._known.get(step.part.name)
-            if units is None:
-                return step
-            self.take(step, units)
-        return None
+    def _steps(self) -> Iterator[Step]:
+        for draft in self._drafts:
+            yield Step(self, draft, tuple(self._nearest(draft)))
 
     def take(self, step: Step, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
         """Go on with what was decided: with the versions of notes that are current from then on.

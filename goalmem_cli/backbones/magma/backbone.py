@@ -12,7 +12,7 @@ from goalmem_cli.backbones.magma import ENTITY, EVENT, EXPLANATION, INTENT, LINK
 from goalmem_cli.backbones.magma.graph import LINKING, Graph, nodes_and_edges
 from goalmem_cli.backbones.magma.settings import Intent, Router, Settings
 from goalmem_cli.backbones.magma.walking import answer_order, beam_search, intent_of
-from goalmem_cli.backbones.magma.weaving import Vector, Walk
+from goalmem_cli.backbones.magma.weaving import Vector, Weaving
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, summary
 from goalmem_cli.backbones.structured.kept import Kept
@@ -57,11 +57,11 @@ class _Work:
             found.append((Part(self.whole.conversation, named(EVENT, unit.id), (turns[last],)), unit))
         return found
 
-    def walk(self, vectors: Mapping[str, Vector], settings: Settings) -> Walk:
+    def walk(self, vectors: Mapping[str, Vector], settings: Settings) -> Weaving:
         """Return what the events are to go through."""
         turns = {turn.id: turn for turn in self.whole.turns}
         events = [event for _, event in self.events]
-        return Walk(turns, events, [vectors[event.id] for event in events], self.known, settings)
+        return Weaving(turns, events, [vectors[event.id] for event in events], self.known, settings)
 
 
 class Magma:

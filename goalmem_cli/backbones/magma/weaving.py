@@ -23,6 +23,7 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.leaves import node_line
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.backbones.structured.walking import Walk
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.records import Part, Turn, Unit
@@ -51,8 +52,7 @@ def semantic_links(vectors: Sequence[Vector], settings: Settings) -> list[tuple[
 class Step:
     """An event whose causes and entities are asked for, and the events that it is shown with, in their order."""
 
-    walk: Walk
-    place: int
+    walk: Weaving
     event: Unit
     shown: tuple[Unit, ...]
 
@@ -128,8 +128,8 @@ def _of_lines(text: str) -> tuple[list[str], list[tuple[str, str, float, str]]]:
     return names, causal
 
 
-class Walk:
-    """A conversation's events as they come; what was read is taken, what was not is handed out to be asked for."""
+class Weaving(Walk[Step]):
+    """A conversation's events as they come, each linked to those before."""
 
     def __init__(
         self,
@@ -140,29 +140,19 @@ class Walk:
         settings: Settings,
     ) -> None:
         """Take the conversation's turns, its events in order with their vectors, and what is known by parts' names."""
+        super().__init__(known)
         self.turns = turns
-        self.names: set[str] = set()
         self._events = events
         self._vectors = vectors
-        self._known = known
         self._settings = settings
-        self._next = 0
         self._near = semantic_links(vectors, settings)
         self._linked: list[set[int]] = []
         self._place = {event.id: place for place, event in enumerate(events)}
 
-    def advance(self) -> Step | None:
-        """Return the next event of which nothing was read yet, to be answered by `take`; None at the end."""
-        while self._next < len(self._events):
-            place = self._next
-            self._next += 1
+    def _steps(self) -> Iterator[Step]:
+        for place, event in enumerate(self._events):
             self._add(place)
-            step = Step(self, place, self._events[place], tuple(self._events[each] for each in self._around(place)))
-            units = self._known.get(step.part.name)
-            if units is None:
-                return step
-            self.take(step, units)
-        return None
+            yield Step(self, event, tuple(self._events[each] for each in self._around(place)))
 
     def take(self, step: Step, units: Sequence[Unit]) -> None:
         """Go on with what was read: with its causal links."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.asking import Reply
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, SUM_UP
-from goalmem_cli.backbones.mem0.deciding import EVENTS, Step, Vector, Walk
+from goalmem_cli.backbones.mem0.deciding import EVENTS, Growth, Vector
 from goalmem_cli.backbones.mem0.reading import Reading, Summed, readings_of
 from goalmem_cli.backbones.mem0.settings import Settings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
     SUPERSEDES,
-    Act,
     Deed,
-    decide,
+    decide_some,
     ending_of,
     endings_of,
     happenings,
@@ -31,7 +29,7 @@ from goalmem_cli.backbones.structured.units import IN_PLACE_OF
 from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
 from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
-from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit, Usage
+from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit
 from goalmem_cli.stored import Derivation, Ranking
 
 _REPLY_TOKENS = 120  # about as many as a reply has
@@ -58,13 +56,13 @@ class Work:
         self.readings = tuple(readings_of(self.whole.turns, self.summed, settings, self.backbone))
         self.names = {self.whole.name, *self.summed.names, *(reading.part.name for reading in self.readings)}
 
-    def walks(self, vectors: Mapping[str, Vector], settings: Settings) -> list[Walk]:
+    def walks(self, vectors: Mapping[str, Vector], settings: Settings) -> list[Growth]:
         """Return what each memory of the conversation is to go through."""
         turns = {turn.id: turn for turn in self.whole.turns}
         told: dict[str, list[tuple[Unit, ...]]] = {}
         for reading in self.readings:
             told.setdefault(reading.user, []).append(self.known.get(reading.part.name, ()))
-        return [Walk(turns, facts, vectors, self.known, settings, self.backbone) for facts in told.values()]
+        return [Growth(turns, facts, vectors, self.known, settings, self.backbone) for facts in told.values()]
 
 
 class Mem0:
@@ -244,7 +242,8 @@ class Mem0:
         done: list[PartDone] = []
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
         for steps in together([walk for _, walk in walks], self._at_once(pending)):
-            replies, parts = self._asked_to_decide([step for _, step in steps]), [step.part for _, step in steps]
+            undecided, parts = [step.undecided for _, step in steps], [step.part for _, step in steps]
+            replies = decide_some(self._kit, DECIDE, undecided, EVENTS)
             gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
             done += stored(self._store, self.name, parts, gave, replies, report)
             for (walk, step), units in zip(steps, gave, strict=True):
@@ -252,13 +251,6 @@ class Mem0:
         for work, walk in walks:
             work.names |= walk.names
         return done
-
-    def _asked_to_decide(self, steps: Sequence[Step]) -> list[Reply[tuple[Act, ...]]]:
-        """Return what the model decides of each; nothing where there is nothing to ask."""
-        asked = {place: undecided for place, step in enumerate(steps) if (undecided := step.undecided) is not None}
-        found = decide(self._kit(), DECIDE, list(asked.values()), EVENTS) if asked else []
-        replied = dict(zip(asked, found, strict=True))
-        return [replied.get(place, Reply((), Usage())) for place in range(len(steps))]
 
     def _at_once(self, pending: Sequence[object]) -> int:
         """Return how many things are asked for at a time; where there is nothing to do, no model is loaded for it."""

@@ -7,7 +7,7 @@ and what is said again in the same words changes nothing, where the original has
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -31,6 +31,7 @@ from goalmem_cli.backbones.structured.decisions import (
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.backbones.structured.walking import Walk
 from goalmem_cli.records import Part, Turn, Unit
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -48,7 +49,7 @@ EVENTS: Mapping[str, Event] = {
 class Step:
     """The facts of a pair, the memories that they are compared with, and those that say a fact in the same words."""
 
-    walk: Walk
+    walk: Growth
     facts: tuple[Unit, ...]
     candidates: tuple[Unit, ...]
     repeated: Mapping[int, Unit]
@@ -94,8 +95,8 @@ class Step:
         )
 
 
-class Walk:
-    """A memory of a conversation as it grows; decisions that are known are taken, others handed out to be asked for."""
+class Growth(Walk[Step]):
+    """A memory of a conversation as it grows pair by pair."""
 
     def __init__(
         self,
@@ -107,28 +108,18 @@ class Walk:
         backbone: str = NAME,
     ) -> None:
         """Take the conversation's turns, the facts of each pair in order, and the vectors of all units there are."""
+        super().__init__(known)
         self.turns = turns
         self.backbone = backbone
-        self.names: set[str] = set()
         self._told = told
         self._vectors = dict(vectors)
-        self._known = known
         self._settings = settings
-        self._next = 0
         self._current: dict[str, Unit] = {}
 
-    def advance(self) -> Step | None:
-        """Return the next pair about which nothing was decided yet, to be answered by `take`; None at the end."""
-        while self._next < len(self._told):
-            facts = self._told[self._next]
-            self._next += 1
+    def _steps(self) -> Iterator[Step]:
+        for facts in self._told:
             if facts:
-                step = self._step(facts)
-                units = self._known.get(step.part.name)
-                if units is None:
-                    return step
-                self.take(step, units)
-        return None
+                yield self._step(facts)
 
     def take(self, step: Step, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
         """Go on with what was decided: with the memories that are current from then on.

@@ -18,6 +18,7 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.backbones.structured.walking import Walk
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Turn, Unit, content_hash
@@ -121,38 +122,28 @@ class Summing:
         return derived_unit(self.backbone, SUMMARY, text, self.turns, identity=(self.part.name,))
 
 
-class Summed:
-    """The running summary of a conversation; what is known is taken, what is not is handed out to be asked for."""
+class Summed(Walk[Summing]):
+    """The running summary of a conversation."""
 
     def __init__(self, turns: Sequence[Turn], known: Mapping[str, Sequence[Unit]], backbone: str = NAME) -> None:
         """Take the conversation, what is known by the names of parts, and whose summary it is."""
+        super().__init__(known)
         self._backbone = backbone
         self._stretches = [
             (part.name, stretch) for part in sessions_of(turns) for stretch in stretches_of(part.turns, _SUMMED_LETTERS)
         ]
-        self._known = known
-        self._next = 0
         self._last: Unit | None = None
         self._turns: tuple[Turn, ...] = ()
         self._at: dict[str, tuple[Unit | None, tuple[Turn, ...]]] = {}
-        self.names: set[str] = set()
 
     def before(self, session: int) -> tuple[Unit | None, tuple[Turn, ...]]:
         """Return the summary of what was said before a session, and the turns that it is of."""
         return self._at.get(str(session), (None, ()))
 
-    def advance(self) -> Summing | None:
-        """Return the next stretch that was not summed up yet, to be answered by `take`; None once all are."""
-        while self._next < len(self._stretches):
-            session, stretch = self._stretches[self._next]
-            self._next += 1
+    def _steps(self) -> Iterator[Summing]:
+        for session, stretch in self._stretches:
             self._at.setdefault(session, (self._last, self._turns))
-            step = Summing(stretch, self._last, self._turns, self._backbone)
-            units = self._known.get(step.part.name)
-            if units is None:
-                return step
-            self.take(step, units)
-        return None
+            yield Summing(stretch, self._last, self._turns, self._backbone)
 
     def take(self, step: Summing, units: Sequence[Unit]) -> None:
         """Go on with what a stretch was summed up to; as before where it could not be."""

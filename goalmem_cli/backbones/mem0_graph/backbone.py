@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from goalmem_cli.asking import Reply
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.backbones.mem0 import MEMORY
 from goalmem_cli.backbones.mem0.backbone import Mem0, Work
 from goalmem_cli.backbones.mem0.deciding import Vector
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, NAMED, RELATION, RELATIONS, TRIPLE
-from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, Step, Walk, entities
+from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, Growth, entities
 from goalmem_cli.backbones.mem0_graph.reading import NAMES, Naming, Relating, read_pairs
 from goalmem_cli.backbones.mem0_graph.settings import Lookup, Settings
 from goalmem_cli.backbones.structured.beside import nearest
-from goalmem_cli.backbones.structured.decisions import DECISION, Act, decide, superseding
+from goalmem_cli.backbones.structured.decisions import DECISION, decide_some, superseding
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
@@ -25,7 +24,7 @@ from goalmem_cli.backbones.structured.units import listed, node, passing
 from goalmem_cli.backbones.structured.walking import ask_all, rounds, stored, together
 from goalmem_cli.memory import OpenMemory, StructuredMemory
 from goalmem_cli.ports import Indexed, Outlook, PartDone
-from goalmem_cli.records import Query, Unit, Usage
+from goalmem_cli.records import Query, Unit
 from goalmem_cli.store.looking.episodes import OBJECT, PHRASE, SUBJECT
 from goalmem_cli.store.looking.episodes import RELATION as RELATED
 from goalmem_cli.stored import Ranking
@@ -136,7 +135,8 @@ class Mem0Graph(Mem0):
         done = self._relate(pending, report)
         walks = [(work, self._graph_walk(work)) for work in pending]
         for steps in together([walk for _, walk in walks], self._at_once(pending)):
-            replies, parts = self._asked_for_conflicts([step for _, step in steps]), [step.part for _, step in steps]
+            undecided, parts = [step.undecided for _, step in steps], [step.part for _, step in steps]
+            replies = decide_some(self._kit, CONFLICTS, undecided, EVENTS)
             gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
             done += stored(self._store, NAME, parts, gave, replies, report)
             for (walk, step), units in zip(steps, gave, strict=True):
@@ -159,18 +159,11 @@ class Mem0Graph(Mem0):
                 work.known[part.name] = units
         return done
 
-    def _graph_walk(self, work: Work) -> Walk:
+    def _graph_walk(self, work: Work) -> Growth:
         turns = {turn.id: turn for turn in work.whole.turns}
         told = [work.known.get(Relating(pair).part.name, ()) for pair in _pairs(work)]
         units = [unit for of in told for unit in of]
-        return Walk(turns, told, self._vectors_of_names(units), work.known, self._told)
-
-    def _asked_for_conflicts(self, steps: Sequence[Step]) -> list[Reply[tuple[Act, ...]]]:
-        """Return which triples are not true any more by each step; nothing where there is nothing to ask."""
-        asked = {place: undecided for place, step in enumerate(steps) if (undecided := step.undecided) is not None}
-        found = decide(self._kit(), CONFLICTS, list(asked.values()), EVENTS) if asked else []
-        replied = dict(zip(asked, found, strict=True))
-        return [replied.get(place, Reply((), Usage())) for place in range(len(steps))]
+        return Growth(turns, told, self._vectors_of_names(units), work.known, self._told)
 
     def _vectors_of_names(self, units: Iterable[Unit]) -> dict[str, Vector]:
         """Return the vectors of all names that what pairs told has, by their normal forms."""

@@ -6,7 +6,7 @@ held. Where both ends of a triple are new, the code gives the second the first o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from goalmem_cli.backbones.structured.resolution import Policy, merged
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, keys_of
 from goalmem_cli.backbones.structured.units import derived_unit, listed
+from goalmem_cli.backbones.structured.walking import Walk
 from goalmem_cli.records import Part, Turn, Unit
 
 _LETTERS = 2000  # of a message that are shown; nearly every one has less
@@ -48,7 +49,7 @@ def entities(drafts: Iterable[Unit], vectors: Mapping[str, Vector], merges: floa
 class Step:
     """What a pair names and tells, the triples that it may contradict, and those that say one of its own already."""
 
-    walk: Walk
+    walk: Growth
     named: Unit
     drafts: tuple[Unit, ...]
     candidates: tuple[Unit, ...]
@@ -94,8 +95,8 @@ class Step:
         return next((unit.id for unit in made if by in unit.turns and self.walk.entity_of(ends_of(unit)[0]) == of), "")
 
 
-class Walk:
-    """A conversation's triples as they come; decisions that are known are taken, others handed out to be asked for."""
+class Growth(Walk[Step]):
+    """A conversation's triples as they come pair by pair."""
 
     def __init__(
         self,
@@ -106,33 +107,23 @@ class Walk:
         settings: Settings,
     ) -> None:
         """Take the conversation's turns, what each pair tells in order, and the vectors of names by normal form."""
+        super().__init__(known)
         self.turns = turns
-        self.names: set[str] = set()
         self._told = told
         self._vectors = vectors
-        self._known = known
         self._settings = settings
         drafts = [unit for units in told for unit in units if unit.kind == RELATION]
         self._entities = entities(drafts, vectors, settings.merges)
-        self._next = 0
         self._current: dict[str, Unit] = {}
 
     def entity_of(self, name: str) -> str:
         """Return the name that stands for the entity of a name."""
         return self._entities.get(name, name)
 
-    def advance(self) -> Step | None:
-        """Return the next pair about which nothing was decided yet, to be answered by `take`; None at the end."""
-        while self._next < len(self._told):
-            told = self._told[self._next]
-            self._next += 1
+    def _steps(self) -> Iterator[Step]:
+        for told in self._told:
             if told:
-                step = self._step(told)
-                units = self._known.get(step.part.name)
-                if units is None:
-                    return step
-                self.take(step, units)
-        return None
+                yield self._step(told)
 
     def take(self, step: Step, units: Sequence[Unit]) -> None:
         """Go on with what was decided: with the triples that are current from then on."""

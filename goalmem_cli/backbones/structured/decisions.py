@@ -15,12 +15,12 @@ from functools import partial
 from typing import Any, Literal
 
 from goalmem_cli.asking import NO_NUMBER, Reply, ask_each, in_one_line, numbers_of, parse_json
-from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.kit import Kit, LoadKit
 from goalmem_cli.backbones.structured.units import derived_unit, listed, passing
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.ports import Happening, JsonShape, Request
-from goalmem_cli.records import Edge, Part, Query, Unit
+from goalmem_cli.records import Edge, Part, Query, Unit, Usage
 
 DECISION = "decision"
 SUPERSEDES = "supersedes"
@@ -109,6 +109,21 @@ def decide(
         for build, asked in zip(builds, undecided, strict=True)
     ]
     return ask_each(kit.model, builds, parses)
+
+
+def decide_some(
+    load: LoadKit, step: str, undecided: Sequence[Undecided | None], events: Mapping[str, Event]
+) -> list[Reply[tuple[Act, ...]]]:
+    """Return for each what the model decides, as `decide` does, and no acts where there is nothing to decide.
+
+    Where that is so everywhere, no model is loaded.
+
+    Raises:
+        ModelError: the model could not be used at all.
+    """
+    asked = [each for each in undecided if each is not None]
+    replies = iter(decide(load(), step, asked, events) if asked else ())
+    return [Reply((), Usage()) if each is None else next(replies) for each in undecided]
 
 
 def request_of(kit: Kit, step: str, asked: Undecided, events: Mapping[str, Event], problem: str) -> Request:

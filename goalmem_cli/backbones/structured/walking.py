@@ -6,9 +6,10 @@ walked side by side, so that what is asked of them goes to the model together.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from goalmem_cli.asking import Reply, ask_each
 from goalmem_cli.backbones.structured.indexing import batches, plan, sessions_of
@@ -45,6 +46,48 @@ def ask_all(kit: Kit, asked: Sequence[Asked[R]]) -> list[Reply[R]]:
     """
     builds = [partial(each.request, kit) for each in asked]
     return ask_each(kit.model, builds, [partial(each.read, kit) for each in asked])
+
+
+class HasPart(Protocol):
+    """A step, and the part that what it gives comes from."""
+
+    @property
+    def part(self) -> Part:
+        """All that is shown for it, which is in its name."""
+        ...
+
+
+S = TypeVar("S", bound=HasPart)
+
+
+class Walk(ABC, Generic[S]):
+    """What is gone through step by step: a step that is known is taken, one that is not is handed out to be asked for.
+
+    `names` are the names of the parts of the steps that were taken.
+    """
+
+    def __init__(self, known: Mapping[str, Sequence[Unit]]) -> None:
+        """Take what is known, by the names of parts."""
+        self.names: set[str] = set()
+        self._known = known
+        self._left = self._steps()
+
+    @abstractmethod
+    def _steps(self) -> Iterator[S]:
+        """Yield the steps, each after the one before was taken."""
+
+    @abstractmethod
+    def take(self, step: S, units: Sequence[Unit]) -> None:
+        """Go on with what a step gave."""
+
+    def advance(self) -> S | None:
+        """Return the next step of which nothing is known yet, to be answered by `take`; None at the end."""
+        for step in self._left:
+            units = self._known.get(step.part.name)
+            if units is None:
+                return step
+            self.take(step, units)
+        return None
 
 
 class Walking(Protocol):
