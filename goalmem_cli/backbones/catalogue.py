@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
-from goalmem_cli.backbones import amem, graphrag, hipporag, mem0, memtree, raptor, remem, secom, stitch
+from goalmem_cli.backbones import amem, graphiti, graphrag, hipporag, mem0, memtree, raptor, remem, secom, stitch
 from goalmem_cli.backbones.amem.settings import Settings as AMemSettings
+from goalmem_cli.backbones.graphiti.settings import Settings as GraphitiSettings
 from goalmem_cli.backbones.graphrag.settings import Settings as GraphRAGSettings
 from goalmem_cli.backbones.hipporag.settings import Settings as HippoRAGSettings
 from goalmem_cli.backbones.mem0.settings import Settings as Mem0Settings
@@ -58,4 +59,5 @@ STRUCTURED: Mapping[str, Entry] = {
     graphrag.NAME: Entry(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
     mem0.NAME: Entry(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
     amem.NAME: Entry(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
+    graphiti.NAME: Entry(_made_by("graphiti", "Graphiti"), graphiti.STEPS, GraphitiSettings),
 }
