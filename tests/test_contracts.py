@@ -120,7 +120,7 @@ def test_structured_backbone(build: Callable[[Path], StructuredBackbone], tmp_pa
 
 
 @pytest.mark.parametrize(
-    "name", ["secom", "raptor", "memtree", "hipporag", "graphrag", "mem0", "mem0-graph", "a-mem", "magma"]
+    "name", ["secom", "raptor", "memtree", "hipporag", "graphrag", "mem0", "mem0-graph", "a-mem", "magma", "graphiti"]
 )
 def test_a_backbone_that_retrieves_its_own_units(name: str, tmp_path: Path) -> None:
     """As above, but for the turns: they are found where that is wished; and an outlook may estimate what follows."""

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from goalmem_cli.backbones import (
     amem,
+    graphiti,
     graphrag,
     hipporag,
     magma,
@@ -24,6 +25,7 @@ from goalmem_cli.backbones import (
     stitch,
 )
 from goalmem_cli.backbones.amem.settings import Settings as AMemSettings
+from goalmem_cli.backbones.graphiti.settings import Settings as GraphitiSettings
 from goalmem_cli.backbones.graphrag.settings import Settings as GraphRAGSettings
 from goalmem_cli.backbones.hipporag.settings import Settings as HippoRAGSettings
 from goalmem_cli.backbones.magma.settings import Settings as MagmaSettings
@@ -74,4 +76,5 @@ STRUCTURED: Mapping[str, Entry] = {
     mem0_graph.NAME: Entry(_made_by("mem0_graph", "Mem0Graph"), mem0_graph.STEPS, Mem0GraphSettings),
     amem.NAME: Entry(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
     magma.NAME: Entry(_made_by("magma", "Magma"), magma.STEPS, MagmaSettings),
+    graphiti.NAME: Entry(_made_by("graphiti", "Graphiti"), graphiti.STEPS, GraphitiSettings),
 }

@@ -83,10 +83,10 @@ def filled_in(text: str, bindings: Mapping[str, str]) -> Statement:
 
 
 class GoldModel:
-    """Replies to the steps of `secom`, `raptor`, `memtree`, `hipporag`, `graphrag`, `mem0`, `mem0-graph`, `a-mem`.
+    """Replies to the steps of backbones that keep what turns tell, from `secom` to `graphiti`, with the full prompts.
 
-    It knows the full prompts. To `mem0` everything is new, to `mem0-graph` nothing is untrue, and to `a-mem` nothing is
-    connected, and `magma` is told of no causes: gold structure says nothing of these.
+    To `mem0`, `mem0-graph` and `graphiti` everything is new, to `a-mem` nothing is connected, and to `magma` nothing is
+    a cause: gold structure says nothing of these.
     """
 
     def __init__(self, structure: GoldStructure, turns: Iterable[Turn]) -> None:
@@ -115,6 +115,13 @@ class GoldModel:
             "amem_note": self._note,
             "amem_evolve": lambda _: {"acts": []},
             "amem_keywords": lambda request: {"keywords": _after(request.growing, "Question: ")[:200]},
+            "graphiti_entities": lambda request: {"names": self._names(request)["names"][:24]},
+            "graphiti_facts": self._facts,
+            "graphiti_dates": lambda _: {"valid_at": "", "invalid_at": ""},
+            "graphiti_resolve": lambda _: {"acts": []},
+            "graphiti_decide": lambda _: {"acts": []},
+            "graphiti_merge": lambda request: {"summary": _summed_up(_ITEM.findall(request.growing))},
+            "graphiti_title": lambda request: {"title": _after(request.growing, "Summary: ")[:120]},
         }
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
@@ -165,7 +172,7 @@ class GoldModel:
         names = [name for _, statement in self._told(request) for name in statement.names]
         return {"names": [name[:80] for name in dict.fromkeys(names or asked)][:32]}
 
-    def _names(self, request: Request) -> object:
+    def _names(self, request: Request) -> dict[str, list[str]]:
         names = [name[:80] for _, statement in self._told(request) for name in statement.names]
         return {"names": list(dict.fromkeys(names))[:48]}
 
@@ -177,6 +184,17 @@ class GoldModel:
                 {"turns": [number], "subject": subject[:80], "predicate": predicate[:60], "object": thing[:120]}
             )
         return {"triples": triples}
+
+    def _facts(self, request: Request) -> object:
+        facts = [
+            {
+                "turns": [number], "source": statement.names[0][:80], "target": name[:80], "relation": "RELATED",
+                "fact": statement.text[:240], "valid_at": "", "invalid_at": "",
+            }
+            for number, statement in self._told(request)
+            for name in [each for each in dict.fromkeys(statement.names) if each != statement.names[0]][:1]
+        ]  # fmt: skip
+        return {"facts": facts[:24]}
 
     def _graph(self, request: Request) -> object:
         told = self._told(request)

@@ -15,10 +15,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goalmem_cli.backbones import amem, graphrag, hipporag, magma, mem0, mem0_graph, memtree, raptor, secom
+from goalmem_cli.backbones import amem, graphiti, graphrag, hipporag, magma, mem0, mem0_graph, memtree, raptor, secom
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.structured.communities import Link, communities
+from goalmem_cli.backbones.structured.decisions import Act, decision_unit
 from goalmem_cli.backbones.structured.indexing import sessions_of
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.soft_clusters import Clustering, Reducer, soft_clusters
@@ -210,6 +211,21 @@ def _related(turn: Turn, number: int, chance: random.Random) -> Unit:
     return derived_unit(graphrag.NAME, kinds[number % len(kinds)], text, (turn,), attributes=attributes)
 
 
+def _decided(turn: Turn, number: int, _: random.Random) -> Unit:
+    """Return one of two mentions, the fact between them, or what was decided about them."""
+    ends = [
+        derived_unit(graphiti.NAME, graphiti.MENTION, name, (turn,), identity=(place,))
+        for place, name in (("source", turn.speaker), ("target", turn.text.split()[-1]))
+    ]
+    fact = derived_unit(
+        graphiti.NAME, graphiti.FACT, turn.text, (turn,), attributes={"ends": [unit.id for unit in ends]}
+    )
+    named, told = ([Act("ADD", text=unit.text, unit=unit.id) for unit in of] for of in (ends, [fact]))
+    part = Part(turn.conversation, turn.id, (turn,))
+    decisions = [decision_unit(graphiti.NAME, part, acts, [turn.id]) for acts in (named, told)]
+    return (*ends, fact, *decisions)[number]
+
+
 def _no_kit() -> Kit:
     raise ModelError("made-up units are measured without a model", "use goalmem eval to measure one")
 
@@ -224,4 +240,5 @@ _MAKES: Mapping[str, Make] = {
     mem0_graph.NAME: _stated,
     amem.NAME: _of_kind(amem.NAME, amem.NOTE),
     magma.NAME: _of_kind(magma.NAME, magma.EVENT),
+    graphiti.NAME: _decided,
 }

@@ -38,9 +38,9 @@ def graphs(
 ) -> int:
     """Print how long searches of structured backbones take.
 
-    Of secom, raptor, memtree, hipporag, graphrag, mem0, mem0-graph, a-mem and magma, in milliseconds, over made-up
-    units in stores that are gone afterwards; then the seconds and the memory of soft clusters of made-up rows and
-    communities of made-up graphs, each in a process of its own. No model is asked.
+    Of secom, raptor, memtree, hipporag, graphrag, mem0, mem0-graph, a-mem, magma and graphiti, in milliseconds, over
+    made-up units in stores that are gone afterwards; then the seconds and the memory of soft clusters of made-up rows
+    and communities of made-up graphs, each in a process of its own. No model is asked.
     """
     from goalmem_cli.bench.structures import measure_rows, measure_searches
     from goalmem_cli.stored import Capability

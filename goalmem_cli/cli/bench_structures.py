@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 DEPTH = 10
 FLAT = ("dense", "hybrid")
-NAMES = ("secom", "raptor", "memtree", "hipporag", "graphrag", "mem0", "mem0-graph", "a-mem", "magma")
+NAMES = ("secom", "raptor", "memtree", "hipporag", "graphrag", "mem0", "mem0-graph", "a-mem", "magma", "graphiti")
 _TURNWISE: dict[str, dict[str, object]] = {"secom": {"exchange": 1}, "hipporag": {"unit": "turn"}}
 """Settings under which gold structure can be told turn by turn."""
 
@@ -69,8 +69,8 @@ def structures(
 ) -> int:
     """Print what structured backbones find with gold structure.
 
-    These are secom, raptor, memtree, hipporag, graphrag, mem0, mem0-graph, a-mem and magma, at 10 hits. Each is
-    indexed with the replies that gold plans or gold labels give, beside dense and hybrid over the turns alone.
+    These are secom, raptor, memtree, hipporag, graphrag, mem0, mem0-graph, a-mem, magma and graphiti, at 10
+    hits. Each is indexed with the replies that gold plans or labels give, beside dense and hybrid over the turns alone.
     A hit may be a whole segment or a summary: the tokens of the hits say what they cost a reader.
     No model is asked; summaries are the first words of what they sum up.
     """

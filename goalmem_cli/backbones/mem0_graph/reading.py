@@ -92,7 +92,7 @@ class Relating:
 def read_pairs(kit: Kit, stretches: Sequence[Stretch]) -> list[tuple[Relating, Reply[tuple[Unit, ...]]]]:
     """Return what pairs of messages tell, in two calls: the entities of all of them, then their relations.
 
-    Where the entities cannot be read, relations are asked for without them.
+    Where the entities cannot be read, relations are asked for without them until the next run.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -101,7 +101,7 @@ def read_pairs(kit: Kit, stretches: Sequence[Stretch]) -> list[tuple[Relating, R
     pairs = [Relating(stretch, reply.value or ()) for stretch, reply in zip(stretches, named_, strict=True)]
     found = []
     for pair, names, reply in zip(pairs, named_, ask_all(kit, pairs), strict=True):
-        found.append((pair, Reply(reply.value, names.usage + reply.usage, reply.problem)))
+        found.append((pair, Reply(reply.value, names.usage + reply.usage, reply.problem or names.problem)))
     return found
 
 

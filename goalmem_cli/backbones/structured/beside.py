@@ -56,18 +56,19 @@ def nearest(
     kinds: tuple[str, ...],
     keeps: Callable[[str], bool],
     least: float = -1.0,
+    ranking: Ranking = Ranking.DENSE,
 ) -> list[str]:
     """Return at most k of the backbone's units of these kinds that it `keeps`, nearest to the query first.
 
-    None is less like it than `least`, a cosine. Of units that are superseded often, most are not kept, so more are
-    ranked until there are enough.
+    None has a lower score than `least`, which is a cosine unless it is another `ranking`. Of units that are superseded
+    often, most are not kept, so more are ranked until there are enough.
 
     Raises:
         StoreError: the store cannot be read.
     """
     depth = _AT_FIRST * max(1, k)
     while True:
-        ranked = reader.rank(query, (Ranking.DENSE,), depth, backbone=backbone, kinds=kinds)[Ranking.DENSE]
+        ranked = reader.rank(query, (ranking,), depth, backbone=backbone, kinds=kinds)[ranking]
         near = [each.unit for each in ranked if each.score >= least]
         found = [id_ for id_ in near if keeps(id_)]
         if len(found) >= k or len(near) < depth:

@@ -161,7 +161,7 @@ def _of_lines(text: str) -> Iterator[dict[str, str]]:
 
 
 def _act(item: Mapping[str, str], asked: Undecided, events: Mapping[str, Event]) -> Act:
-    name, number, text = item["event"], item["on"], in_one_line(item["text"])
+    name, number, text = item["event"], item["on"], in_one_line(item.get("text", ""))
     if item["new"] not in asked.labels or name not in events or number not in numbers_of(asked.candidates):
         raise ReplyUnusable(f"{' '.join((item['new'], name, number))[:40]!r} names what is not there")
     event = events[name]

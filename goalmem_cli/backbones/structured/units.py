@@ -49,12 +49,18 @@ def derived_unit(
 
 
 def node(
-    backbone: str, kind: str, text: str, behind: Sequence[Unit], attributes: Mapping[str, object] | None = None
+    backbone: str,
+    kind: str,
+    text: str,
+    behind: Sequence[Unit],
+    attributes: Mapping[str, object] | None = None,
+    *,
+    identity: Sequence[str] = (),
 ) -> Unit:
     """Return what these units, of which there is at least one, share: a phrase, say, or a label.
 
-    It comes from all of their turns and stands where the first of them does. Backbone, kind and text alone tell it from
-    others, so that it stays the same unit whichever units are behind it.
+    It comes from all of their turns and stands where the first of them does. Backbone, kind, text and `identity` alone
+    tell it from others, so that it stays the same unit whichever units are behind it.
     """
     first = min(behind, key=lambda unit: (unit.conversation, unit.session, unit.ordinal, unit.id))
     sources = {
@@ -63,7 +69,7 @@ def node(
         for turn, label in zip(unit.turns, unit.labels, strict=True)
     }
     return Unit(
-        id=content_hash(backbone, kind, text),
+        id=content_hash(backbone, kind, text, *identity),
         kind=kind,
         text=text,
         conversation=first.conversation,

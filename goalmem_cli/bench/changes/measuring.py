@@ -18,7 +18,7 @@ DEPTH = 10
 FLAT = "reranked"
 OF_ONE_TURN = ("turn", "note")
 """The kinds of unit that tell what their first turn tells."""
-DECIDING = ("mem0", "mem0-graph", "a-mem")
+DECIDING = ("mem0", "mem0-graph", "a-mem", "graphiti")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,24 @@ class _Asking:
         return ChangeFigures(name, wrong, len(self.questions), now, as_of, latest_now, latest_as_of)
 
     def _found(self, asked: Asked, hits: Sequence[Hit]) -> list[tuple[str, str | None]]:
-        """Return when it was said, and what is so by it, for each hit that tells of what is asked, best first."""
+        """Return when it was said, and what is so by it, for each hit that tells of what is asked, best first.
+
+        What says of itself that it had ended by then tells of something else.
+        """
         found = []
         for hit in hits:
+            if _is_over(hit, asked):
+                continue
             said = "" if hit.unit.said is None else hit.unit.said.isoformat()
             told = self.of_turns.get(hit.unit.turns[0]) if hit.unit.kind in OF_ONE_TURN else None
             stated = stated_in(hit.unit.text if told is None else told.statement)
             found += [(said, each.value) for each in stated if (each.person, each.slot) == (asked.person, asked.slot)]
         return found
+
+
+def _is_over(hit: Hit, asked: Asked) -> bool:
+    ended = hit.unit.event_to
+    return ended is not None and (asked.as_of is None or ended <= asked.as_of)
 
 
 def _query(asked: Asked) -> Query:

@@ -14,6 +14,7 @@ from goalmem_cli.ports import Completion, Request
 from goalmem_cli.store.passages import estimate_tokens
 
 _LINE = re.compile(r"^T\d+\. (\w+): (.*) \[(?:said |nobody knows)", re.MULTILINE)
+_DATED = re.compile(r"^(T\d+)\. (\w+): (.*) \[said (\d{4}-\d\d-\d\d)", re.MULTILINE)
 _MESSAGE = re.compile(r"^(\w+): (.*?)(?: \[\d{4}-\d\d-\d\d\])?$", re.MULTILINE)
 _KNOWN = re.compile(r"^(\d+)\. (.*?)(?: \[\d{4}-\d\d-\d\d\])?$", re.MULTILINE)
 _NEW = re.compile(r"^(N\d+)\. (.*)$", re.MULTILINE)
@@ -51,7 +52,7 @@ def stated_in(text: str) -> list[Stated]:
 
 
 class DecidingModel:
-    """Replies to the steps of `mem0`, `mem0-graph` and `a-mem`, with the full prompts.
+    """Replies to the steps of `mem0`, `mem0-graph`, `a-mem` and `graphiti`, with the full prompts.
 
     Of its decisions the share `wrong` is not what it should be: nothing is done instead of something, what is known is
     added again, what is new replaces nothing or something else. The same request always gets the same reply.
@@ -73,6 +74,11 @@ class DecidingModel:
             "amem_note": self._note,
             "amem_evolve": self._link,
             "amem_keywords": lambda request: {"keywords": request.growing.partition(": ")[2].strip()},
+            "graphiti_entities": lambda request: {"names": [name for _, name, *_ in self._dated(request)]},
+            "graphiti_facts": self._between,
+            "graphiti_dates": lambda _: {"valid_at": "", "invalid_at": ""},
+            "graphiti_resolve": lambda _: {"acts": []},
+            "graphiti_decide": self._contradict,
         }
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
@@ -153,6 +159,36 @@ class DecidingModel:
             acts += [{"new": label, "event": "LINK", "on": number, "text": ""} for number in sorted(same)]
         return {"acts": acts or [{"new": "N1", "event": "NONE", "on": "0", "text": ""}]}
 
+    def _dated(self, request: Request) -> list[tuple[str, str, str, str, str]]:
+        """Return the label of each message that tells something, the thing told of, by whom, what and on which day."""
+        return [
+            (label, stated.value or f"no {stated.slot.name}", person, statement, day)
+            for label, person, text, day in _DATED.findall(request.growing)
+            if (statement := self._statements.get((person, text)))
+            for stated in stated_in(statement)[:1]
+        ]
+
+    def _between(self, request: Request) -> object:
+        facts = [
+            {"turns": [label], "source": person, "target": thing, "relation": "TOLD", "fact": statement,
+             "valid_at": day, "invalid_at": ""}
+            for label, thing, person, statement, day in self._dated(request)
+        ]  # fmt: skip
+        return {"facts": facts}
+
+    def _contradict(self, request: Request) -> object:
+        """Contradict what was so of the same matter; words that are known are never asked about."""
+        known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
+        acts = []
+        for label, text in _NEW.findall(request.tail):
+            chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+            new = stated_in(text)[0]
+            against = {number for number, old in known if _changes(new, old)}
+            if chance.random() < self._wrong:
+                against = set() if against else {chance.choice([number for number, _ in known])} if known else set()
+            acts += [{"new": label, "event": "CONTRADICTS", "on": number} for number in sorted(against)]
+        return {"acts": acts or [{"new": "N1", "event": "NONE", "on": "0"}]}
+
     def _decide(self, request: Request) -> object:
         known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
         acts = []
@@ -163,6 +199,10 @@ class DecidingModel:
                 event, on = _other_decision(event, [number for number, _ in known], chance)
             acts.append({"new": label, "event": event, "on": on, "text": text if event in ("ADD", "UPDATE") else ""})
         return {"acts": acts}
+
+
+def _changes(new: Stated, old: Stated) -> bool:
+    return (old.person, old.slot) == (new.person, new.slot) and old.value != new.value
 
 
 def _decision(new: Stated, known: Sequence[tuple[str, Stated]]) -> tuple[str, str]:

@@ -1,0 +1,83 @@
+"""Facts of one conversation as they come, searched by words and by vectors together (Graphiti section 3).
+
+Each search sees only what came before, whatever a store holds by now: what is decided again sees what it saw first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.backbones.structured.alike import DIGITS
+from goalmem_cli.logic.normal import words
+from goalmem_cli.records import Unit
+
+_K1, _B = 1.2, 0.75  # what BM25 is usually told
+DEEPER = 2
+"""How many times as deep as the result both rankings go before they are fused."""
+FROM_ZERO = 0.0
+"""The constant with which ranks are fused: 1 / (1 + i) with i from 0 is 1 / rank with ranks from 1."""
+MOST_WORDS = 127
+"""A query of more is searched by vectors alone."""
+
+
+class Growing:
+    """Facts in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.units: list[Unit] = []
+        self._rows: NDArray[np.float32] = np.empty((0, 0), np.float32)
+        self._lengths: list[int] = []
+        self._postings: dict[str, list[tuple[int, int]]] = {}
+
+    def add(self, unit: Unit, vector: NDArray[np.float32]) -> None:
+        """Take in a fact with its vector, of unit length."""
+        place = len(self.units)
+        if place == len(self._rows):
+            grown = np.zeros((max(16, 2 * place), len(vector)), np.float32)
+            grown[:place] = self._rows.reshape(place, -1) if place else 0
+            self._rows = grown
+        self._rows[place] = vector
+        self.units.append(unit)
+        found = Counter(words(unit.text))
+        self._lengths.append(found.total())
+        for word, count in found.items():
+            self._postings.setdefault(word, []).append((place, count))
+
+    def near(
+        self, text: str, vector: NDArray[np.float32], among: Collection[int], most: int, least: float
+    ) -> list[Unit]:
+        """Return at most so many of the facts at these places: those found best by words and by vectors together.
+
+        By vectors only those of at least the cosine `least` are found.
+        """
+        if not among:
+            return []
+        places = sorted(among)
+        cosines = (self._rows[places] @ vector).round(DIGITS)
+        order = np.argsort(-cosines, kind="stable")[: DEEPER * most]
+        by_vector = [places[row] for row in order.tolist() if cosines[row] >= least]
+        lists = {"words": self._by_words(text, set(among))[: DEEPER * most], "vectors": by_vector}
+        fused = fuse({name: [f"{place:09}" for place in found] for name, found in lists.items()},
+                     dict.fromkeys(lists, 1.0), FROM_ZERO)  # fmt: skip
+        return [self.units[int(each.unit)] for each in fused[:most]]
+
+    def _by_words(self, text: str, among: Collection[int]) -> list[int]:
+        asked = words(text)
+        if len(asked) > MOST_WORDS or not self.units:
+            return []
+        mean = sum(self._lengths) / len(self._lengths) or 1.0
+        scores: dict[int, float] = {}
+        for word in dict.fromkeys(asked):
+            having = self._postings.get(word, ())
+            weight = math.log(1 + (len(self.units) - len(having) + 0.5) / (len(having) + 0.5))
+            for place, count in having:
+                if place in among:
+                    share = count + _K1 * (1 - _B + _B * self._lengths[place] / mean)
+                    scores[place] = scores.get(place, 0.0) + weight * count * (_K1 + 1) / share
+        return sorted(scores, key=lambda place: (-round(scores[place], DIGITS), place))

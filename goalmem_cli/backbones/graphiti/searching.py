@@ -1,0 +1,105 @@
+"""Searching the graph (Graphiti section 3): by words, by vectors and along its edges, then in an order of choice.
+
+Facts that have ended are found too, with their dates, since a question may be about what was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+
+import numpy as np
+
+from goalmem_cli.backbones.fusion import fuse
+from goalmem_cli.backbones.graphiti import COMMUNITY, ENTITY, FACT, NAME
+from goalmem_cli.backbones.graphiti.graph import Graph, reached
+from goalmem_cli.backbones.graphiti.near import DEEPER, FROM_ZERO, MOST_WORDS
+from goalmem_cli.backbones.graphiti.settings import Finds, Ranked, Settings
+from goalmem_cli.backbones.graphiti.validity import Validity
+from goalmem_cli.backbones.structured.alike import DIGITS
+from goalmem_cli.backbones.structured.beside import nearest
+from goalmem_cli.backbones.structured.units import derived_unit, passing
+from goalmem_cli.memory import OpenMemory
+from goalmem_cli.ports import Vectors
+from goalmem_cli.records import Query, Turn, Unit
+from goalmem_cli.stored import Ranking
+
+Embed = Callable[[Sequence[Unit]], Vectors]
+
+
+class Search:
+    """One search of the graph as it was known at a query's time."""
+
+    def __init__(
+        self, query: Query, graph: Graph, known: Mapping[str, Validity], settings: Settings, embed: Embed
+    ) -> None:
+        """Take the query, the graph, its facts as they were known then, and what gives the vectors of units."""
+        self._query = query
+        self._graph = graph
+        self._known = known
+        self._settings = settings
+        self._embed = embed
+
+    def best(self, reader: OpenMemory, k: int) -> list[str]:
+        """Return at most k units, best first: facts, or with them entities and communities in turn.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        facts = self._ordered(self._facts(reader, k))[:k]
+        if self._settings.finds is Finds.FACTS:
+            return facts
+        others = [self._hybrid(reader, kind, k, lambda _: True) for kind in (ENTITY, COMMUNITY)]
+        fused = [_fused(lists)[:k] for lists in others]
+        return [id_ for row in zip_longest(facts, *fused) for id_ in row if id_ is not None][:k]
+
+    def _facts(self, reader: OpenMemory, k: int) -> list[str]:
+        lists = self._hybrid(reader, FACT, k, self._known.__contains__)
+        if self._settings.breadth:
+            begin = [end for id_ in _fused(lists) for end in self._graph.ends(self._known[id_].fact)]
+            lists["breadth"] = list(islice(self._within_reach(begin), DEEPER * k))
+        return _fused(lists)
+
+    def _hybrid(self, reader: OpenMemory, kind: str, k: int, keeps: Callable[[str], bool]) -> dict[str, list[str]]:
+        """Return the units of a kind by words and by vectors; a long query is searched by vectors alone."""
+        query, most = self._query, DEEPER * k
+        by_vector = nearest(reader, query, most, NAME, (kind,), keeps, self._settings.cosine)
+        if len(query.text.split()) > MOST_WORDS:
+            return {Ranking.DENSE.value: by_vector}
+        by_words = nearest(reader, query, most, NAME, (kind,), keeps, 0.0, Ranking.BM25)
+        return {Ranking.BM25.value: by_words, Ranking.DENSE.value: by_vector}
+
+    def _within_reach(self, begin: Sequence[str]) -> Iterator[str]:
+        passes = passing(self._query)
+        return (
+            id_
+            for id_ in reached(self._graph, self._known, begin, self._settings.depth)
+            if passes(self._known[id_].fact)
+        )
+
+    def _ordered(self, found: list[str]) -> list[str]:
+        if self._settings.ranked is Ranked.MENTIONS:
+            return sorted(found, key=lambda id_: -len({turn for unit in self._known[id_].told for turn in unit.turns}))
+        if self._settings.ranked is Ranked.MMR and found:
+            return self._diverse(found)
+        return found
+
+    def _diverse(self, found: list[str]) -> list[str]:
+        """Return the facts by likeness to the query, less what the one most like each is like it."""
+        vectors = self._embed([_loose(self._query.text), *(self._known[id_].fact for id_ in found)])
+        facts = vectors[1:]
+        alike = facts @ facts.T
+        np.fill_diagonal(alike, -1.0)
+        least = alike.max(axis=1) if len(found) > 1 else np.zeros(1, np.float32)
+        share = self._settings.mmr
+        scores = (share * (facts @ vectors[0]) - (1 - share) * least).round(DIGITS)
+        return [found[place] for place in np.argsort(-scores, kind="stable").tolist()]
+
+
+def _fused(lists: Mapping[str, Sequence[str]]) -> list[str]:
+    return [each.unit for each in fuse(lists, dict.fromkeys(lists, 1.0), FROM_ZERO)]
+
+
+def _loose(text: str) -> Unit:
+    """Return a unit of the text that stands nowhere, so that it can be embedded as stored ones are."""
+    return derived_unit(NAME, "text", text, (Turn("", 0, 0, "", text),))

@@ -1,0 +1,266 @@
+"""What becomes of each episode's names and facts, one episode after the other (Graphiti sections 2.2.1 and 2.2.2).
+
+A name is an entity that is known, or a new one. A fact is known, in which case the episode is one more that tells it,
+or new; and it contradicts others or does not. What follows from that for times is computed elsewhere (`validity`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalmem_cli.asking import in_one_line
+from goalmem_cli.backbones.graphiti import DECIDE, NAME, RESOLVE
+from goalmem_cli.backbones.graphiti.near import Growing
+from goalmem_cli.backbones.graphiti.reading import Told, ends_of
+from goalmem_cli.backbones.graphiti.settings import Settings
+from goalmem_cli.backbones.graphiti.validity import ADD, CONTRADICTS, SAME
+from goalmem_cli.backbones.structured import resolution
+from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, acts_of, decision_unit
+from goalmem_cli.backbones.structured.resolution import NEW, Policy, Resolved
+from goalmem_cli.backbones.structured.summaries import named
+from goalmem_cli.backbones.structured.triples import key_of
+from goalmem_cli.backbones.structured.walking import Known
+from goalmem_cli.records import Part, Turn, Unit, content_hash
+
+Vector: TypeAlias = NDArray[np.float32]
+NONE = "NONE"
+EVENTS: Mapping[str, Event] = {SAME: Event("must"), CONTRADICTS: Event("must"), NONE: Event()}
+RESOLUTION = "resolution"
+Ends: TypeAlias = tuple[str, str]
+"""The entities that a fact leads from and to: the mentions, by id, that were the first of them."""
+
+
+@dataclass(frozen=True)
+class Naming:
+    """The names of an episode, what is settled about them, and the entities that were known by then."""
+
+    walk: Walk
+    mentions: tuple[Unit, ...]
+    resolved: tuple[Resolved, ...]
+    known: tuple[Unit, ...]
+    lines: tuple[str, ...]
+    prompt = RESOLVE
+    events = resolution.EVENTS
+
+    @cached_property
+    def part(self) -> Part:
+        """What is decided from: all names that were compared, which are in its name."""
+        of: list[str] = []
+        shown = list(self.mentions)
+        for mention, each in zip(self.mentions, self.resolved, strict=True):
+            places = each.candidates if each.same is None else (each.same,)
+            of += [mention.id, "?" if each.same is None else "=", *(self.known[place].id for place in places)]
+            shown += [self.known[place] for place in places]
+        return self.walk.part(RESOLUTION, content_hash(*of), shown)
+
+    @property
+    def asks(self) -> list[Undecided]:
+        """What the model is to decide: one thing, or nothing where no name is open."""
+        names = [in_one_line(unit.text) for unit in self.mentions]
+        asked = resolution.to_ask(names, self.resolved, self.known)
+        return [] if asked is None else [Undecided(asked.new, asked.candidates, {"lines": list(self.lines)})]
+
+    def units(self, said: Sequence[Sequence[Act]]) -> tuple[Unit, ...]:
+        """Return what was decided; what nothing was said about is a new entity."""
+        acts = said[0] if said else ()
+        places = resolution.answered(acts, self.resolved, self.known)
+        kept = [
+            Act(NEW if place is None else SAME, "" if place is None else self.known[place].id, unit.text, unit.id)
+            for unit, place in zip(self.mentions, places, strict=True)
+        ]
+        return (decision_unit(NAME, self.part, kept, self.mentions[0].turns),)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A fact, the one that says it in the same words, those between the same two entities, and others near it."""
+
+    fact: Unit
+    same: Unit | None = None
+    between: tuple[Unit, ...] = ()
+    others: tuple[Unit, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Unit, ...]:
+        """The facts that it is compared with, in the order of their numbers."""
+        return (*self.between, *self.others) if self.same is None else (self.same,)
+
+    def kept(self, said: Sequence[Act]) -> list[Act]:
+        """Return what is decided about it: only one between the same two entities can be the same."""
+        likes = {unit.id for unit in self.between}
+        same = [act.on for act in said if act.event == SAME and act.on in likes]
+        same = [self.same.id] if self.same is not None else same
+        against = dict.fromkeys(act.on for act in said if act.event == CONTRADICTS and act.on not in same[:1])
+        first = Act(SAME, same[0], self.fact.text, self.fact.id) if same else Act(ADD, "", self.fact.text, self.fact.id)
+        return [first, *(Act(CONTRADICTS, on, unit=self.fact.id) for on in against)]
+
+
+@dataclass(frozen=True)
+class Telling:
+    """The facts of an episode, each with what it is compared with."""
+
+    walk: Walk
+    compared: tuple[Compared, ...]
+    prompt = DECIDE
+    events = EVENTS
+
+    @cached_property
+    def part(self) -> Part:
+        """What is decided from: all facts that were shown, which are in its name."""
+        of = [
+            text
+            for each in self.compared
+            for text in (each.fact.id, "?" if each.same is None else "=", str(len(each.between)),
+                         *(unit.id for unit in each.shown))
+        ]  # fmt: skip
+        shown = [unit for each in self.compared for unit in (each.fact, *each.shown)]
+        return self.walk.part(DECISION, content_hash(*of), shown)
+
+    @property
+    def open(self) -> list[Compared]:
+        """The facts about which the model is asked."""
+        return [each for each in self.compared if each.same is None and each.shown]
+
+    @property
+    def asks(self) -> list[Undecided]:
+        """What the model is to decide: one thing a fact, but for those said before in the same words, or like none."""
+        return [
+            Undecided((in_one_line(each.fact.text),), each.shown, {"between": len(each.between)}) for each in self.open
+        ]
+
+    def units(self, said: Sequence[Sequence[Act]]) -> tuple[Unit, ...]:
+        """Return what was decided; a fact that nothing was said about is new."""
+        of = {each.fact.id: acts for each, acts in zip(self.open, said, strict=False)}
+        kept = [act for each in self.compared for act in each.kept(of.get(each.fact.id, ()))]
+        told = dict.fromkeys(turn for each in self.compared for turn in each.fact.turns)
+        return (decision_unit(NAME, self.part, kept, list(told)),)
+
+
+Step: TypeAlias = Naming | Telling
+
+
+class Walk:
+    """A conversation's graph as it grows; decisions that are known are taken, others handed out to be asked for."""
+
+    def __init__(
+        self,
+        turns: Mapping[str, Turn],
+        told: Sequence[Told],
+        vectors: Mapping[str, Vector],
+        known: Known,
+        settings: Settings,
+    ) -> None:
+        """Take the conversation's turns, its episodes in order, and the vectors of all their mentions and facts."""
+        self.turns = turns
+        self.names: set[str] = set()
+        self._told = told
+        self._vectors = vectors
+        self._known = known
+        self._settings = settings
+        self._policy = Policy(settings.candidates, settings.name_cosine, settings.letters)
+        self._next = 0
+        self._is_named = False
+        self._entities: dict[str, Unit] = {}
+        self._entity_of: dict[str, str] = {}
+        self._facts = Growing()
+        self._ends: list[Ends] = []
+        self._between: dict[frozenset[str], list[int]] = {}
+        self._place: dict[str, int] = {}
+        self._contradicted: set[str] = set()
+
+    def advance(self) -> Step | None:
+        """Return the next thing about which nothing was decided yet, to be answered by `take`; None at the end."""
+        while self._next < len(self._told):
+            told = self._told[self._next]
+            if self._is_named:
+                self._next += 1
+            step = self._telling(told) if self._is_named else self._naming(told)
+            self._is_named = not self._is_named
+            if step is not None:
+                units = self._known.get(step.part.name)
+                if units is None:
+                    return step
+                self.take(step, units)
+        return None
+
+    def take(self, step: Step, units: Sequence[Unit]) -> None:
+        """Go on with what was decided."""
+        self.names.add(step.part.name)
+        acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]
+        if isinstance(step, Naming):
+            mentions = {unit.id: unit for unit in step.mentions}
+            for act in acts:
+                self._entity_of[act.unit] = act.on or act.unit
+                if not act.on:
+                    self._entities[act.unit] = mentions[act.unit]
+            return
+        facts = {each.fact.id: each.fact for each in step.compared}
+        for act in acts:
+            if act.event == ADD:
+                self._place[act.unit] = len(self._ends)
+                self._facts.add(facts[act.unit], self._vectors[act.unit])
+                self._ends.append(self._ends_of(facts[act.unit]))
+                self._between.setdefault(frozenset(self._ends[-1]), []).append(len(self._ends) - 1)
+            elif act.event == CONTRADICTS:
+                self._contradicted.add(act.on)
+
+    def part(self, layer: str, name: str, shown: Sequence[Unit]) -> Part:
+        """Return the part of a decision, which comes from all turns of what was shown."""
+        turns = {id_: self.turns[id_] for unit in shown for id_ in unit.turns}
+        ordered = tuple(sorted(turns.values(), key=lambda turn: turn.ordinal))
+        return Part(ordered[0].conversation, named(layer, name), ordered)
+
+    def _naming(self, told: Told) -> Naming | None:
+        if not told.mentions:
+            return None
+        known = tuple(self._entities.values())
+        vectors = np.stack([self._vectors[unit.id] for unit in told.mentions])
+        rows = np.stack([self._vectors[unit.id] for unit in known]) if known else vectors[:0]
+        names = [unit.text for unit in told.mentions]
+        resolved = resolution.resolve(names, vectors, [unit.text for unit in known], rows, self._policy)
+        lines = tuple(f"{in_one_line(turn.speaker)}: {in_one_line(text)}" for turn, text in told.stretch.lines)
+        return Naming(self, told.mentions, tuple(resolved), known, lines)
+
+    def _telling(self, told: Told) -> Telling | None:
+        """Return the facts of an episode that lead from one entity to another; None where there is none."""
+        said: dict[tuple[Ends, str], Unit] = {}
+        compared = []
+        for fact in told.facts:
+            ends = self._ends_of(fact)
+            if ends[0] != ends[1]:
+                compared.append(self._compared(fact, ends, said.get((ends, key_of(fact.text)))))
+                said.setdefault((ends, key_of(fact.text)), fact)
+        return Telling(self, tuple(compared)) if compared else None
+
+    def _compared(self, fact: Unit, ends: Ends, said: Unit | None) -> Compared:
+        """Return a fact with those that it is compared with; one of this episode, `said` before it, may be the same.
+
+        What was said in the same words is the same, unless something has contradicted it since: then it may be so
+        again, which the original takes for known.
+        """
+        units = self._facts.units
+        between = self._between.get(frozenset(ends), [])
+        same = [
+            units[place]
+            for place in between
+            if self._ends[place] == ends and key_of(units[place].text) == key_of(fact.text)
+            and units[place].id not in self._contradicted
+        ]  # fmt: skip
+        if said is not None or same:
+            return Compared(fact, same[0] if same else said)
+        most, least = self._settings.similar, self._settings.compared_cosine
+        vector = self._vectors[fact.id]
+        likes = self._facts.near(fact.text, vector, between, most, least)
+        taken = {self._place[unit.id] for unit in likes}
+        rest = set(range(len(units))) - taken
+        return Compared(fact, None, tuple(likes), tuple(self._facts.near(fact.text, vector, rest, most, least)))
+
+    def _ends_of(self, fact: Unit) -> Ends:
+        one, other = (self._entity_of.get(id_, id_) for id_ in ends_of(fact))
+        return one, other
