@@ -14,7 +14,7 @@ OLDER = {"remem", "stitch"}
 """Which have tests of their own."""
 
 
-SMALLER = "{raptor: {dimension: 3, reducer: pca}}"
+SMALLER = "{raptor: {dimension: 3, reducer: pca}, graphiti: {cosine: 0.0}}"
 """What makes trees and the like of as few turns as the samples have."""
 
 
