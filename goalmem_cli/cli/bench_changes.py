@@ -84,7 +84,7 @@ def _shares(text: str) -> list[float]:
 def _show(run: Invocation, found: Sequence[ChangeFigures]) -> None:
     from goalmem_cli.render.tables import plain_table
 
-    columns = ("wrong", "now", "then", "last now", "last then", "calls", "tokens", "late calls")
+    columns = ("wrong", "now", "then", "last now", "last then", "calls", "tokens", "late")
     rows = [
         (
             each.backbone,

@@ -31,7 +31,7 @@ from goalmem_cli.backbones.graphiti.reading import Naming, Telling, namings_of, 
 from goalmem_cli.backbones.graphiti.searching import Search
 from goalmem_cli.backbones.graphiti.settings import Settings
 from goalmem_cli.backbones.graphiti.validity import Validity, history
-from goalmem_cli.backbones.graphiti.walk import Step, Vector, Walk
+from goalmem_cli.backbones.graphiti.walk import Growth, Step, Vector
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, decide
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
@@ -76,12 +76,12 @@ class _Work:
         tellings = [Telling(naming, self.known[naming.part.name]) for naming in named]
         return [telling for telling in tellings if telling.part.name not in self.known]
 
-    def walk(self, vectors: Mapping[str, Vector]) -> Walk:
+    def walk(self, vectors: Mapping[str, Vector]) -> Growth:
         """Return what the conversation is to go through."""
         turns = {turn.id: turn for turn in self.whole.turns}
-        return Walk(turns, list(told_of(self.namings, self.known)), vectors, self.known, self.settings)
+        return Growth(turns, list(told_of(self.namings, self.known)), vectors, self.known, self.settings)
 
-    def note_names(self, walk: Walk) -> None:
+    def note_names(self, walk: Growth) -> None:
         """Note which parts the conversation has, now that it was gone through."""
         mentions = [(naming, self.known.get(naming.part.name, ())) for naming in self.namings]
         read = {part.name for naming, units in mentions for part in (naming.part, Telling(naming, units).part)}

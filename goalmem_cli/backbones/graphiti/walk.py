@@ -6,7 +6,7 @@ or new; and it contradicts others or does not. What follows from that for times 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -25,7 +25,7 @@ from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Und
 from goalmem_cli.backbones.structured.resolution import NEW, Policy, Resolved
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.triples import key_of
-from goalmem_cli.backbones.structured.walking import Known
+from goalmem_cli.backbones.structured.walking import Known, Walk
 from goalmem_cli.records import Part, Turn, Unit, content_hash
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -40,7 +40,7 @@ Ends: TypeAlias = tuple[str, str]
 class Naming:
     """The names of an episode, what is settled about them, and the entities that were known by then."""
 
-    walk: Walk
+    walk: Growth
     mentions: tuple[Unit, ...]
     resolved: tuple[Resolved, ...]
     known: tuple[Unit, ...]
@@ -105,7 +105,7 @@ class Compared:
 class Telling:
     """The facts of an episode, each with what it is compared with."""
 
-    walk: Walk
+    walk: Growth
     compared: tuple[Compared, ...]
     prompt = DECIDE
     events = EVENTS
@@ -145,8 +145,8 @@ class Telling:
 Step: TypeAlias = Naming | Telling
 
 
-class Walk:
-    """A conversation's graph as it grows; decisions that are known are taken, others handed out to be asked for."""
+class Growth(Walk[Step]):
+    """A conversation's graph as it grows episode by episode: first what is named, then what is told of it."""
 
     def __init__(
         self,
@@ -157,15 +157,12 @@ class Walk:
         settings: Settings,
     ) -> None:
         """Take the conversation's turns, its episodes in order, and the vectors of all their mentions and facts."""
+        super().__init__(known)
         self.turns = turns
-        self.names: set[str] = set()
         self._told = told
         self._vectors = vectors
-        self._known = known
         self._settings = settings
         self._policy = Policy(settings.candidates, settings.name_cosine, settings.letters)
-        self._next = 0
-        self._is_named = False
         self._entities: dict[str, Unit] = {}
         self._entity_of: dict[str, str] = {}
         self._facts = Growing()
@@ -174,20 +171,11 @@ class Walk:
         self._place: dict[str, int] = {}
         self._contradicted: set[str] = set()
 
-    def advance(self) -> Step | None:
-        """Return the next thing about which nothing was decided yet, to be answered by `take`; None at the end."""
-        while self._next < len(self._told):
-            told = self._told[self._next]
-            if self._is_named:
-                self._next += 1
-            step = self._telling(told) if self._is_named else self._naming(told)
-            self._is_named = not self._is_named
-            if step is not None:
-                units = self._known.get(step.part.name)
-                if units is None:
-                    return step
-                self.take(step, units)
-        return None
+    def _steps(self) -> Iterator[Step]:
+        for told in self._told:
+            for make in (self._naming, self._telling):
+                if (step := make(told)) is not None:
+                    yield step
 
     def take(self, step: Step, units: Sequence[Unit]) -> None:
         """Go on with what was decided."""
