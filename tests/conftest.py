@@ -6,8 +6,11 @@ every run, so that a change is refused for what it does and not for what was dra
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -21,10 +24,14 @@ settings.register_profile("fast", settings.get_profile("thorough"), derandomize=
 settings.load_profile("fast")
 # A runner in the background of a script ignores Ctrl-C, as would every program that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Where no bytecode may be kept, each worker, and each program that a test starts, would compile all modules anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 CHECKOUT = Path(__file__).parent.parent
 SAMPLES = CHECKOUT / "sample_convos"
 OWN_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME")
+OBJECTS_PER_COLLECTION = 50_000
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 
@@ -40,6 +47,19 @@ def pytest_configure(config: pytest.Config) -> None:
         cores = sorted(os.sched_getaffinity(0))
         number = int(worker["workerid"].removeprefix("gw"))
         os.sched_setaffinity(0, cores[number :: worker["workercount"]] or cores)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage as seldom as the command does, and never among what the collection of the tests has made."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the tests' homes, apart from their other folders, which pytest goes through for each new one."""
+    return tmp_path_factory.mktemp("homes")
 
 
 @pytest.fixture(scope="session")
@@ -63,11 +83,11 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _own_home: None
 
 
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) -> None:
+def _own_home(_homes: Path, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) -> None:
     """Keep tests out of the user's folders and settings, and the user's settings out of tests."""
     for variable in [name for name in os.environ if name.startswith("GOALMEM_")]:
         monkeypatch.delenv(variable)
-    home = tmp_path_factory.mktemp("home")
+    home = Path(tempfile.mkdtemp(dir=_homes))
     for variable in OWN_FOLDERS:
         monkeypatch.setenv(variable, str(home / variable.lower()))
     monkeypatch.setenv("XDG_CACHE_HOME", str(_warm_cache))
