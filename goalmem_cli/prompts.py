@@ -169,10 +169,15 @@ def load_prompt(file: Path) -> Prompt:
         PromptError: with the file, the key and what is wrong.
     """
     try:
-        text = file.read_text(encoding="utf-8")
-        content = yaml.load(text, Loader=_YAML)  # noqa: S506 - either loader is a safe one
+        return _checked(file, file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise PromptError(f"{file}: {' '.join(str(error).split())}", "mend the file or drop --prompts") from error
+
+
+@lru_cache(maxsize=256)
+def _checked(file: Path, text: str) -> Prompt:
+    """Return the prompt of the file that has this text: for the same text the same, so worked out once a process."""
+    content = yaml.load(text, Loader=_YAML)  # noqa: S506 - either loader is a safe one
     if not isinstance(content, dict) or content.keys() - _OPTIONAL != _KEYS:
         odd = sorted(map(str, (content.keys() - _OPTIONAL) ^ _KEYS)) if isinstance(content, dict) else ["everything"]
         raise PromptError(

@@ -6,11 +6,18 @@ every run, so that a change is refused for what it does and not for what was dra
 
 from __future__ import annotations
 
+import functools
+import gc
+import itertools
 import os
 import signal
+import sys
+import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
@@ -21,10 +28,15 @@ settings.register_profile("fast", settings.get_profile("thorough"), derandomize=
 settings.load_profile("fast")
 # A runner in the background of a script ignores Ctrl-C, as would every program that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Where no bytecode may be kept, each worker, and each program that a test starts, would compile all modules anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 CHECKOUT = Path(__file__).parent.parent
 SAMPLES = CHECKOUT / "sample_convos"
 OWN_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME")
+OBJECTS_PER_COLLECTION = 50_000
+TRACED_EXAMPLES = 5
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 
@@ -40,6 +52,44 @@ def pytest_configure(config: pytest.Config) -> None:
         cores = sorted(os.sched_getaffinity(0))
         number = int(worker["workerid"].removeprefix("gw"))
         os.sched_setaffinity(0, cores[number :: worker["workercount"]] or cores)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage as seldom as the command does, and never among what the collection of the tests has made."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Function) -> Generator[None, object, object]:
+    """Have the lines that a property runs noted in its first examples; in the others that would only take time."""
+    handle, tracing = getattr(item.obj, "hypothesis", None), Coverage.current()
+    if handle is None or tracing is None:
+        return (yield)
+    tested, count = handle.inner_test, itertools.count()
+    stopped: list[Coverage] = []
+
+    @functools.wraps(tested)
+    def traced_first(*words: object, **named: object) -> object:
+        if next(count) == TRACED_EXAMPLES:
+            tracing.stop()
+            stopped.append(tracing)
+        return tested(*words, **named)
+
+    handle.inner_test = traced_first
+    try:
+        return (yield)
+    finally:
+        handle.inner_test = tested
+        for each in stopped:
+            each.start()
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the tests' homes, apart from their other folders, which pytest goes through for each new one."""
+    return tmp_path_factory.mktemp("homes")
 
 
 @pytest.fixture(scope="session")
@@ -63,11 +113,11 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _own_home: None
 
 
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) -> None:
+def _own_home(_homes: Path, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) -> None:
     """Keep tests out of the user's folders and settings, and the user's settings out of tests."""
     for variable in [name for name in os.environ if name.startswith("GOALMEM_")]:
         monkeypatch.delenv(variable)
-    home = tmp_path_factory.mktemp("home")
+    home = Path(tempfile.mkdtemp(dir=_homes))
     for variable in OWN_FOLDERS:
         monkeypatch.setenv(variable, str(home / variable.lower()))
     monkeypatch.setenv("XDG_CACHE_HOME", str(_warm_cache))

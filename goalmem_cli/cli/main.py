@@ -7,7 +7,8 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -97,6 +98,12 @@ def _root(
         typer.echo(context.get_help())
 
 
+@cache
+def _command() -> Any:
+    """Return what Typer makes of all commands and their flags: the same for each run of a process, so made once."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
     gc.set_threshold(OBJECTS_PER_COLLECTION)
@@ -115,7 +122,7 @@ def run(arguments: Sequence[str] | None = None, factories: Factories | None = No
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        code = app(args=arguments, prog_name="goalmem", standalone_mode=False, obj=factories)
+        code = _command()(args=arguments, prog_name="goalmem", standalone_mode=False, obj=factories)
         return code if isinstance(code, int) else 0
     except GoalmemError as error:
         return _failed(error.message, error.hint, error.exit_code)

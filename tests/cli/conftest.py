@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -59,10 +60,19 @@ def goalmem(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     return call
 
 
+@pytest.fixture(scope="session")
+def momoco_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the store is that the first test which needs the Momoco conversation makes, for others to copy."""
+    return tmp_path_factory.mktemp("momoco") / "store"
+
+
 @pytest.fixture
-def momoco(goalmem: Goalmem) -> Goalmem:
-    """The command over a store that holds the Momoco conversation."""
-    assert goalmem("ingest", str(SAMPLES / "momoco.json"), "--quiet").code == 0
+def momoco(goalmem: Goalmem, momoco_store: Path, tmp_path: Path) -> Goalmem:
+    """The command over a store of the test's own that holds the Momoco conversation."""
+    if not momoco_store.exists():
+        words = ("ingest", str(SAMPLES / "momoco.json"), "--quiet", "--store", str(momoco_store))
+        assert goalmem(*words).code == 0
+    shutil.copytree(momoco_store, tmp_path / "store")
     return goalmem
 
 

@@ -359,7 +359,7 @@ def _is_current(connection: Connection) -> bool:
 
 
 def _bring_up_to_date(connection: Connection) -> None:
-    if pending_migrations(connection.rows):
+    if not _is_current(connection):
         with connection.transaction():
             migrate(connection.rows)
 
