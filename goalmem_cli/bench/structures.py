@@ -80,10 +80,6 @@ def _searched(name: str, store: EpisodicMemory) -> Backbone:
 
     `hipporag` takes all facts near to a question for useful, `mem0-graph` its first words for entities.
     """
-    if name == hipporag.NAME:
-        from goalmem_cli.backbones.hipporag.backbone import HippoRAG
-
-        return HippoRAG(store, _no_kit, recognise=lambda _, facts: range(len(facts)))
     if name == mem0_graph.NAME:
         from goalmem_cli.backbones.mem0_graph.backbone import Mem0Graph
 

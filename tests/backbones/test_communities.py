@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.backbones.structured.communities import Link, communities, largest_part
+from goalmem_cli.backbones.structured.communities import Leiden, Link, check_installed, communities, largest_part
 from goalmem_cli.errors import UsageError
 
 KARATE: list[Link] = [(f"{one:02d}", f"{other:02d}", 1.0) for one, other in networkx.karate_club_graph().edges()]
@@ -38,7 +38,7 @@ def test_cliques_in_a_ring_are_its_communities() -> None:
 
 def test_the_karate_club_falls_apart_where_it_did() -> None:
     """Its two leaders are in different communities, and the modularity is what Leiden finds: 0.42."""
-    found = communities(KARATE, max_size=34)
+    found = communities(KARATE, Leiden(max_size=34))
     of = {member: each.id for each in found for member in each.members}
     assert of["00"] != of["33"]
     graph = networkx.Graph([(one, other) for one, other, _ in KARATE])
@@ -47,7 +47,7 @@ def test_the_karate_club_falls_apart_where_it_did() -> None:
 
 def test_large_communities_are_split_within_themselves() -> None:
     """What is below is a part of what is above, and what is left undivided is small enough."""
-    found = communities(KARATE, max_size=5)
+    found = communities(KARATE, Leiden(max_size=5))
     by_id = {each.id: each for each in found}
     split = {each.parent for each in found}
     assert max(each.level for each in found) > 0
@@ -56,6 +56,14 @@ def test_large_communities_are_split_within_themselves() -> None:
             assert set(each.members) < set(by_id[each.parent].members)
             assert by_id[each.parent].level == each.level - 1
         assert each.id in split or len(each.members) <= 5
+
+
+def test_a_higher_resolution_tells_more_apart() -> None:
+    """And the same seed finds the same, however often it is asked."""
+    coarse, fine = (communities(KARATE, Leiden(max_size=34, resolution=resolution)) for resolution in (0.5, 3.0))
+    assert len(coarse) < len(communities(KARATE, Leiden(max_size=34))) < len(fine)
+    for told in (Leiden(seed=7, randomness=0.5), Leiden(iterations=3)):
+        assert communities(KARATE, told) == communities(KARATE, told)
 
 
 def test_only_the_largest_part_where_that_is_wished() -> None:
@@ -79,6 +87,7 @@ def test_the_largest_part_is_that_of_networkx(links: list[Link]) -> None:
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line, and what to install."""
     monkeypatch.setitem(sys.modules, "graspologic_native", None)
-    with pytest.raises(UsageError, match="not installed") as raised:
-        communities(KARATE)
-    assert "goalmem[graphs]" in raised.value.hint
+    for needed in (check_installed, lambda: communities(KARATE)):
+        with pytest.raises(UsageError, match="not installed") as raised:
+            needed()
+        assert "goalmem[graphs]" in raised.value.hint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -30,12 +31,16 @@ from goalmem_cli.backbones.graphrag import (
     STEPS,
 )
 from goalmem_cli.backbones.graphrag.backbone import GraphRAG
-from goalmem_cli.backbones.graphrag.local import SHARES, StoredGraph, interleaved
+from goalmem_cli.backbones.graphrag.extraction import chunks_of
+from goalmem_cli.backbones.graphrag.local import StoredGraph, interleaved
 from goalmem_cli.backbones.graphrag.reports import reports_within
 from goalmem_cli.backbones.graphrag.settings import Settings, Way
 from goalmem_cli.backbones.structured.communities import Community
+from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.settings import settings_from
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
@@ -313,16 +318,98 @@ def test_where_no_entity_is_near_chunks_go_by_likeness(tmp_path: Path) -> None:
     assert {hit.unit.kind for hit in hits} == {CHUNK}
 
 
+SHARES = Settings().shares
+
+
 @given(st.dictionaries(st.sampled_from(list(SHARES)), st.lists(st.integers(0, 30).map(str), max_size=20)))
 def test_lists_are_interleaved_by_their_shares(lists: dict[str, list[str]]) -> None:
     """Nothing is lost or doubled; while all have something left, each has about its share."""
-    found = interleaved(lists)
+    found = interleaved(lists, SHARES)
     assert sorted(found) == sorted({id_ for ids in lists.values() for id_ in ids})
     apart = {name: [f"{name}{place}" for place in range(40)] for name in SHARES}
-    first = interleaved(apart)[:20]
+    first = interleaved(apart, SHARES)[:20]
     assert {name: sum(id_.startswith(name) for id_ in first) for name in SHARES} == {
         "reports": 3, "elements": 7, "chunks": 10,
     }  # fmt: skip
+    no_reports = Settings(report_share=0.0, chunk_share=1.0).shares
+    assert interleaved(apart, no_reports) == apart["chunks"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"types": " "}, "types names none"),
+        ({"report_share": 0.6}, "more than 1 together"),
+        ({"resolution": 0}, "resolution is 0"),
+        ({"resolution": 101}, "between 0 and 100"),
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(given: dict[str, object], said: str) -> None:
+    """Settings that are wrong together, or for what they are."""
+    with pytest.raises(UsageError, match=said):
+        settings_from(NAME, Settings, given)
+
+
+@both_profiles
+def test_entities_are_of_the_types_that_are_wished(tmp_path: Path, book: PromptBook) -> None:
+    """The model is told them, and can name no other."""
+    store = filled(tmp_path, said(TALK[:2]))
+    model = ScriptedModel(understands)
+    backbone(store, model, Settings(types="person place boat"), book).index(lambda _: None)
+    asked = [request for request in model.seen if request.step in (EXTRACT, GLEAN)]
+    assert len(asked) == 2
+    for request in asked:
+        assert "person, place, boat" in request.growing
+        shape = request.shape
+        allowed = json.dumps(shape.schema) if isinstance(shape, JsonShape) else shape.grammar
+        assert '"boat"' in allowed
+        assert "organization" not in allowed
+
+
+@both_profiles
+def test_descriptions_and_reports_have_a_length(tmp_path: Path, book: PromptBook) -> None:
+    """In words, as the model is told: three quarters of the tokens."""
+    store = filled(tmp_path, said())
+    model = ScriptedModel(understands)
+    backbone(store, model, Settings(description_length=40, report_length=80), book).index(lambda _: None)
+    told = {step: {each.tail for each in model.seen if each.step == step} for step in (DESCRIBE, REPORT_ON)}
+    assert told == {DESCRIBE: {"At most 30 words.\n"}, REPORT_ON: {"At most 60 words.\n"}}
+
+
+def test_chunks_overlap() -> None:
+    """A chunk begins with what the one before ended with; sessions do not run into one another."""
+    talk = list(chat([f"Boat{place} is_in Leeds" for place in range(8)], with_ids=True, per_session=6).turns)
+    size = about_tokens([talk[0].text])
+    wished = Settings(chunk_tokens=3 * size, overlap=size)
+    labels = [[turn.label for turn in chunk.part.turns] for chunk in chunks_of(talk, wished)]
+    assert labels == [
+        ["D1:1", "D1:2", "D1:3"], ["D1:3", "D1:4", "D1:5"], ["D1:5", "D1:6"], ["D2:1", "D2:2"],
+    ]  # fmt: skip
+    assert [len(chunk.part.turns) for chunk in chunks_of(talk, Settings(chunk_tokens=3 * size, overlap=0))] == [3, 3, 2]
+
+
+def test_only_so_much_is_read(tmp_path: Path) -> None:
+    """A local search ends where its hits have the wished tokens; the first is found in any case."""
+    store = filled(tmp_path, said())
+    indexed(store)
+    query = Query("Priya knows Tom")
+    everything = GraphRAG(store, no_kit).retrieve(query, 60)
+    budget = about_tokens(hit.unit.text for hit in everything[:3])
+    assert GraphRAG(store, no_kit, Settings(read_tokens=budget)).retrieve(query, 60) == everything[:3]
+    assert GraphRAG(store, no_kit, Settings(read_tokens=1)).retrieve(query, 60) == everything[:1]
+
+
+def test_without_the_package_no_model_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever lacks the extra hears of it before hours of extraction, and what is indexed is found without it."""
+    store = filled(tmp_path, said()[:6])
+    indexed(store)
+    store.add(Conversation("chat", "openai", tuple(said()), "chat"))
+    monkeypatch.setitem(sys.modules, "graspologic_native", None)
+    for use in (lambda: GraphRAG(store, no_kit).outlook(), lambda: GraphRAG(store, no_kit).index(lambda _: None)):
+        with pytest.raises(UsageError, match="not installed") as raised:
+            use()
+        assert "goalmem[graphs]" in raised.value.hint
+    assert GraphRAG(store, no_kit).retrieve(Query("Priya"), 3)
 
 
 def test_a_community_that_is_too_much_is_read_by_its_parts(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from goalmem_cli.records import Conversation, Edge, Query, Turn
 from goalmem_cli.store.looking.episodes import CONTEXT, FACT, PHRASE, RELATION, SYNONYMY
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
+from tests.backbones.derived import contents_of, filled, indexed_by, no_kit, stop_and_go_on
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import chat, open_store
@@ -145,7 +145,7 @@ def test_without_a_fact_of_use_passages_go_by_likeness(tmp_path: Path) -> None:
 
 
 def test_where_the_model_says_nothing_usable_all_facts_count(tmp_path: Path) -> None:
-    """And the user is told."""
+    """And the user is told; as where nobody wishes to ask it."""
     store = filled(tmp_path, said())
     indexed(store)
     heard: list[str] = []
@@ -155,6 +155,8 @@ def test_where_the_model_says_nothing_usable_all_facts_count(tmp_path: Path) -> 
     assert [hit.unit.id for hit in found] == [hit.unit.id for hit in everything]
     assert len(heard) == 1
     assert "hipporag" in heard[0]
+    unasked = HippoRAG(store, no_kit, Settings(asks=False)).retrieve(Query("teaches Tom"), 3)
+    assert [hit.unit.id for hit in unasked] == [hit.unit.id for hit in everything]
 
 
 def test_what_was_said_later_does_not_lead_the_walk(tmp_path: Path) -> None:
@@ -220,6 +222,12 @@ def test_growing_ends_as_reading_it_at_once(tmp_path_factory: pytest.TempPathFac
     indexed(fresh)
     assert contents(store) == contents(fresh)
     assert indexed(store) == []
+
+
+def test_interrupted_it_goes_on(tmp_path: Path) -> None:
+    """What was reported is kept and not asked for again; in the end phrases and edges are those of all."""
+    stores = filled(tmp_path / "one", said()), filled(tmp_path / "other", said())
+    stop_and_go_on(NAME, stores, 2, backbone(stores[0], ScriptedModel(understands), at_once=1), indexed)
 
 
 def test_forgetting_leaves_what_others_tell(tmp_path: Path) -> None:

@@ -204,11 +204,14 @@ def test_the_threshold_rises_with_the_depth() -> None:
 
 
 def test_the_depth_can_be_bounded() -> None:
-    """What cannot go further down stays beside the others; even the same words over and over make no deep tree."""
+    """What cannot go further down stays beside the others; 0 sets no bound, and the same words make a deep tree."""
     same = [(1.0, 0.0, 0.0)] * 12
     assert max(map(len, placed(Settings(depth=2), *same))) == 1
     assert placed(Settings(depth=1), *same) == [[]] * 12
     assert max(map(len, placed(Settings(), *same))) > 2
+    many = [(1.0, 0.0, 0.0)] * 40
+    assert max(map(len, placed(Settings(), *many))) == 31
+    assert max(map(len, placed(Settings(depth=0), *many))) == 39
 
 
 @pytest.mark.slow

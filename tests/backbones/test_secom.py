@@ -27,7 +27,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
-from tests.backbones.derived import filled, indexed_by, no_kit
+from tests.backbones.derived import filled, forget_as_if_never_said, indexed_by, no_kit, stop_and_go_on, stores_in
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
 from tests.store.samples import START, chat, open_store
@@ -176,6 +176,21 @@ def test_online_asks_of_a_grown_session_only_what_is_new(tmp_path: Path) -> None
     (done,) = indexed(store, ONLINE)
     assert done.usage.calls == 1
     assert segments(store) == [labels(1, 4), labels(5, 8), labels(9, 10)]
+
+
+@pytest.mark.parametrize("told", [Settings(rate=0.5), ONLINE], ids=["batch", "online"])
+def test_interrupted_it_goes_on(tmp_path: Path, told: Settings) -> None:
+    """What was reported is kept and not asked for again; in the end there is all that there would have been."""
+    stores = filled(tmp_path / "one", said(per_session=4)), filled(tmp_path / "other", said(per_session=4))
+    one_by_one = SeCom(stores[0], lambda: Kit(ScriptedModel(understands), FULL, 1, 4096), told)
+    stop_and_go_on(NAME, stores, 2, one_by_one, lambda store: indexed(store, told))
+
+
+@settings(max_examples=examples(4), deadline=None)
+@given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=4))
+def test_forgetting_ends_as_if_it_was_never_said(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
+    """Whichever turns are forgotten."""
+    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(per_session=4), places, indexed)
 
 
 def test_forgetting_takes_the_session_and_it_is_cut_again(tmp_path: Path) -> None:

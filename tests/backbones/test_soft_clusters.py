@@ -54,6 +54,17 @@ def test_a_row_between_two_belongs_to_both() -> None:
     assert times(0.999999) == len(vectors)
 
 
+def test_another_seed_may_find_others() -> None:
+    """Where nothing is apart; the same seed finds the same."""
+    vectors = np.random.default_rng(1).normal(size=(40, 16)).astype(np.float32)
+
+    def found(seed: int) -> set[tuple[int, ...]]:
+        told = Clustering(Reducer.PCA, 3, 20, seed=seed)
+        return {tuple(rows.tolist()) for rows in soft_clusters(vectors, told)}
+
+    assert found(0) == found(0) != found(224)
+
+
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=4, max_size=4), max_size=30))
 def test_whatever_the_rows_each_is_in_a_cluster(rows: list[list[float]]) -> None:

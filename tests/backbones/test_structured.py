@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goalmem_cli.backbones.stitch.settings import Way
 from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, derive_all, plan, sessions_of, summary
-from goalmem_cli.backbones.structured.settings import NoSettings, settings_from
+from goalmem_cli.backbones.structured.settings import MOST, NoSettings, settings_from
+from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.backbones.structured.summaries import filled, lines_of, summary_part
 from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import PartDone
-from goalmem_cli.records import Derived, Part, Query, Usage
+from goalmem_cli.records import Derived, Part, Query, Turn, Usage
 from goalmem_cli.stored import Derivation
 from tests.conftest import CHECKOUT
 from tests.fakes import SessionNotes
@@ -171,12 +174,14 @@ class Knobs:
     count: int = 7
     share: float = 0.5
     way: Way = Way.WEIGHTED
+    factor: float = field(default=1.0, metadata={MOST: 3})
 
 
 def test_what_is_told_is_taken_and_the_rest_stays() -> None:
     """Words, whole numbers and shares; a whole number is a share too."""
     assert settings_from("x", Knobs, {}) == Knobs()
     assert settings_from("x", Knobs, {"way": "gated", "share": 1}) == Knobs(share=1.0, way=Way.GATED)
+    assert settings_from("x", Knobs, {"factor": 2.5}) == Knobs(factor=2.5)
     assert settings_from("x", NoSettings, {}) == NoSettings()
 
 
@@ -191,6 +196,7 @@ def test_what_is_told_is_taken_and_the_rest_stays() -> None:
         (Knobs, {"count": None}, "None is not"),
         (Knobs, {"share": 1.5}, "share is not between 0 and 1"),
         (Knobs, {"share": float("nan")}, "share is not between 0 and 1"),
+        (Knobs, {"factor": 3.5}, "factor is not between 0 and 3"),
         (Knobs, {"way": "sideways"}, "'sideways' is not a valid Way"),
     ],
 )
@@ -214,6 +220,30 @@ def test_a_summary_is_named_by_its_members(tmp_path: Path) -> None:
     )
     ledger = [line(part), line(summary_part("layer10", [three], turns)), line(SESSIONS[0])]
     assert lines_of("layer1", ledger) == ledger[:1]
+
+
+@given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 20), st.integers(0, 20))
+def test_stretches_may_overlap(sizes: list[int], most: int, overlap: int) -> None:
+    """Each begins with what the one before ended with, as far as that is short enough and something new fits in too.
+
+    Without what is said again all turns come once, in order; none is longer than wished but for a single turn; and
+    turns that follow change the last stretch at most.
+    """
+    turns = [Turn("chat", 0, place, "A", "x" * size) for place, size in enumerate(sizes)]
+    found = [[turn.ordinal for turn, _ in stretch.lines] for stretch in stretches_of(turns, most, overlap=overlap)]
+    new: list[int] = []
+    for stretch in found:
+        again = [place for place in stretch if place in new]
+        assert sum(sizes[place] for place in again) <= overlap
+        assert again == new[len(new) - len(again) :]
+        assert stretch[len(again) :]
+        assert len(stretch) == 1 or sum(sizes[place] for place in stretch) <= most
+        new += stretch[len(again) :]
+    assert new == list(range(len(sizes)))
+    if not overlap:
+        assert sum(map(len, found)) == len(sizes)
+    shorter = [[turn.ordinal for turn, _ in each.lines] for each in stretches_of(turns[:-1], most, overlap=overlap)]
+    assert shorter[:-1] == found[: max(0, len(shorter) - 1)]
 
 
 def test_a_budget_is_filled_in_order() -> None:

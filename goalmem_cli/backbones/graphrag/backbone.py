@@ -38,8 +38,8 @@ from goalmem_cli.backbones.graphrag.reports import (
     reports_within,
 )
 from goalmem_cli.backbones.graphrag.settings import Settings, Way
-from goalmem_cli.backbones.structured.beside import own_hits
-from goalmem_cli.backbones.structured.communities import Community, communities
+from goalmem_cli.backbones.structured.beside import fitting, own_hits
+from goalmem_cli.backbones.structured.communities import Community, check_installed, communities
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
@@ -85,7 +85,9 @@ class GraphRAG:
         self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k units, best first; where no entity is near, chunks by their likeness.
+        """Return at most k units, best first, as long as they have no more tokens than are to be read.
+
+        Where no entity is near, they are chunks by their likeness.
 
         Raises:
             StoreError: the store cannot be read.
@@ -104,9 +106,10 @@ class GraphRAG:
                 [] if entities else near(REPORT if settings.way is Way.REPORTS else CHUNK, k),
             )
         if entities:
-            name, best = LOCAL, interleaved(self._graph().around(entities, settings, passing(query)))
+            name, best = LOCAL, interleaved(self._graph().around(entities, settings, passing(query)), settings.shares)
         with self._store.reading() as reader:
-            return own_hits(reader, query, k, {name: best}, is_beside=settings.beside)
+            hits = own_hits(reader, query, k, {name: best}, is_beside=settings.beside)
+        return hits if settings.beside else list(fitting(hits, settings.read_tokens, lambda text: about_tokens([text])))
 
     def reports(self, query: Query) -> list[Hit]:
         """Return the reports that pass the query's filters, the broadest and those down to the level that is set.
@@ -134,6 +137,7 @@ class GraphRAG:
         later = (_DESCRIBED + _REPORTED) * len(work.pending) + len(again) if work.pending else self._unwritten(turns)
         if not work.pending and not later:
             return work.outlook(0, 0)
+        check_installed()
         kit = self._kit()
         of = {_place(chunk.part): chunk for chunk in chunks}
         stretches = [stretch for part in work.pending for stretch in asked_about(of[_place(part)], kit.prompts.profile)]
@@ -157,6 +161,8 @@ class GraphRAG:
         turns = {turn.id: turn for turn in self._store.turns()}
         chunks = {_place(chunk.part): chunk for chunk in chunks_of(list(turns.values()), self._settings)}
         work = self._layer(CHUNK, [chunk.part for chunk in chunks.values()])
+        if work.pending:
+            check_installed()
         done = derive_all(self._store, NAME, work, self._groups(work, chunks), partial(self._extract, chunks), report)
         graphs = self._graphs()
         several = _several(graphs, turns)
@@ -228,15 +234,16 @@ class GraphRAG:
             yield from batches(work.pending, self._kit().at_once, lambda _: 1)
 
     def _extract(self, chunks: Mapping[tuple[str, str], Chunk], parts: Sequence[Part]) -> list[Derivation]:
-        return derive(self._kit(), [chunks[_place(part)] for part in parts], self._settings.gleanings)
+        return derive(self._kit(), [chunks[_place(part)] for part in parts], self._settings)
 
     def _describe(self, several: Mapping[str, tuple[Part, Merged]], parts: Sequence[Part]) -> list[Derivation]:
         kit = self._kit()
         budget = min(self._settings.description_tokens, kit.context // _SHARE_OF_CONTEXT)
-        return describe(kit, {part.name: several[part.name] for part in parts}, budget)
+        length = self._settings.description_length
+        return describe(kit, {part.name: several[part.name] for part in parts}, budget, length)
 
     def _report(self, grounds: Mapping[str, Ground], parts: Sequence[Part]) -> list[Derivation]:
-        return report_on(self._kit(), [grounds[part.name] for part in parts])
+        return report_on(self._kit(), [grounds[part.name] for part in parts], self._settings.report_length)
 
     def _graphs(self) -> dict[str, Graph]:
         """Return the graph of each conversation."""
@@ -262,7 +269,7 @@ class GraphRAG:
                 else written.get(summary_part(DESCRIPTION, each.told, turns).name, " ".join(said))
             )
             described[each.identity] = Described(each, text)
-        found = communities(graph.links, max_size=self._settings.max_size, is_largest_only=self._settings.largest_only)
+        found = communities(graph.links, self._settings.leiden, is_largest_only=self._settings.largest_only)
         return Told(conversation, graph, described, found)
 
     def _last_level(self, tellings: Sequence[Told]) -> int:

@@ -55,11 +55,12 @@ class Read:
 
 def chunks_of(turns: Sequence[Turn], settings: Settings) -> list[Chunk]:
     """Return the chunks of all sessions; when a session grows, only its last chunk changes."""
+    most, overlap = settings.chunk_tokens, settings.overlap
     return [
         Chunk(Part(session.conversation, named(CHUNK, f"{session.name}.{number}"), stretch.sources), stretch)
         for session in sessions_of(turns)
         for number, stretch in enumerate(
-            stretches_of(session.turns, settings.chunk_tokens, lambda text: about_tokens([text]))
+            stretches_of(session.turns, most, lambda text: about_tokens([text]), overlap=overlap)
         )
     ]
 
@@ -70,26 +71,26 @@ def asked_about(chunk: Chunk, profile: Profile) -> list[Stretch]:
     return list(shorter(chunk.stretch, letters, lines))
 
 
-def derive(kit: Kit, chunks: Sequence[Chunk], gleanings: int) -> list[Derivation]:
+def derive(kit: Kit, chunks: Sequence[Chunk], settings: Settings) -> list[Derivation]:
     """Return what the model finds in the chunks, in one call for all and one for each gleaning."""
-    profile = kit.prompts.profile
+    profile, types = kit.prompts.profile, tuple(settings.types.split())
     of = [(number, stretch) for number, chunk in enumerate(chunks) for stretch in asked_about(chunk, profile)]
     reads = [Read() for _ in of]
     stretches = [stretch for _, stretch in of]
     replies = ask_each(
         kit.model,
-        [partial(extract_request, kit, stretch) for stretch in stretches],
-        [partial(_read, kit, stretch) for stretch in stretches],
+        [partial(extract_request, kit, types, stretch) for stretch in stretches],
+        [partial(_read, kit, types, stretch) for stretch in stretches],
     )
     for read, reply in zip(reads, replies, strict=True):
         read.add(reply)
         read.problem = reply.problem
     going = [place for place, read in enumerate(reads) if not read.problem]
-    for _ in range(gleanings):
+    for _ in range(settings.gleanings):
         if not going:
             break
-        builds = [partial(glean_request, kit, stretches[place], tuple(reads[place].entries)) for place in going]
-        replies = ask_each(kit.model, builds, [partial(_read, kit, stretches[place]) for place in going])
+        builds = [partial(glean_request, kit, types, stretches[place], tuple(reads[place].entries)) for place in going]
+        replies = ask_each(kit.model, builds, [partial(_read, kit, types, stretches[place]) for place in going])
         for place, reply in zip(going, replies, strict=True):
             reads[place].add(reply)
         going = [place for place, reply in zip(going, replies, strict=True) if reply.value]
@@ -99,19 +100,21 @@ def derive(kit: Kit, chunks: Sequence[Chunk], gleanings: int) -> list[Derivation
     return [_derivation(chunk, read) for chunk, read in zip(chunks, told, strict=True)]
 
 
-def extract_request(kit: Kit, stretch: Stretch, problem: str) -> Request:
-    """Return what is asked about a stretch."""
-    return kit.prompts[EXTRACT].request(stretch.inputs(problem), {"turns": stretch.labels})
+def extract_request(kit: Kit, types: Sequence[str], stretch: Stretch, problem: str) -> Request:
+    """Return what is asked about a stretch, in which there may be entities of these types."""
+    inputs = {**stretch.inputs(problem), "types": ", ".join(types)}
+    return kit.prompts[EXTRACT].request(inputs, {"turns": stretch.labels, "entity_types": types})
 
 
-def glean_request(kit: Kit, stretch: Stretch, known: Sequence[Entry], problem: str) -> Request:
+def glean_request(kit: Kit, types: Sequence[str], stretch: Stretch, known: Sequence[Entry], problem: str) -> Request:
     """Return what is asked about a stretch of which something is known."""
     told = [": ".join(filter(None, entry.fields.values())) for entry in known]
-    return kit.prompts[GLEAN].request({**stretch.inputs(problem), "known": told}, {"turns": stretch.labels})
+    inputs = {**stretch.inputs(problem), "types": ", ".join(types), "known": told}
+    return kit.prompts[GLEAN].request(inputs, {"turns": stretch.labels, "entity_types": types})
 
 
-def _read(kit: Kit, stretch: Stretch, text: str) -> tuple[Entry, ...]:
-    return read_entries(text, extract_request(kit, stretch, "").shape, stretch, FORMS)
+def _read(kit: Kit, types: Sequence[str], stretch: Stretch, text: str) -> tuple[Entry, ...]:
+    return read_entries(text, extract_request(kit, types, stretch, "").shape, stretch, FORMS)
 
 
 def _derivation(chunk: Chunk, read: Sequence[tuple[Stretch, Read]]) -> Derivation:

@@ -19,9 +19,6 @@ from goalmem_cli.records import Unit
 EndingAt: TypeAlias = Callable[[str], list[Unit]]
 """Returns the relationships that a question sees of those with an end of this name, once for each such end."""
 
-SHARES: Mapping[str, float] = {"reports": 0.15, "elements": 0.35, "chunks": 0.5}
-"""What share of the hits each list has, by the name that it has among a hit's ranks."""
-
 
 class StoredGraph:
     """What is stored of the graphs, looked up by members and by ends: a search reads what it is near to alone."""
@@ -77,13 +74,16 @@ class StoredGraph:
             yield from sorted(chunks, key=lambda chunk: -related[chunk])
 
 
-def interleaved(lists: Mapping[str, Sequence[str]], shares: Mapping[str, float] = SHARES) -> list[str]:
-    """Return all ids of the lists, each once: at any place each list has about its share of those before."""
-    left = {name: list(dict.fromkeys(lists.get(name, ()))) for name in shares}
-    taken = dict.fromkeys(shares, 0)
+def interleaved(lists: Mapping[str, Sequence[str]], shares: Mapping[str, float]) -> list[str]:
+    """Return all ids of the lists, each once: at any place each list has about its share of those before.
+
+    A list that has no share is left out.
+    """
+    left = {name: list(dict.fromkeys(lists.get(name, ()))) for name, share in shares.items() if share > 0}
+    taken = dict.fromkeys(left, 0)
     found: dict[str, None] = {}
     while any(left.values()):
-        name = min((name for name in shares if left[name]), key=lambda name: (taken[name] + 1) / shares[name])
+        name = min((name for name in left if left[name]), key=lambda name: (taken[name] + 1) / shares[name])
         taken[name] += 1
         found.setdefault(left[name].pop(0))
     return list(found)

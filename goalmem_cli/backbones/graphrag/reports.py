@@ -16,7 +16,7 @@ from goalmem_cli.backbones.graphrag.graph import Graph, Merged
 from goalmem_cli.backbones.structured.communities import Community
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.backbones.structured.summaries import filled
+from goalmem_cli.backbones.structured.summaries import filled, words_in
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.ports import Request
@@ -51,8 +51,8 @@ class Ground:
     members: tuple[str, ...]
 
 
-def describe(kit: Kit, parts: Mapping[str, tuple[Part, Merged]], budget: int) -> list[Derivation]:
-    """Return a description for each part, which has several: sorted, so many tokens at a time.
+def describe(kit: Kit, parts: Mapping[str, tuple[Part, Merged]], budget: int, length: int) -> list[Derivation]:
+    """Return a description of about `length` tokens for each part, which has several: sorted, so many at a time.
 
     What the model made of the first ones leads the next.
     """
@@ -62,7 +62,8 @@ def describe(kit: Kit, parts: Mapping[str, tuple[Part, Merged]], budget: int) ->
         builds = []
         for name in going:
             lead = [told[name].value or ""] if name in told else []
-            builds.append(partial(_describe_request, kit, parts[name][1].title, [*lead, *batches[name].pop(0)]))
+            texts = [*lead, *batches[name].pop(0)]
+            builds.append(partial(_describe_request, kit, parts[name][1].title, texts, length))
         replies = ask_each(kit.model, builds, [partial(_read_description, build) for build in builds])
         for name, reply in zip(going, replies, strict=True):
             usage = reply.usage + (told[name].usage if name in told else Usage())
@@ -72,9 +73,9 @@ def describe(kit: Kit, parts: Mapping[str, tuple[Part, Merged]], budget: int) ->
     return [_described(part, told[name]) for name, (part, _) in parts.items()]
 
 
-def report_on(kit: Kit, grounds: Sequence[Ground]) -> list[Derivation]:
-    """Return a report for each community."""
-    builds = [partial(_report_request, kit, ground) for ground in grounds]
+def report_on(kit: Kit, grounds: Sequence[Ground], length: int) -> list[Derivation]:
+    """Return a report of about `length` tokens for each community."""
+    builds = [partial(_report_request, kit, ground, length) for ground in grounds]
     replies = ask_each(kit.model, builds, [partial(_read_report, build) for build in builds])
     return [
         Derivation(
@@ -153,8 +154,9 @@ def _described(part: Part, reply: Reply[str]) -> Derivation:
     return Derivation(part, units, problem=reply.problem or None, usage=reply.usage)
 
 
-def _describe_request(kit: Kit, title: str, texts: Sequence[str], problem: str) -> Request:
-    inputs = {"title": in_one_line(title), "texts": [in_one_line(text) for text in texts], "problem": problem}
+def _describe_request(kit: Kit, title: str, texts: Sequence[str], length: int, problem: str) -> Request:
+    told = [in_one_line(text) for text in texts]
+    inputs = {"title": in_one_line(title), "texts": told, "words": words_in(length), "problem": problem}
     return kit.prompts[DESCRIBE].request(inputs)
 
 
@@ -165,8 +167,9 @@ def _read_description(build: partial[Request], text: str) -> str:
     return told
 
 
-def _report_request(kit: Kit, ground: Ground, problem: str) -> Request:
-    return kit.prompts[REPORT_ON].request({"lines": list(ground.lines), "problem": problem})
+def _report_request(kit: Kit, ground: Ground, length: int, problem: str) -> Request:
+    inputs = {"lines": list(ground.lines), "words": words_in(length), "problem": problem}
+    return kit.prompts[REPORT_ON].request(inputs)
 
 
 def _read_report(build: partial[Request], text: str) -> tuple[str, float]:

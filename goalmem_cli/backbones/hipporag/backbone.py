@@ -57,12 +57,13 @@ class HippoRAG:
     ) -> None:
         """Take the store, and what loads the model and the prompts.
 
-        `recognise` says which facts are of use for a question; without it, the model is asked.
+        `recognise` says which facts are of use for a question; without it, the model is asked, or all are.
         """
         self._store = store
         self._kit = kit
         self._settings = settings or Settings()
-        self._recognise = recognise or self._recognise_by_model
+        by_default = self._recognise_by_model if self._settings.asks else _recognise_all
+        self._recognise = recognise or by_default
         self._network = Kept(store, self._read_network)
         self._unnamed = 0
 
@@ -206,6 +207,10 @@ class HippoRAG:
             self._store.announce(f"{NAME}: which facts are of use was not said usably ({reply.problem}); all are taken")
             return range(len(facts))
         return reply.value
+
+
+def _recognise_all(_: Query, facts: Sequence[Unit]) -> Sequence[int]:
+    return range(len(facts))
 
 
 def _recognise_request(kit: Kit, question: str, facts: Sequence[Unit], problem: str) -> Request:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from goalmem_cli.backbones.structured.settings import SEARCHING
+from goalmem_cli.backbones.structured.settings import LEAST, SEARCHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,14 +12,14 @@ class Settings:
     """The parameters of MemTree, under what they mean.
 
     A message goes down to the child that is most like it from `threshold` on, which rises to `threshold` x
-    exp(`rate`) at the bottom; nothing is more than `depth` levels below the root, where the original has no bound.
-    Found is what is like the question by `least_cosine`, up to `read_letters`. `beside` fuses the summaries with the
-    turns.
+    exp(`rate`) at the bottom; nothing is more than `depth` levels below the root, or 0 sets no bound, as in the
+    original. Found is what is like the question by `least_cosine`, up to `read_letters`. `beside` fuses the summaries
+    with the turns.
     """
 
     threshold: float = 0.4
     rate: float = 0.5
-    depth: int = 32
+    depth: int = field(default=32, metadata={LEAST: 0})
     least_cosine: float = field(default=0.2, metadata=SEARCHING)
     read_letters: int = field(default=10000, metadata=SEARCHING)
     beside: bool = field(default=False, metadata=SEARCHING)

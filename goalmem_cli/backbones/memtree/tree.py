@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import exp
+from math import exp, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,7 @@ class Tree:
     def __init__(self, settings: Settings) -> None:
         """Begin with the root alone."""
         self._settings = settings
+        self._bottom = settings.depth or inf
         self._root = Node(None, 0)
         self._deepest = 0
 
@@ -95,7 +96,7 @@ class Tree:
         while node.children:
             child, cosine = node.nearest(vector)
             # whoever goes down to a child comes to lie below it
-            if cosine < self._threshold(node.depth) or child.depth >= self._settings.depth or child.unit is None:
+            if cosine < self._threshold(node.depth) or child.depth >= self._bottom or child.unit is None:
                 break
             passed.append((child, child.unit))
             node = child

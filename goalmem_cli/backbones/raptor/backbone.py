@@ -30,7 +30,7 @@ from goalmem_cli.backbones.structured.indexing import (
 )
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.soft_clusters import Clustering, Rows, soft_clusters
-from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, summary_part, whole_part
+from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, summary_part, whole_part, words_in
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request, Vectors
@@ -153,7 +153,7 @@ class Raptor:
         told = self._settings
         shaping = (
             *(told.leaf, told.leaf_tokens, told.layers, told.reducer, told.dimension, told.components),
-            *(told.membership, told.cluster_tokens),
+            *(told.membership, told.cluster_tokens, told.seed),
         )
         return {name: whole_part(list(of), shaping) for name, of in groupby(turns, key=lambda turn: turn.conversation)}
 
@@ -202,7 +202,7 @@ class Raptor:
 
     def _clustered(self, vectors: Vectors) -> list[Rows]:
         settings = self._settings
-        told = Clustering(settings.reducer, settings.dimension, settings.components, settings.membership)
+        told = Clustering(settings.reducer, settings.dimension, settings.components, settings.membership, settings.seed)
         return soft_clusters(vectors, told)
 
     def _derive(self, layer: int, members: dict[str, list[Unit]], parts: Sequence[Part]) -> list[Derivation]:
@@ -219,7 +219,7 @@ class Raptor:
         ]
 
     def _request(self, members: Sequence[Unit], problem: str) -> Request:
-        words = self._settings.summary_tokens * 3 // 4
+        words = words_in(self._settings.summary_tokens)
         inputs = {"texts": [line_of(unit) for unit in members], "words": words, "problem": problem}
         return self._kit().prompts[SUMMARISE].request(inputs)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from goalmem_cli.backbones.structured.settings import SEARCHING
-from goalmem_cli.backbones.structured.soft_clusters import Reducer
+from goalmem_cli.backbones.structured.settings import LEAST, SEARCHING
+from goalmem_cli.backbones.structured.soft_clusters import SEED, Reducer
 
 
 class Leaf(StrEnum):
@@ -30,7 +30,8 @@ class Settings:
     A packed `leaf` has at most `leaf_tokens`, a summary `summary_tokens`; there are at most `layers` of summaries. What
     is clustered is brought to `dimension` dimensions by `reducer`, and falls into at most `components` clusters; a node
     is in each cluster to which it belongs by more than `membership`. A cluster of more than `cluster_tokens` is cut up.
-    Searched by `way`, at most `read_tokens` are returned; from the top down, `of_layer` nodes of each layer lead on.
+    Clusters of another `seed` are others. Searched by `way`, at most `read_tokens` are returned; from the top down,
+    `of_layer` nodes of each layer lead on.
     `beside` fuses the summaries with the turns.
     """
 
@@ -43,6 +44,7 @@ class Settings:
     components: int = 50
     membership: float = 0.1
     cluster_tokens: int = 3500
+    seed: int = field(default=SEED, metadata={LEAST: 0})
     way: Way = field(default=Way.COLLAPSED, metadata=SEARCHING)
     read_tokens: int = field(default=3500, metadata=SEARCHING)
     of_layer: int = field(default=5, metadata=SEARCHING)

@@ -14,6 +14,22 @@ Link: TypeAlias = tuple[str, str, float]
 """Two nodes and the weight of what links them."""
 
 SEED = 0xDEADBEEF
+"""GraphRAG's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leiden:
+    """How communities are found, with GraphRAG's values.
+
+    One of more than `max_size` nodes is split again. The higher the `resolution`, the more there are; the higher the
+    `randomness`, the more is tried. `iterations` is how often the whole is gone through.
+    """
+
+    max_size: int = 10
+    resolution: float = 1.0
+    randomness: float = 0.001
+    iterations: int = 1
+    seed: int = SEED
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +45,8 @@ class Community:
     members: tuple[str, ...]
 
 
-def communities(
-    links: Sequence[Link], *, max_size: int = 10, seed: int = SEED, is_largest_only: bool = False
-) -> list[Community]:
-    """Return the communities of an undirected graph, level by level; one of more than `max_size` is split again.
+def communities(links: Sequence[Link], told: Leiden | None = None, *, is_largest_only: bool = False) -> list[Community]:
+    """Return the communities of an undirected graph, level by level, by modularity.
 
     `is_largest_only` leaves out all that is not linked to the largest connected part. The same links in any order give
     the same communities. Links of a node to itself, and those without weight, do not count.
@@ -51,7 +65,15 @@ def communities(
         edges = [edge for edge in edges if edge[0] in kept]
     if not edges:
         return []
-    rows = _leiden().hierarchical_leiden(edges, max_cluster_size=max_size, seed=seed)
+    told = told or Leiden()
+    rows = _leiden().hierarchical_leiden(
+        edges,
+        resolution=told.resolution,
+        randomness=told.randomness,
+        iterations=told.iterations,
+        max_cluster_size=told.max_size,
+        seed=told.seed,
+    )
     found: dict[int, tuple[int, int | None, list[str]]] = {}
     for row in rows:
         found.setdefault(row.cluster, (row.level, row.parent_cluster, []))[2].append(row.node)
@@ -59,6 +81,15 @@ def communities(
         Community(number, level, parent, tuple(sorted(members)))
         for number, (level, parent, members) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
     ]
+
+
+def check_installed() -> None:
+    """See to it that communities can be found, before anything is done towards them.
+
+    Raises:
+        UsageError: the package of the extra `graphs` is not installed.
+    """
+    _leiden()
 
 
 def largest_part(links: Sequence[Link]) -> set[str]:

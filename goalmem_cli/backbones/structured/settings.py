@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 LEAST = "least"
 """In the metadata of a field that is a whole number: the least that it may be, where that is not 1."""
+MOST = "most"
+"""In the metadata of a field that is another number: the most that it may be, where it is no share."""
 
 SEARCHING: Mapping[str, bool] = {"searching": True}
 """The metadata of a field that only says how what is indexed is searched: its values share one index."""
@@ -26,7 +28,7 @@ class NoSettings:
 def settings_from(backbone: str, kind: type[T], given: Mapping[str, Any]) -> T:
     """Return a backbone's settings, a frozen record whose fields all have a default, with what is given of them.
 
-    A whole number is at least 1, or what its field says; any other is a share, from 0 to 1.
+    A whole number is at least 1, or what its field says; any other is a share, from 0 to 1, or to what its field says.
 
     Raises:
         UsageError: the backbone has no such setting, or the value is none for it.
@@ -37,12 +39,7 @@ def settings_from(backbone: str, kind: type[T], given: Mapping[str, Any]) -> T:
         if name not in known:
             raise UsageError(f"backbones: {backbone} has no setting {name!r}", f"it has {', '.join(known) or 'none'}")
     try:
-        return kind(
-            **{
-                name: _checked(name, hints[name], value, known[name].metadata.get(LEAST, 1))
-                for name, value in given.items()
-            }
-        )
+        return kind(**{name: _checked(name, hints[name], value, known[name].metadata) for name, value in given.items()})
     except (TypeError, ValueError) as error:
         raise UsageError(f"backbones: {backbone}: {error}", "give another value, or leave it out") from error
 
@@ -53,8 +50,8 @@ def indexing_settings(kind: type[Any], given: Mapping[str, Any]) -> dict[str, An
     return {name: value for name, value in given.items() if name not in searching}
 
 
-def _checked(name: str, kind: Any, value: Any, least: int) -> Any:
-    """Return the value as the annotated kind.
+def _checked(name: str, kind: Any, value: Any, bounds: Mapping[Any, Any]) -> Any:
+    """Return the value as the annotated kind; `bounds` is the metadata of its field.
 
     Raises:
         TypeError, ValueError: it is none, or out of bounds.
@@ -62,8 +59,9 @@ def _checked(name: str, kind: Any, value: Any, least: int) -> Any:
     if isinstance(value, bool) and kind is not bool:
         raise TypeError(f"{name} is no number and no word")
     rebuilt = rebuild(kind, value)
+    least, most = bounds.get(LEAST, 1), bounds.get(MOST, 1)
     if kind is int and rebuilt < least:
         raise ValueError(f"{name} is below {least}")
-    if kind is float and not 0 <= rebuilt <= 1:
-        raise ValueError(f"{name} is not between 0 and 1")
+    if kind is float and not 0 <= rebuilt <= most:
+        raise ValueError(f"{name} is not between 0 and {most}")
     return rebuilt

@@ -18,7 +18,9 @@ from goalmem_cli.ports import Vectors
 
 Rows: TypeAlias = NDArray[np.intp]
 
-_SWEEP_SEED, _FIT_SEED = 224, 0  # RAPTOR's own: for the number of components and UMAP, and for the last fit
+SEED = 224
+"""RAPTOR's own, for the number of clusters; here for what brings the vectors to fewer dimensions too."""
+_FIT_SEED = 0  # RAPTOR's own, for the last fit
 _LOCAL_NEIGHBOURS = 10
 
 
@@ -31,12 +33,16 @@ class Reducer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """How to cluster: dimensions, clusters at most at a time, and the probability from which a row belongs to one."""
+    """How to cluster: dimensions, clusters at most at a time, and the probability from which a row belongs to one.
+
+    Another `seed` may give other clusters.
+    """
 
     reducer: Reducer = Reducer.UMAP
     dimension: int = 10
     components: int = 50
     membership: float = 0.1
+    seed: int = SEED
 
 
 def soft_clusters(vectors: Vectors, told: Clustering) -> list[Rows]:
@@ -63,7 +69,7 @@ def _split(vectors: Vectors, told: Clustering, neighbours: int) -> Iterator[Rows
             yield np.arange(len(vectors))
         return
     points = _reduced(vectors, told, min(max(2, neighbours), len(vectors) - 1))
-    shares = _mixture(points, min(told.components, len(vectors)))
+    shares = _mixture(points, min(told.components, len(vectors)), told.seed)
     belongs = shares > told.membership
     belongs[np.arange(len(shares)), shares.argmax(axis=1)] = True
     for cluster in belongs.T:
@@ -75,23 +81,21 @@ def _reduced(vectors: Vectors, told: Clustering, neighbours: int) -> NDArray[np.
     dimension = min(told.dimension, len(vectors) - 2, vectors.shape[1])
     with _quiet():
         if told.reducer is Reducer.PCA:
-            made: Any = _imported("sklearn.decomposition").PCA(dimension, random_state=_SWEEP_SEED)
+            made: Any = _imported("sklearn.decomposition").PCA(dimension, random_state=told.seed)
             points = made.fit_transform(vectors)
         else:
             made = _imported("umap").UMAP(
-                n_components=dimension, n_neighbors=neighbours, metric="cosine", random_state=_SWEEP_SEED, n_jobs=1
+                n_components=dimension, n_neighbors=neighbours, metric="cosine", random_state=told.seed, n_jobs=1
             )
             points = made.fit_transform(vectors)
     return np.asarray(points, dtype=np.float64)
 
 
-def _mixture(points: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+def _mixture(points: NDArray[np.float64], most: int, seed: int) -> NDArray[np.float64]:
     """Return the probability of each row under each Gaussian of the mixture whose number BIC prefers."""
     mixture: Any = _imported("sklearn.mixture").GaussianMixture
     with _quiet():
-        scores = [
-            mixture(number, random_state=_SWEEP_SEED).fit(points).bic(points) for number in range(1, max(2, most))
-        ]
+        scores = [mixture(number, random_state=seed).fit(points).bic(points) for number in range(1, max(2, most))]
         best = mixture(int(np.argmin(scores)) + 1, random_state=_FIT_SEED).fit(points)
         return np.asarray(best.predict_proba(points))
 

@@ -87,13 +87,15 @@ def stretches_of(
     lines: int | None = None,
     before: int = 0,
     passage: int = MAX_TOKENS,
+    overlap: int = 0,
 ) -> Iterator[Stretch]:
     """Yield the turns of a session in order, as many at a time as have a size of at most `most` and so many `lines`.
 
     A turn of more than `passage` tokens comes in passages; blank ones are left out. A stretch has at least one line,
-    and comes with so many of the turns `before` it. Turns that follow change the last stretch at most.
+    and comes with so many of the turns `before` it; it begins with the last lines of the one before, as far as these
+    have a size of at most `overlap` and leave room for another. Turns that follow change the last stretch at most.
     """
-    for taken in _taken(_lines_of(turns, passage), most, size, lines):
+    for taken in _taken(_lines_of(turns, passage), most, size, lines, overlap):
         yield _stretch(turns, taken, before)
 
 
@@ -104,7 +106,7 @@ def shorter(stretch: Stretch, most: int, lines: int | None = None) -> Iterator[S
 
 
 def _taken(
-    lines: Iterable[tuple[Turn, str]], most: int, size: Callable[[str], int], count: int | None
+    lines: Iterable[tuple[Turn, str]], most: int, size: Callable[[str], int], count: int | None, overlap: int = 0
 ) -> Iterator[list[tuple[Turn, str]]]:
     taken: list[tuple[Turn, str]] = []
     full = 0
@@ -112,11 +114,21 @@ def _taken(
         more = size(line[1])
         if taken and (len(taken) == count or full + more > most):
             yield taken
-            taken, full = [], 0
+            taken = _ending(taken, min(overlap, most - more), size)
+            full = sum(size(text) for _, text in taken)
         taken.append(line)
         full += more
     if taken:
         yield taken
+
+
+def _ending(lines: Sequence[tuple[Turn, str]], most: int, size: Callable[[str], int]) -> list[tuple[Turn, str]]:
+    """Return the last lines, as many as have a size of at most `most`."""
+    begin = len(lines)
+    while begin and size(lines[begin - 1][1]) <= most:
+        begin -= 1
+        most -= size(lines[begin][1])
+    return list(lines[begin:])
 
 
 def _lines_of(turns: Sequence[Turn], passage: int) -> Iterator[tuple[Turn, str]]:

@@ -52,6 +52,11 @@ def lines_of(layer: str, ledger: Iterable[Derived]) -> list[Derived]:
     return [line for line in ledger if line.name.partition(BETWEEN)[0] == layer]
 
 
+def words_in(tokens: int) -> int:
+    """Return about how many words so many tokens are: what a model is told that is to keep to them."""
+    return max(1, tokens * 3 // 4)
+
+
 def filled(members: Iterable[T], budget: int, text_of: Callable[[T], str]) -> Iterator[list[T]]:
     """Yield the members in order, as many at a time as have about `budget` tokens; a longer one comes alone."""
     taken: list[T] = []
