@@ -81,6 +81,7 @@ def bring(kept: Kept, wanted: Sequence[Wanted]) -> int:
     )
     kept.written("units written")
     kept.engine.flush(*CONTENT)
+    kept.mark()
     kept.put_talks([plan.after for plan in plans])
     kept.written("conversations published")
     step(kept)
