@@ -38,7 +38,8 @@ class MilvusMemory:
     """A memory in a database of Milvus; what goalmem keeps beside it lies in `path`.
 
     Nothing is created before the first write. `patience` is how many seconds to wait for others or for a server, and
-    `token` what a server is told; `written` hears of every step of a write.
+    `token` what a server is told; over `shards` a server spreads new collections; `written` hears of every step of a
+    write.
     """
 
     def __init__(
@@ -49,11 +50,12 @@ class MilvusMemory:
         *,
         announce: Callable[[str], None],
         token: str = "",
+        shards: int = 1,
         patience: float = 30.0,
         written: Written = unwatched,
     ) -> None:
         self.path, self.announce = folder, announce
-        engine = Engine(address, announce, token, patience)
+        engine = Engine(address, announce, token, patience, shards)
         self._kept = Kept(address, folder, engine, embedder, Fingerprint(embedder), announce, patience, written)
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from goalmem_cli.addresses import MilvusAddress, parse_address
+from goalmem_cli.addresses import MilvusAddress, parse_address, parse_shards
 from goalmem_cli.errors import UsageError
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.engine import Engine
@@ -183,3 +183,11 @@ def test_wrong_addresses(text: str) -> None:
     """Passwords in the address, unencrypted strangers and what is no address are refused."""
     with pytest.raises(UsageError):
         parse_address(text, "here")
+
+
+def test_shards() -> None:
+    """A number of shards is one that a server takes, and one where nothing is said."""
+    assert [parse_shards(text) for text in ("", "1", "16")] == [1, 1, 16]
+    for text in ("0", "-1", "many", "65", "9" * 9):
+        with pytest.raises(UsageError, match="GOALMEM_MILVUS_SHARDS"):
+            parse_shards(text)
