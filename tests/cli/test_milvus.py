@@ -15,7 +15,8 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.engine import Engine
 from goalmem_cli.milvus.schema import ID, Collection
-from tests.cli.conftest import Goalmem
+from tests.cli.conftest import Goalmem, scripted
+from tests.cli.test_ask import PROOF, QUESTION
 from tests.conftest import SAMPLES
 
 
@@ -112,6 +113,21 @@ def test_eval_finds_the_same_evidence(goalmem: Goalmem, tmp_path: Path, monkeypa
     assert {backbone for backbone, _ in here} == {"bm25", "dense", "hybrid", "reranked"}
     assert all(abs(there[key] - recall) <= 0.03 for key, recall in here.items())
     assert max(here.values()) == 1
+
+
+def test_settings_and_traces_lie_beside_it(milvus: Goalmem, tmp_path: Path) -> None:
+    """In a folder of the user's data that is named after the address: settings there count, and traces are found."""
+    (beside,) = (tmp_path / "data" / "goalmem" / "milvus").iterdir()
+    assert beside.name.startswith("milvus-")
+    assert "database" in beside.name
+    words = ("search", "What did Alice order?", "--json")
+    assert {"bm25", "dense"} <= set(json.loads(milvus(*words).out)["hits"][0]["ranks"])
+    (beside / "goalmem.yaml").write_text("backbone: bm25\n", "utf-8")
+    assert set(json.loads(milvus(*words).out)["hits"][0]["ranks"]) == {"bm25", "bm25-context"}
+    asked = milvus("ask", QUESTION, "--max-breadth", "1", factories=scripted(PROOF))
+    assert asked.code == 0, asked.err
+    assert len(list((beside / "traces").glob("*.json"))) == 1
+    assert "answered" in milvus("trace", "list").out
 
 
 def test_verify_finds_what_is_missing(milvus: Goalmem, tmp_path: Path) -> None:
