@@ -19,7 +19,7 @@ from tests.milvus.test_interrupted import named
 from tests.reasoners.scripting import chat
 
 DEPTH = 50
-NEW = chat("Alice: my word is latte.", "Ben: my word is dog.", "Alice: my word is moon.", "Ben: my word is sun.")
+NEW = chat("Alice: my word is latte.", "Ben: my word is dog.", "--", "Ben: my word is moon.", "Ben: my word is sun.")
 OLD = NEW[:2]
 
 
