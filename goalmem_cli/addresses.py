@@ -13,7 +13,9 @@ from goalmem_cli.errors import UsageError
 EMBEDDED, SERVER, OWN_SERVER = "milvus:", "milvus+https://", "milvus+http://"
 FORMS = "write milvus:PATH, or milvus+https://HOST:PORT/DATABASE"
 TOKEN_VARIABLE = "GOALMEM_MILVUS_TOKEN"  # noqa: S105 - the name of a variable
+SHARDS_VARIABLE = "GOALMEM_MILVUS_SHARDS"
 PORT, DATABASE = 19530, "default"
+MOST_SHARDS = 64
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -38,6 +40,19 @@ class MilvusAddress:
         shown = str(self) if self.path is None else f"{EMBEDDED}{self.path.absolute()}"
         told = hashlib.blake2b(shown.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
         return f"{_STRANGE.sub('-', shown)[:80].strip('-')}-{told}"
+
+
+def parse_shards(text: str) -> int:
+    """Return over how many shards a server is to spread what it is given to keep; one where nothing is said.
+
+    Raises:
+        UsageError: it is no number, or none that a server takes.
+    """
+    if not text:
+        return 1
+    if not text.isdecimal() or len(text) > 3 or not 1 <= int(text) <= MOST_SHARDS:
+        raise UsageError(f"{SHARDS_VARIABLE}: {text!r} is no number of shards", f"set it to 1 to {MOST_SHARDS}")
+    return int(text)
 
 
 def is_milvus(text: str) -> bool:

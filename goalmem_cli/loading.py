@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalmem_cli.addresses import TOKEN_VARIABLE
+from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE, parse_shards
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, StoreUnable, UsageError
 from goalmem_cli.stored import Capability
@@ -206,7 +206,8 @@ def open_memory(settings: Settings, embedder: Embedder, announce: Callable[[str]
         from goalmem_cli.milvus.memory import MilvusMemory
 
         token = os.environ.get(TOKEN_VARIABLE, "")
-        return MilvusMemory(settings.address, settings.store, embedder, announce=announce, token=token)
+        shards = parse_shards(os.environ.get(SHARDS_VARIABLE, ""))
+        return MilvusMemory(settings.address, settings.store, embedder, announce=announce, token=token, shards=shards)
     from goalmem_cli.store import Store
 
     return Store(settings.store, embedder, announce=announce)

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from goalmem_cli.addresses import TOKEN_VARIABLE
+from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, begin, version_of
@@ -164,7 +164,7 @@ def _bundled() -> Finding:
 
 def _variables() -> Finding:
     """Look for variables that nothing reads, such as a misspelt one."""
-    known = {CONFIG_VARIABLE, TOKEN_VARIABLE, *(VARIABLE_PREFIX + key.upper() for key in KEYS)}
+    known = {CONFIG_VARIABLE, TOKEN_VARIABLE, SHARDS_VARIABLE, *(VARIABLE_PREFIX + key.upper() for key in KEYS)}
     given = sorted(name for name in os.environ if name.startswith(VARIABLE_PREFIX))
     unknown = [name for name in given if name not in known]
     if not unknown:

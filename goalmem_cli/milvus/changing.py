@@ -8,12 +8,12 @@ the next to write deletes them.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from goalmem_cli.milvus.filters import any_key
+from goalmem_cli.errors import StoreError
 from goalmem_cli.milvus.kept import Kept
 from goalmem_cli.milvus.rows import Row, Talk, described, rows_of_said, rows_of_units
 from goalmem_cli.milvus.schema import ID, TALK, Collection
@@ -27,6 +27,7 @@ MOST_RETIRED = 500
 
 _EMBEDDED_AT_ONCE = 1_024
 _ABANDONED_SECONDS = 3_600
+_PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ def bring(kept: Kept, wanted: Sequence[Wanted]) -> int:
     )
     kept.written("units written")
     kept.engine.flush(*CONTENT)
+    kept.mark()
     kept.put_talks([plan.after for plan in plans])
     kept.written("conversations published")
     step(kept)
@@ -99,9 +101,9 @@ def drop(kept: Kept, talks: Sequence[Talk]) -> None:
     kept.written("conversations hidden")
     step(kept)
     stored = _stored(kept, talks)
-    for collection in CONTENT:
-        kept.engine.drop_rows(collection, [id_ for rows in stored.values() for id_ in rows.get(collection, {})])
-    kept.engine.flush(*CONTENT)
+    _delete(kept, talks, {
+        collection: {id_ for rows in stored.values() for id_ in rows.get(collection, {})} for collection in CONTENT
+    })  # fmt: skip
     kept.written("rows deleted")
     kept.engine.drop_rows(Collection.TALKS, [talk.key for talk in talks])
     kept.engine.flush(Collection.TALKS)
@@ -121,13 +123,13 @@ def settle(kept: Kept) -> None:
     if not left:
         return
     stored = _stored(kept, left)
-    for collection in CONTENT:
-        gone = [
+    _delete(kept, left, {
+        collection: {
             row[ID] for talk in left for row in stored.get(talk.key, {}).get(collection, {}).values()
             if not talk.shows(row)
-        ]  # fmt: skip
-        kept.engine.drop_rows(collection, gone)
-    kept.engine.flush(*CONTENT)
+        }
+        for collection in CONTENT
+    })  # fmt: skip
     kept.engine.drop_rows(Collection.TALKS, [talk.key for talk in left if not talk.revision])
     kept.put_talks([replace(talk, is_changing=False, retired=()) for talk in left if talk.revision])
     kept.engine.flush(Collection.TALKS)
@@ -191,12 +193,12 @@ def _plan(wanted: Wanted, since: int, stored: dict[Collection, dict[str, Row]], 
 
 
 def _sweep(kept: Kept, plans: Sequence[_Plan]) -> None:
-    """Delete the rows that do not count any more."""
-    for collection in CONTENT:
-        kept.engine.drop_rows(collection, [id_ for plan in plans for id_ in plan.leaving[collection]])
+    """Delete the rows that do not count any more, which readers are kept from until they are gone."""
     left = [plan.after for plan in plans if plan.after.is_changing]
     if left:
-        kept.engine.flush(*CONTENT)
+        _delete(kept, left, {
+            collection: {id_ for plan in plans for id_ in plan.leaving[collection]} for collection in CONTENT
+        })  # fmt: skip
         kept.written("what was replaced is deleted")
         kept.put_talks([replace(talk, is_changing=False, retired=()) for talk in left])
     kept.engine.flush(Collection.TALKS, Collection.META)
@@ -213,7 +215,19 @@ def _vectors(kept: Kept, entries: Sequence[Entry]) -> list[tuple[np.ndarray, np.
     return found
 
 
-def left_over(kept: Kept, talks: Sequence[Talk]) -> int:
-    """Return how many rows of the conversations are still there, in all collections."""
-    condition = any_key(TALK, (talk.key for talk in talks))
-    return sum(kept.engine.count(collection, condition) for collection in CONTENT)
+def _delete(kept: Kept, talks: Sequence[Talk], ids: Mapping[Collection, Set[str]]) -> None:
+    """Delete rows of the conversations, and wait until they are gone.
+
+    Raises:
+        StoreError: they stay; no reader sees them, and the next to write deletes them.
+    """
+    for collection in CONTENT:
+        kept.engine.drop_rows(collection, sorted(ids[collection]))
+    kept.engine.flush(*CONTENT)
+    for pause in _PAUSES:
+        time.sleep(pause)
+        stored = _stored(kept, talks).values()
+        left = sum(len(rows.get(collection, {}).keys() & ids[collection]) for rows in stored for collection in CONTENT)
+        if not left:
+            return
+    raise StoreError(f"{kept.address} still has rows that were deleted ({left} of them)", "run the same command again")

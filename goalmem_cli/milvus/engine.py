@@ -43,16 +43,23 @@ _NOT_LOADED = ("not loaded", "call load()")
 class Engine:
     """One database, opened at the first need and kept open; nothing is made in it before `create`.
 
-    `patience` is how many seconds to wait for an embedded database that another process has open, or for a server.
+    `patience` is how many seconds to wait for an embedded database that another process has open, or for a server;
+    `shards` is over how many a server spreads turns.
     """
 
     def __init__(
-        self, address: MilvusAddress, announce: Callable[[str], None], token: str = "", patience: float = _SECONDS
+        self,
+        address: MilvusAddress,
+        announce: Callable[[str], None],
+        token: str = "",
+        patience: float = _SECONDS,
+        shards: int = 1,
     ) -> None:
         self._address = address
         self._token = token
         self._announce = announce
         self._patience = patience
+        self._shards = shards
         self._seconds = patience if address.path is None else max(patience, _EMBEDDED_SECONDS)
         self._client: Any = None
         self._uri = ""
@@ -359,7 +366,9 @@ class Engine:
         if not any(field.kind is Kind.VECTOR for field in fields):  # the engine wants a vector in each collection
             schema.add_field(_PLACEHOLDER, DataType.FLOAT_VECTOR, dim=2)
             indexes.add_index(_PLACEHOLDER, index_type="FLAT", metric_type="IP")
-        self._ask("create_collection", collection.value, schema=schema, consistency_level="Strong")
+        shards = self._shards if collection in (Collection.SAID, Collection.UNITS) else 1
+        told = {"consistency_level": "Strong", "num_shards": shards}
+        self._ask("create_collection", collection.value, schema=schema, **told)
         # not waited for, since loading does, and the client waits in steps of half a second
         self._ask("create_index", collection.value, indexes, sync=False)
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.milvus.adding import without_answers_on
-from goalmem_cli.milvus.changing import Wanted, bring, drop, left_over, settle
+from goalmem_cli.milvus.changing import Wanted, bring, drop, settle
 from goalmem_cli.milvus.filters import both, passing
 from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Talk
@@ -57,16 +57,14 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
         if leaving.parted:
             check_embedder(meta, kept.embedder)
             kept.fingerprint.check(meta)
+        traces = kept.traces  # first: once the turns are gone, nobody knows any more which traces quote them
+        traces.remove_leftovers()
+        for trace in traces.about(leaving.keys):
+            traces.remove(trace)
         if leaving.whole:
             drop(kept, leaving.whole)
         if leaving.parted:
             bring(kept, leaving.parted)
-        traces = kept.traces
-        traces.remove_leftovers()
-        for trace in traces.about(leaving.keys):
-            traces.remove(trace)
-        if left_over(kept, leaving.whole):
-            raise StoreError(f"{kept.address} still has rows of what was deleted", "forget it again")
         kept.engine.compact()
     kept.announce("the engine's files may hold what was deleted until it has compacted them, which it does by itself")
     return counts

@@ -27,7 +27,7 @@ from goalmem_cli.store.looking.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
 TRACES, LOCK, OWNER = "traces", "writing.lock", "writer-id"
-_META_ID = "meta"
+_META_ID, _MARK_ID = "meta", "mark"
 _PAUSES = (0.0, 0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 SAID_FIELDS = (TALK, "revision", "said_id", "part", "kind", "document")
 
@@ -65,9 +65,12 @@ class Kept:
         Raises:
             StoreError: there is none.
         """
+        self._require_there()
+        return self.meta()
+
+    def _require_there(self) -> None:
         if not self.engine.exists:
             raise StoreError(f"there is no memory in {self.address} yet", f"goalmem ingest PATH --store {self.address}")
-        return self.meta()
 
     def meta(self) -> Meta:
         """Return what the memory says of itself; nothing where nothing was written yet.
@@ -76,15 +79,29 @@ class Kept:
             StoreNewer: a newer goalmem wrote it.
             StoreDamaged: it is of another form.
         """
-        rows = list(self.engine.rows_of(Collection.META, ID, [_META_ID], ["document"]))
-        if not rows:
-            return Meta(str(self.address))
+        return self._meta_and_mark()[0]
+
+    def require_marked(self) -> tuple[Meta, str]:
+        """As `require`, with the mark of who last set out to change what readers see; none where nobody left one."""
+        self._require_there()
+        return self._meta_and_mark()
+
+    def mark(self) -> None:
+        """Leave another mark: what readers see is about to change."""
+        self.engine.put(Collection.META, [{ID: _MARK_ID, "document": uuid4().hex}])
+
+    def _meta_and_mark(self) -> tuple[Meta, str]:
+        rows = self.engine.rows_of(Collection.META, ID, [_META_ID, _MARK_ID], ["document"])
+        documents = {row[ID]: row["document"] for row in rows}
+        mark = documents.get(_MARK_ID, "")
+        if _META_ID not in documents:
+            return Meta(str(self.address)), mark
         try:
-            told = json.loads(rows[0]["document"])
+            told = json.loads(documents[_META_ID])
             version = told.pop("version", 0)
             if version > VERSION:
                 raise StoreNewer(f"{self.address} was written by a newer goalmem", "install a newer goalmem")
-            return Meta(str(self.address), **told)
+            return Meta(str(self.address), **told), mark
         except (ValueError, TypeError, AttributeError) as error:
             raise StoreDamaged(f"{self.address} has another schema than goalmem's", "name another database") from error
 

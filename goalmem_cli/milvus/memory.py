@@ -38,7 +38,8 @@ class MilvusMemory:
     """A memory in a database of Milvus; what goalmem keeps beside it lies in `path`.
 
     Nothing is created before the first write. `patience` is how many seconds to wait for others or for a server, and
-    `token` what a server is told; `written` hears of every step of a write.
+    `token` what a server is told; over `shards` a server spreads new collections; `written` hears of every step of a
+    write.
     """
 
     def __init__(
@@ -49,11 +50,12 @@ class MilvusMemory:
         *,
         announce: Callable[[str], None],
         token: str = "",
+        shards: int = 1,
         patience: float = 30.0,
         written: Written = unwatched,
     ) -> None:
         self.path, self.announce = folder, announce
-        engine = Engine(address, announce, token, patience)
+        engine = Engine(address, announce, token, patience, shards)
         self._kept = Kept(address, folder, engine, embedder, Fingerprint(embedder), announce, patience, written)
 
     @property
@@ -118,7 +120,7 @@ class MilvusMemory:
             meta = kept.begin()
             check_embedder(meta, kept.embedder)
             settle(kept)
-            hits = Reader(kept, meta).hits([question.id, *cited])
+            hits = Reader(kept).hits([question.id, *cited])
             if not hits.keys() >= {question.id, *cited}:
                 raise StoreError(
                     "what the answer came from was forgotten or replaced meanwhile, so it was not kept", "ask again"
@@ -143,7 +145,7 @@ class MilvusMemory:
     @contextmanager
     def reading(self) -> Iterator[Reader]:
         """Open the memory for reading; see `SupportsRanking`. Nobody waits for it."""
-        yield Reader(self._kept, self._kept.require())
+        yield Reader(self._kept)
 
     def count_without_time(self, query: Query) -> int:
         """Return how many turns the query's time filter hides for want of a time; see `SupportsRanking`."""
@@ -171,7 +173,7 @@ class MilvusMemory:
 
     def are_stored(self, units: Sequence[str]) -> bool:
         """Return whether all of these units are stored; see `SupportsLooking`."""
-        return not set(units) - Reader(self._kept, self._kept.require()).hits(units).keys()
+        return not set(units) - Reader(self._kept).hits(units).keys()
 
     def conversations(self) -> list[ConversationSummary]:
         """Return each stored conversation at a glance, by name; see `SupportsListing`."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from goalmem_cli.milvus.filters import both, flat, passing, settled
 from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Row, Talk, place_of, query_words
 from goalmem_cli.milvus.schema import TALK, Collection
 from goalmem_cli.records import Hit, Query, Unit
-from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.looking.reader import check_embedder
 from goalmem_cli.store.looking.summaries import hits_among
 from goalmem_cli.store.units import NEIGHBOURS, units_from_turns
@@ -22,17 +21,20 @@ _FIELDS = {
 }  # fmt: skip
 _TRIES = 4
 _RECENT_SECONDS = 60.0
-"""What changed within so long is looked at twice; clocks of machines that write and read may differ by less."""
+"""What changed within so long may have changed between the searches; clocks of machines may differ by less."""
 
 _Found = dict[Ranking, list[tuple[Row, float]]]
+_Place = tuple[str, int]
+"""A conversation's key, and a turn's ordinal in it."""
 
 
 class Reader:
     """A memory in Milvus that is open for reading: rankings of unit ids, and the units behind them."""
 
-    def __init__(self, kept: Kept, meta: Meta) -> None:
+    def __init__(self, kept: Kept) -> None:
         self._kept = kept
-        self._meta = meta
+        self._meta, self._mark = kept.require_marked()
+        self._places: dict[str, _Place] = {}
 
     @property
     def generation(self) -> int:
@@ -60,10 +62,13 @@ class Reader:
             changing = self._kept.changing()
             found = self._searched(asked, both(condition, settled(changing)), depth)
             after = self._kept.behind(row for rows in found.values() for row, _ in rows)
-            restless = _restless(found, before, after)
+            restless, recent = _restless(found, before, after)
+            if recent and not self._is_at_rest(changing, after):
+                restless |= recent
             if not restless:
                 break
             before = after
+        self._places |= {row["unit"]: (row[TALK], row["ordinal"]) for rows in found.values() for row, _ in rows}
         return {
             ranking: sorted(
                 (Scored(row["unit"], score) for row, score in rows if row[TALK] not in restless),
@@ -73,29 +78,48 @@ class Reader:
         }
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:
-        """Return unit id -> hit with its neighbours, in the order given; see `OpenMemory`."""
-        kept = self._kept
-        rows = list(kept.engine.rows_of(Collection.UNITS, "unit", units, [TALK, "revision", "unit", "place"]))
-        rows += [
-            {**row, "unit": row["said_id"]}
-            for row in kept.engine.rows_of(Collection.SAID, "said_id", units, [TALK, "revision", "said_id", "place"])
-        ]
-        talks = kept.behind(rows)
-        places = self._around(row["place"] for row in rows if row[TALK] in talks and talks[row[TALK]].shows(row))
-        said = kept.engine.rows_of(Collection.SAID, "place", places, [*SAID_FIELDS, "place"])
-        turns, answers = told(said, talks)
-        found: dict[str, Unit] = {unit.id: unit for unit in (*units_from_turns(turns.values()), *answers.values())}
-        return hits_among(found, units, {talk.name: talk.pair for talk in talks.values() if talk.pair})
+        """Return unit id -> hit with its neighbours, in the order given; see `OpenMemory`.
 
-    def _around(self, places: Iterable[int]) -> list[int]:
-        """Return the places of the turns at these places and of their neighbours."""
-        kept = self._kept
-        wanted = sorted(set(places))
-        found: set[int] = set(wanted)
-        for row in kept.engine.rows_of(Collection.SAID, "place", wanted, ["conversation", "ordinal"]):
-            near = range(row["ordinal"] - NEIGHBOURS, row["ordinal"] + NEIGHBOURS + 1)
-            found.update(place_of(row["conversation"], ordinal) for ordinal in near)
-        return sorted(found)
+        Where the units are that were ranked is known; others, and those that moved since, are looked up first.
+        """
+        found, pairs = self._around({self._places[unit] for unit in units if unit in self._places})
+        if rest := [unit for unit in units if unit not in found]:
+            more, other_pairs = self._around(self._placed(rest))
+            found, pairs = found | more, pairs | other_pairs
+        return hits_among(found, units, pairs)
+
+    def _placed(self, units: Sequence[str]) -> set[_Place]:
+        """Return the places of units: of what is ranked, and of turns that are ranked by their passages alone."""
+        engine = self._kept.engine
+        rows = list(engine.rows_of(Collection.UNITS, "unit", units, [TALK, "unit", "ordinal"]))
+        rest = sorted(set(units) - {row["unit"] for row in rows})
+        rows += engine.rows_of(Collection.SAID, "said_id", rest, [TALK, "ordinal"])
+        return {(row[TALK], row["ordinal"]) for row in rows}
+
+    def _around(self, places: Set[_Place]) -> tuple[dict[str, Unit], dict[str, tuple[str, str]]]:
+        """Return id -> unit of what is said at the places and near them, and the two who talk, by conversation."""
+        talks = self._kept.behind({TALK: key} for key in sorted({key for key, _ in places}))
+        numbers = {
+            place_of(talks[key].name, near)
+            for key, ordinal in places
+            if key in talks
+            for near in range(ordinal - NEIGHBOURS, ordinal + NEIGHBOURS + 1)
+        }
+        turns, answers = told(
+            self._kept.engine.rows_of(Collection.SAID, "place", sorted(numbers), SAID_FIELDS), talks
+        )  # fmt: skip
+        units = {unit.id: unit for unit in (*units_from_turns(turns.values()), *answers.values())}
+        return units, {talk.name: talk.pair for talk in talks.values() if talk.pair}
+
+    def _is_at_rest(self, changing: Iterable[Talk], after: Mapping[str, Talk]) -> bool:
+        """Return whether what readers see stayed the same since this memory was opened, or since this was asked last.
+
+        Whoever changes it sets another mark first, and has announced each conversation before that.
+        """
+        was, (_, self._mark) = self._mark, self._kept.require_marked()
+        return bool(was) and self._mark == was and all(
+            after[talk.key].revision == talk.revision for talk in changing if talk.key in after
+        )  # fmt: skip
 
     def _asked(self, query: Query, rankings: Sequence[Ranking]) -> dict[Ranking, str | list[float]]:
         """Return what each ranking is asked; a query without words is asked of no ranking by words."""
@@ -112,7 +136,7 @@ class Reader:
             ranking: [
                 (row, score)
                 for row, score in self._kept.engine.search(
-                    _FIELDS[ranking], what, condition, depth, [TALK, "revision", "unit"]
+                    _FIELDS[ranking], what, condition, depth, [TALK, "revision", "unit", "ordinal"]
                 )
                 if score > 0
             ] if what else []
@@ -120,14 +144,15 @@ class Reader:
         }  # fmt: skip
 
 
-def _restless(found: _Found, before: Mapping[str, Talk], after: Mapping[str, Talk]) -> set[str]:
-    """Return the conversations of which the rows may be a mixture of what was and what is."""
+def _restless(found: _Found, before: Mapping[str, Talk], after: Mapping[str, Talk]) -> tuple[set[str], set[str]]:
+    """Return the conversations of which rows are there that do not count, and others that changed a short time ago."""
     now = time.time()
-    restless = set()
+    restless, recent = set(), set()
     for rows in found.values():
         for row, _ in rows:
             talk = after.get(row[TALK])
-            is_recent = talk is not None and abs(now - talk.changed) < _RECENT_SECONDS and before.get(talk.key) != talk
-            if talk is None or is_recent or not talk.shows(row):
+            if talk is None or not talk.shows(row):
                 restless.add(row[TALK])
-    return restless
+            elif abs(now - talk.changed) < _RECENT_SECONDS and before.get(talk.key) != talk:
+                recent.add(talk.key)
+    return restless, recent

@@ -10,12 +10,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from goalmem_cli.addresses import MilvusAddress, parse_address
+from goalmem_cli.addresses import MilvusAddress, parse_address, parse_shards
 from goalmem_cli.errors import UsageError
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.engine import Engine
 from goalmem_cli.milvus.schema import ID, Collection
-from tests.cli.conftest import Goalmem
+from tests.cli.conftest import Goalmem, scripted
+from tests.cli.test_ask import PROOF, QUESTION
 from tests.conftest import SAMPLES
 
 
@@ -114,6 +115,21 @@ def test_eval_finds_the_same_evidence(goalmem: Goalmem, tmp_path: Path, monkeypa
     assert max(here.values()) == 1
 
 
+def test_settings_and_traces_lie_beside_it(milvus: Goalmem, tmp_path: Path) -> None:
+    """In a folder of the user's data that is named after the address: settings there count, and traces are found."""
+    (beside,) = (tmp_path / "data" / "goalmem" / "milvus").iterdir()
+    assert beside.name.startswith("milvus-")
+    assert "database" in beside.name
+    words = ("search", "What did Alice order?", "--json")
+    assert {"bm25", "dense"} <= set(json.loads(milvus(*words).out)["hits"][0]["ranks"])
+    (beside / "goalmem.yaml").write_text("backbone: bm25\n", "utf-8")
+    assert set(json.loads(milvus(*words).out)["hits"][0]["ranks"]) == {"bm25", "bm25-context"}
+    asked = milvus("ask", QUESTION, "--max-breadth", "1", factories=scripted(PROOF))
+    assert asked.code == 0, asked.err
+    assert len(list((beside / "traces").glob("*.json"))) == 1
+    assert "answered" in milvus("trace", "list").out
+
+
 def test_verify_finds_what_is_missing(milvus: Goalmem, tmp_path: Path) -> None:
     """A row that the engine lost is named with its conversation; forgetting it and reading it in again mends it."""
     engine = Engine(MilvusAddress(path=tmp_path / "database"), print)
@@ -183,3 +199,11 @@ def test_wrong_addresses(text: str) -> None:
     """Passwords in the address, unencrypted strangers and what is no address are refused."""
     with pytest.raises(UsageError):
         parse_address(text, "here")
+
+
+def test_shards() -> None:
+    """A number of shards is one that a server takes, and one where nothing is said."""
+    assert [parse_shards(text) for text in ("", "1", "16")] == [1, 1, 16]
+    for text in ("0", "-1", "many", "65", "9" * 9):
+        with pytest.raises(UsageError, match="GOALMEM_MILVUS_SHARDS"):
+            parse_shards(text)

@@ -16,10 +16,11 @@ from pymilvus.grpc_gen import common_pb2, milvus_pb2
 from goalmem_cli.errors import EmbedderMismatch, StoreDamaged, StoreError, StoreNewer
 from goalmem_cli.milvus.schema import ID, Collection
 from goalmem_cli.records import Query
-from goalmem_cli.stored import Ranking
+from goalmem_cli.stored import Ranking, Selection
 from tests.fakes import HashEmbedder
 from tests.milvus.conftest import Server
 from tests.milvus.faulty import TURNS, afterwards, faultless, only, opened, refused, serving
+from tests.milvus.test_interrupted import named
 
 AWAY = refused(grpc.StatusCode.UNAVAILABLE, "not just now")
 
@@ -188,6 +189,34 @@ def test_another_form_of_a_memory_is_refused(server: Server, tmp_path: Path) -> 
             memory.turns()
         with pytest.raises(error):
             memory.add_turns(TURNS)
+
+
+@pytest.mark.parametrize("selection", [Selection(("chat",)), Selection(speakers=("Ben",))], ids=["whole", "part"])
+@pytest.mark.parametrize("collection", [Collection.SAID, Collection.UNITS])
+def test_what_stays_though_it_was_deleted_is_told_and_unseen(
+    server: Server, tmp_path: Path, collection: Collection, selection: Selection
+) -> None:
+    """A server that says that it deleted, and did not, is found out; readers see nothing of it meanwhile."""
+    memory = opened(server.address, tmp_path)
+    memory.add_turns(TURNS)
+    done = milvus_pb2.MutationResult(status=common_pb2.Status(), delete_cnt=1)
+
+    def keeping(name: str, method: Any, request: Any, context: Any) -> Any:
+        is_kept = name == "Delete" and request.collection_name == collection
+        return done if is_kept else method(request, context)
+
+    server.engine.fault = keeping
+    for _ in range(2):
+        with pytest.raises(StoreError, match="still has rows"):
+            memory.forget(selection)
+        with memory.reading() as reader:
+            found = reader.rank(Query("My dog is Biscuit."), [Ranking.BM25, Ranking.DENSE], 10)
+            assert TURNS[1].id not in {scored.unit for scoreds in found.values() for scored in scoreds}
+    server.engine.fault = faultless
+    memory.add_turns(named(TURNS, "another"))  # the next to write deletes what is left
+    rows = list(memory._kept.engine.rows(collection, 'conversation == "chat"', ["ordinal"]))
+    assert [row["ordinal"] for row in rows] == ([0] if selection.speakers else [])
+    assert memory.verify() == []
 
 
 @pytest.mark.parametrize("collection", [Collection.UNITS, Collection.META])

@@ -20,6 +20,7 @@ from goalmem_cli.stored import Ranking, Selection
 from tests.fakes import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.reasoners.scripting import chat
+from tests.store.killing import trace_about
 
 LATER = chat(
     "Alice: I ordered a latte.", "Ben: My dog is Biscuit.", "Alice: Biscuit ate my latte.", "Ben: Bad Biscuit."
@@ -88,22 +89,28 @@ def test_an_interrupted_ingest_shows_all_or_nothing_of_what_is_new(memory: Opens
 
 
 def test_an_interrupted_forgetting_hides_at_once_and_is_finished(memory: Opens) -> None:
-    """Of a conversation that is forgotten as a whole nothing is seen from the first step; asking again finishes it."""
-    step = 0
+    """A conversation is hidden as a whole, after the traces that quote it are gone; whoever writes next finishes it."""
+    states, step = [], 0
     while True:
         name = f"chat-{step}"
         memory().add_turns(named(LATER, name))
+        memory()._kept.traces.save(trace_about(named(LATER, name)[1], "Which pet?"))
         try:
             memory(stopping_at(step)).forget(Selection(conversations=(name,)))
         except Stopped:
-            assert memory().turns([name]) == []
-            memory().add_turns(named(EARLIER, "any"))  # the next to write deletes what is left
-            assert memory()._kept.talks([name]) == {}
+            said, traces = memory().turns([name]), memory()._kept.traces.ids()
+            assert said in ([], named(LATER, name))
+            assert said or not traces
+            states.append(bool(said))
+            memory().add_turns(named(EARLIER, "any"))  # deletes what is left
+            assert bool(memory()._kept.talks([name])) == bool(said)
+            memory().forget(Selection(conversations=(name,)))
         else:
             break
         step += 1
-    assert step >= 3
-    assert memory().verify() == []
+    assert states.count(False) >= 3
+    assert memory().turns() == named(EARLIER, "any")
+    assert memory()._kept.traces.ids() == memory().verify() == []
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def work(address: str, folder: Path, role: str, number: int, told: Connection) -
 def opened(address: str, folder: Path) -> MilvusMemory:
     """Return the memory on the server."""
     place = parse_address(address, "here")
-    return MilvusMemory(place, folder / "beside", HashEmbedder(), announce=lambda _: None, patience=120)
+    return MilvusMemory(place, folder / "beside", HashEmbedder(), announce=lambda _: None, patience=900)
 
 
 @pytest.fixture

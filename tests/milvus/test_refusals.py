@@ -10,11 +10,17 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import grpc
 import pytest
+from pymilvus.grpc_gen import common_pb2, schema_pb2
 
+from goalmem_cli.addresses import parse_address
 from goalmem_cli.errors import StoreError
+from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.schema import Collection
+from tests.fakes import HashEmbedder
 from tests.milvus.conftest import Server
 from tests.milvus.faulty import TURNS, only, opened, refused, serving
 
@@ -111,3 +117,24 @@ def test_an_encrypted_address_is_not_spoken_to_in_the_clear(server: Server, tmp_
     with pytest.raises(StoreError):
         opened(f"milvus+https://127.0.0.1:{port}", tmp_path, patience=1).add_turns(TURNS)
     assert server.engine.calls == []
+
+
+def test_what_a_server_is_to_make_is_told(server: Server, tmp_path: Path) -> None:
+    """Turns are spread over the shards that were asked for and parted by conversation, and reading sees all writing."""
+    made: dict[str, Any] = {}
+
+    def noting(name: str, method: Any, request: Any, context: Any) -> Any:
+        if name == "CreateCollection":
+            made[request.collection_name] = request
+        return method(request, context)
+
+    server.engine.fault = noting
+    place = parse_address(server.address, "here")
+    MilvusMemory(place, tmp_path / "beside", HashEmbedder(), announce=print, shards=3).add_turns(TURNS)
+    assert {name: request.shards_num for name, request in made.items()} == {
+        Collection.META: 1, Collection.TALKS: 1, Collection.SAID: 3, Collection.UNITS: 3
+    }  # fmt: skip
+    assert {request.consistency_level for request in made.values()} == {common_pb2.Strong}
+    for collection in (Collection.SAID, Collection.UNITS):
+        schema = schema_pb2.CollectionSchema.FromString(made[collection].schema)
+        assert [field.name for field in schema.fields if field.is_partition_key] == ["conversation_key"]

@@ -1,0 +1,85 @@
+"""What is found in Milvus: the hits that a folder gives, each conversation whole, in no more calls than it takes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from goalmem_cli.memory import Memory
+from goalmem_cli.records import Hit, Query, Turn
+from goalmem_cli.store import Store
+from goalmem_cli.stored import Ranking
+from goalmem_cli.transcripts import read_file
+from tests.conftest import SAMPLES
+from tests.fakes import HashEmbedder
+from tests.milvus.conftest import Opens, Server
+from tests.milvus.faulty import opened
+from tests.milvus.test_interrupted import named
+from tests.reasoners.scripting import chat
+
+DEPTH = 50
+NEW = chat("Alice: my word is latte.", "Ben: my word is dog.", "--", "Ben: my word is moon.", "Ben: my word is sun.")
+OLD = NEW[:2]
+
+
+def ranked_hits(memory: Memory, query: Query) -> dict[str, Hit]:
+    """Return the hits of all that any ranking has for a query."""
+    with memory.reading() as reader:
+        found = reader.rank(query, tuple(Ranking), DEPTH)
+        return reader.hits(sorted({scored.unit for scoreds in found.values() for scored in scoreds}))
+
+
+def test_hits_are_those_of_a_folder(memory: Opens, tmp_path: Path) -> None:
+    """Labels, texts, times, whom it is said to and neighbours are the same, of turns, passages and answers."""
+    long = " ".join(f"The harbour of Momoco has {count} boats." for count in range(90))
+    long_turn = Turn("harbour", 0, 1, "Ben", long, datetime(2023, 5, 8, 14, 30))
+    talk = [*named(list(OLD), "harbour")[:1], long_turn, Turn("harbour", 1, 2, "Alice", "Where was Ben last Friday?")]
+    folder, there = Store(tmp_path / "folder", HashEmbedder(), announce=lambda _: None), memory()
+    answers = []
+    for each in (folder, there):
+        each.add_all(read_file(SAMPLES / "momoco.json"))
+        each.add_turns(talk)
+        answers.append(each.add_answer("Ninety boats", long_turn, [long_turn.id], {"question": "How many?"}))
+    for query in (Query("What did Alice order at Momoco?"), Query("boats", speakers=("Ben",))):
+        theirs = ranked_hits(folder, query)
+        assert len(theirs) > 1
+        assert ranked_hits(there, query) == theirs
+    assert "passage" in {hit.unit.kind for hit in theirs.values()}
+    ids = [answers[0].id, long_turn.id, *theirs]
+    with there.reading() as reader, folder.reading() as measure:  # which have ranked nothing
+        assert reader.hits(ids) == measure.hits(ids)
+        assert reader.hits(ids)[long_turn.id].before
+        assert reader.hits(ids)[answers[0].id].unit.labels
+    assert answers[0] == answers[1]
+
+
+def test_a_search_just_after_a_write_asks_once(server: Server, tmp_path: Path) -> None:
+    """A conversation that changed a moment ago is not searched twice where nobody changes anything meanwhile."""
+    memory = opened(server.address, tmp_path)
+    memory.add_turns(OLD)
+    server.engine.calls.clear()
+    assert len(ranked_hits(memory, Query("word"))) == len(OLD)
+    assert server.engine.calls.count("Search") == len(Ranking)
+    assert server.engine.calls.count("Query") <= 8
+
+
+def test_what_grows_between_searches_is_found_whole(server: Server, tmp_path: Path) -> None:
+    """However the searches of one ranking fall before and after a write, all show the conversation in one state."""
+    memory, other = (opened(server.address, tmp_path) for _ in range(2))
+    memory.add_turns(OLD)
+    searches = 0
+
+    def growing(name: str, method: Any, request: Any, context: Any) -> Any:
+        nonlocal searches
+        searches += name == "Search"
+        if name == "Search" and searches == 2:
+            other.add_turns(NEW)
+        return method(request, context)
+
+    server.engine.fault = growing
+    with memory.reading() as reader:
+        found = reader.rank(Query("my word"), tuple(Ranking), DEPTH)
+    assert searches > len(Ranking)
+    seen = {frozenset(scored.unit for scored in scoreds) for scoreds in found.values()}
+    assert seen == {frozenset(turn.id for turn in NEW)}
