@@ -183,8 +183,10 @@ def test_whatever_a_grid_shows_has_its_difference() -> None:
     ]
     for form, metric in (("tot", "exact"), ("complex-tr", "set_accuracy")):
         made = manifest(format=form, categories={}, reasoners=("direct", "tiser"))
-        row = row_of(summarise(Run(made, placed(cases), answered=tuple(answers))), "tiser")
-        assert row.paired[metric].mean == 1
+        summary = summarise(Run(made, placed(cases), answered=tuple(answers)))
+        assert row_of(summary, "tiser").paired[metric].mean == 1
+        note = next(table.note for table in sections([summary])[0].tables if table.title == "Answers")
+        assert ("exact match is Test of Time's" in note) is (form == "tot")
 
 
 def test_another_baseline_turns_the_differences_round() -> None:

@@ -45,9 +45,9 @@ class Asked:
 
 
 def made_up(form: str, count: int, algorithms: Sequence[str], nodes: int, seed: int = 0) -> Iterator[Asked]:
-    """Yield exactly so many questions, of every type in turn; the same arguments give the same ones.
+    """Yield exactly so many questions, of each type that a graph has one of, graph after graph.
 
-    Those of arithmetic are about no graph.
+    The same arguments give the same ones. Those of arithmetic are about no graph.
 
     Raises:
         UsageError: networkx is not installed, there is no such algorithm, or such graphs give no questions.
