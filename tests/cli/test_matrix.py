@@ -189,6 +189,12 @@ def test_answers_of_all_parts_are_judged(goalmem: Goalmem, tmp_path: Path) -> No
     rows = [entry for entry in made["runs"] if entry["queries"] is None]
     assert len(rows) == 6
     assert all(entry["metrics"]["judge"]["mean"] == 1 for entry in rows)
+    sheet = tmp_path / "marks.csv"
+    assert goalmem("eval", "agree", str(tmp_path / "m"), "--sheet", str(sheet)).code == 0
+    sheet.write_text(re.sub(r",(?=,(direct|oracle|\"direct, budget=5\"),)", ",right", sheet.read_text("utf-8-sig")))
+    (pair,) = document(goalmem, "agree", str(tmp_path / "m"), str(sheet))["pairs"]
+    assert {row["reasoner"] for row in pair["rows"]} == {"direct", "oracle", "direct, budget=5"}
+    assert (pair["n"], pair["agreement"]["mean"]) == (18, 1)
 
 
 @pytest.mark.parametrize(
