@@ -95,8 +95,8 @@ def test_labels_are_read(tmp_path: Path, label: object, answer: str) -> None:
     [
         ("Ana woke at 6:10. She left 45 minutes later. When did she leave?",
          ["Ana woke at 6:10.", "She left 45 minutes later."]),
-        ('The game was on 2005-04-14. What day was 7 days before? If the question cannot be answered, reply "no". Do so.',
-         ["The game was on 2005-04-14."]),
+        ('It was on 2005-04-14. What day was 7 days before? If the question cannot be answered, reply "no". Do not guess.',
+         ["It was on 2005-04-14."]),
         ('The game was on 4 May. Format it as a JSON, eg: JSON = {"explanation": <your way>, "answer": "<it>"}.',
          ["The game was on 4 May."]),
         ("Ben is paid every 15 days. If today is 18 May, 2023, when is he paid? Use the date format in the question.",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.evaluation.datasets.questions import UNTYPED, answer_from_node, evidence_from_facts
-from goalmem_cli.evaluation.metrics.tot_match import value_of, written
+from goalmem_cli.evaluation.values import value_of, written
 from goalmem_cli.transcripts.readers.statements import EVIDENCE, name_of, rows
 from goalmem_cli.transcripts.readers.tot import facts_of
 from goalmem_cli.transcripts.reading.nodes import Node
