@@ -51,12 +51,12 @@ def agree(
     Agreement is the share of equal marks, kappa what of it goes beyond chance, each with its 95% interval.
     Without LABELS the judges of the run are compared with one another.
     """
-    from goalmem_cli.evaluation.runs.folder import read_run
+    from goalmem_cli.evaluation.runs.matrix import read_any
 
     if sheet is not None and other is not None:
         raise UsageError("--sheet writes what LABELS would be", "leave one of the two out")
     made = begin(context, quiet=quiet)
-    run = read_run(folder)
+    run = read_any(folder)
     if sheet is not None:
         _write(made, run, sheet)
         return 0
@@ -79,8 +79,8 @@ def _pairs(made: Invocation, run: Run, folder: Path, other: Path | None) -> tupl
         UsageError: there are no two to compare.
         InputError: the marks cannot be read.
     """
-    from goalmem_cli.evaluation.runs.folder import read_run
     from goalmem_cli.evaluation.runs.labels import read_labels
+    from goalmem_cli.evaluation.runs.matrix import read_any
     from goalmem_cli.evaluation.summaries.agreeing import by_hand, compared, judges_of, other_answers
 
     judges = _judges(judges_of(run), folder)
@@ -89,7 +89,7 @@ def _pairs(made: Invocation, run: Run, folder: Path, other: Path | None) -> tupl
             raise UsageError(f"{folder} has one judge only", "name a CSV file of marks, or another judged run")
         return [compared(one, two) for place, one in enumerate(judges) for two in judges[place + 1 :]], 0, ()
     if other.is_dir():
-        second = read_run(other)
+        second = read_any(other)
         left_out = other_answers(run, second)
         others = _judges(judges_of(second, f" in {other}"), other)
         return [compared(one, two, left_out) for one in judges for two in others], 0, ()

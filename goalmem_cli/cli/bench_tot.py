@@ -24,8 +24,8 @@ def tot(
     context: typer.Context,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that gets a file for each form.")],
     form: Annotated[
-        str, typer.Option("--form", metavar="A,B", help="tot, complex-tr or both, with commas between.")
-    ] = "tot,complex-tr",
+        str, typer.Option("--form", metavar="A,B", help="tot, arithmetic, complex-tr, with commas between.")
+    ] = "tot,arithmetic,complex-tr",
     questions: Annotated[int, typer.Option("--questions", min=1, help="How many, of each form.")] = 400,
     nodes: Annotated[
         int, typer.Option("--nodes", min=LEAST_NODES, max=MOST_NODES, help="How many entities a graph has.")
@@ -45,8 +45,9 @@ def tot(
 
     Random graphs (extra `graphs`) have edges that held from one year to another. Test of Time's eight types of question
     are asked of entities without names; Complex-TR's two levels, with sets of answers, of named people, employers,
-    towns, teams and colleges. The files are for `goalmem ingest` and `goalmem eval`. The same arguments give the same
-    bytes. `--replay` asks no model: it holds the engine's own calculation to the answers.
+    towns, teams and colleges. Questions of arithmetic carry their statements. The files are for `goalmem ingest` and
+    `goalmem eval`. The same arguments give the same bytes. `--replay` asks no model: it holds the engine's own
+    calculation to the answers.
     """
     from goalmem_cli.bench.sums.replay import replayed, seen_prompts
     from goalmem_cli.bench.tot.files import FILES, made_up, write_rows
@@ -68,7 +69,7 @@ def tot(
             for number, one in enumerate(rows, 1):
                 asked[name][one.question.type] += 1
                 if replay:
-                    trace = replayed(one.told.story, one.question, prompts).trace
+                    trace = replayed(one.story, one.question, prompts).trace
                     is_right = _RULES[name](one, trace.answer or "")
                     right[name][one.question.type] += is_right
                     if not is_right:
@@ -84,9 +85,17 @@ def tot(
 
 
 def _is_label(one: Asked, answer: str) -> bool:
-    from goalmem_cli.evaluation.metrics.answer_sets import is_tot_match
+    from goalmem_cli.evaluation.metrics.tot_match import is_tot_match
 
     return is_tot_match(answer, ", ".join(one.question.answer))
+
+
+def _is_value(one: Asked, answer: str) -> bool:
+    """Say whether it is the value of an arithmetic question, which may be that nothing answers it."""
+    from goalmem_cli.evaluation.datasets.tot import UNANSWERABLE
+    from goalmem_cli.evaluation.metrics.tot_match import is_tot_match
+
+    return is_tot_match(answer or UNANSWERABLE, ", ".join(one.question.answer), in_any_order=True)
 
 
 def _is_set(one: Asked, answer: str) -> bool:
@@ -95,7 +104,9 @@ def _is_set(one: Asked, answer: str) -> bool:
     return answer_set(answer, one.question.answer).accuracy == 1
 
 
-_RULES: Mapping[str, Callable[[Asked, str], bool]] = {"tot": _is_label, "complex-tr": _is_set}
+_RULES: Mapping[str, Callable[[Asked, str], bool]] = {
+    "tot": _is_label, "arithmetic": _is_value, "complex-tr": _is_set,
+}  # fmt: skip
 
 
 def _show(

@@ -41,6 +41,8 @@ _REFUSALS = frozenset(
             "i do not know",
             "not sure",
             "cannot be determined",
+            "unanswerable",
+            "cannot be answered",
         ),
     )
 )

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
-from goalmem_cli.evaluation.summaries.scores import OVER_ALL
+from goalmem_cli.evaluation.summaries.scores import OVER_ALL, TOT
 from goalmem_cli.evaluation.summaries.summary import ANSWERS, PAIRED, REASONING, SEARCH, SUPPORT, USAGE, Row, Summary
 from goalmem_cli.render.cells import Figures, Format, Section, amount, difference, heading, heats, label, share
 from goalmem_cli.render.text import counted
@@ -17,10 +17,9 @@ SHOWN_BY_CATEGORY = (
     "f1", "bleu1", "exact", "judge", "set_precision", "set_recall", "set_f1", "set_accuracy", "answer_f1", "refused",
     "recall@10",
 )  # fmt: skip
-_EXACT_MATCHES = (
-    "exact match is SQuAD's, case, punctuation, articles and blanks aside, which HippoRAG 2 counts and REMem reports "
-    "for Test of Time; strict match sets aside case and the blanks around alone, and is in no paper here"
-)
+_EXACT_MATCH = "exact match is SQuAD's, case, punctuation, articles and blanks aside, which HippoRAG 2 counts"
+_EXACT_MATCH_OF_TIMES = "exact match is Test of Time's, of values however they are written, which REMem reports"
+_STRICT_MATCH = "strict match sets aside case and the blanks around alone, and is in no paper here"
 SHOWN_IN_GRIDS = ("f1", "judge", "set_f1", "set_accuracy", "exact")
 _HASH = re.compile("[0-9a-f]{32,}")
 _DISTRIBUTIONS = {"breadth": "decompositions tried", "depth": "refinements", "subgoals": "subgoals"}
@@ -200,7 +199,8 @@ def _indexing(members: Sequence[Member]) -> Iterator[Figures]:
 def _answers(members: Sequence[Member]) -> Iterator[Figures]:
     names = [name for name in ANSWERS if any(name in row.metrics for _, row in members)]
     judges = dict.fromkeys(f"{each.judge[0]} ({each.judge[1]})" for each, _ in members if each.judge is not None)
-    said = [_EXACT_MATCHES] if "exact" in names else []
+    is_of_times = any(summary.manifest.format == TOT for summary, _ in members)
+    said = [_EXACT_MATCH_OF_TIMES if is_of_times else _EXACT_MATCH, _STRICT_MATCH] if "exact" in names else []
     said += [f"judged by {', '.join(judges)}"] if judges else []
     columns = {label(name): [row.metrics.get(name) for _, row in members] for name in names}
     yield _intervals("Answers", members, columns, share, "; ".join(said))

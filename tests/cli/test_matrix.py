@@ -57,10 +57,11 @@ def test_every_pair_is_a_cell_with_its_difference(goalmem: Goalmem, tmp_path: Pa
     words = ("eval", "matrix", *FEW, *PAIRS, "--out", str(tmp_path / "m"))
     outcome = goalmem(*words, factories=factories)
     assert outcome.code == 0, outcome.err
-    table = outcome.out[outcome.out.index("F1, backbones by reasoners") :].splitlines()
-    assert table[2].split() == ["backbone", "direct", "oracle"]
-    assert [line.split()[0] for line in table[3:5]] == ["bm25", "dense"]
-    assert re.search(r"bm25 +\d\.\d{3} +\d\.\d{3} [+-]\d\.\d{3} \[[+-]\d\.\d\d, [+-]\d\.\d\d\]", table[3])
+    for metric in ("F1", "Exact match"):
+        table = outcome.out[outcome.out.index(f"{metric}, backbones by reasoners") :].splitlines()
+        assert table[2].split() == ["backbone", "direct", "oracle"]
+        assert [line.split()[0] for line in table[3:5]] == ["bm25", "dense"]
+        assert re.search(r"bm25 +\d\.\d{3} +\d\.\d{3} [+-]\d\.\d{3} \[[+-]\d\.\d\d, [+-]\d\.\d\d\]", table[3])
     assert "Cost of a question, backbones by reasoners" in outcome.out
     asked = model.calls
     again = goalmem(*words, factories=factories)
@@ -139,6 +140,15 @@ def test_shards_merge_to_the_whole(goalmem: Goalmem, tmp_path: Path) -> None:
     )
     assert mixed.code == 2
     assert "has no matrix" in mixed.error_lines[0]
+    document(
+        goalmem, *words, "--vary", "direct:budget=9", "--shard", "2/2", "--out", str(tmp_path / "s2"),
+        factories=answering()[0],
+    )  # fmt: skip
+    for one, other in (("s1", "s2"), ("s2", "s1")):
+        uneven = goalmem("eval", "merge", str(tmp_path / "no"), str(tmp_path / one), str(tmp_path / other))
+        assert uneven.code == 2
+        assert "have not the same parts: direct, budget=9" in uneven.error_lines[0]
+        assert not (tmp_path / "no").exists()
 
 
 def test_the_estimate_comes_first_and_measures_nothing(goalmem: Goalmem, tmp_path: Path) -> None:
@@ -179,6 +189,12 @@ def test_answers_of_all_parts_are_judged(goalmem: Goalmem, tmp_path: Path) -> No
     rows = [entry for entry in made["runs"] if entry["queries"] is None]
     assert len(rows) == 6
     assert all(entry["metrics"]["judge"]["mean"] == 1 for entry in rows)
+    sheet = tmp_path / "marks.csv"
+    assert goalmem("eval", "agree", str(tmp_path / "m"), "--sheet", str(sheet)).code == 0
+    sheet.write_text(re.sub(r",(?=,(direct|oracle|\"direct, budget=5\"),)", ",right", sheet.read_text("utf-8-sig")))
+    (pair,) = document(goalmem, "agree", str(tmp_path / "m"), str(sheet))["pairs"]
+    assert {row["reasoner"] for row in pair["rows"]} == {"direct", "oracle", "direct, budget=5"}
+    assert (pair["n"], pair["agreement"]["mean"]) == (18, 1)
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,18 @@ from hypothesis import strategies as st
 from goalmem_cli.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.evaluation.runs.run import Answered, Retrieved, Run, Verdict
-from goalmem_cli.evaluation.summaries.summary import CategoryNames, Row, Summary, accuracies, recall_at, summarise
+from goalmem_cli.evaluation.summaries.summary import (
+    PAIRED,
+    CategoryNames,
+    Row,
+    Summary,
+    accuracies,
+    recall_at,
+    summarise,
+)
 from goalmem_cli.evaluation.summaries.summary_formats import COLUMNS, document, harmless, rows_csv
 from goalmem_cli.records import Usage
-from goalmem_cli.render.figures import sections
+from goalmem_cli.render.figures import SHOWN_IN_GRIDS, sections
 from goalmem_cli.trace import Status
 from tests.evaluation.made_runs import CASES, answered_run, backward, forward, manifest, placed, retrieved_run
 
@@ -162,6 +170,23 @@ def test_differences_are_over_the_questions_that_both_have() -> None:
     assert found["f1"].n == 4
     assert found["refused"].n == 5
     assert found["judge"].n == 2
+
+
+def test_whatever_a_grid_shows_has_its_difference() -> None:
+    """So that each benchmark's own metric, exact match or set accuracy too, can be compared with `direct`."""
+    assert set(SHOWN_IN_GRIDS) <= set(PAIRED)
+    cases = tuple(Case(name, "c", "Who?", "Ann", (), "timeline", answers=("Ann",)) for name in "ab")
+    answers = [
+        Answered(case.id, reasoner, "hybrid", forward(case, said))
+        for reasoner, said in (("direct", "Bea"), ("tiser", "Ann"))
+        for case in cases
+    ]
+    for form, metric in (("tot", "exact"), ("complex-tr", "set_accuracy")):
+        made = manifest(format=form, categories={}, reasoners=("direct", "tiser"))
+        summary = summarise(Run(made, placed(cases), answered=tuple(answers)))
+        assert row_of(summary, "tiser").paired[metric].mean == 1
+        note = next(table.note for table in sections([summary])[0].tables if table.title == "Answers")
+        assert ("exact match is Test of Time's" in note) is (form == "tot")
 
 
 def test_another_baseline_turns_the_differences_round() -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from goalmem_cli.bench.tot.graphs import edges
 
 RELATIONS = 4
-"""How many relations a graph has."""
+"""How many relations a graph has at least."""
+_NODES_A_RELATION = 8  # so that of a large graph, too, few enough have one relation to one node to be asked about
 YEARS = (1900, 2020)
 _MOST_TIMES = 3
 _LENGTHS = (1, 12)
@@ -54,14 +55,20 @@ def timed_graphs(algorithms: Sequence[str], nodes: int, seed: int) -> Iterator[T
     while True:
         algorithm = algorithms[number % len(algorithms)]
         chance = random.Random(f"{algorithm} {nodes} {seed} {number}")  # noqa: S311 - no secret, but the same each time
-        yield TimedGraph(number, algorithm, nodes, tuple(_spans(edges(algorithm, nodes, chance), chance)))
+        spans = _spans(edges(algorithm, nodes, chance), relations_of(nodes), chance)
+        yield TimedGraph(number, algorithm, nodes, tuple(spans))
         number += 1
 
 
-def _spans(pairs: Sequence[tuple[int, int]], chance: random.Random) -> Iterator[Span]:
+def relations_of(nodes: int) -> int:
+    """Return how many relations a graph of so many nodes has."""
+    return max(RELATIONS, nodes // _NODES_A_RELATION)
+
+
+def _spans(pairs: Sequence[tuple[int, int]], relations: int, chance: random.Random) -> Iterator[Span]:
     begun: set[tuple[str, int, int, int]] = set()
     for subject, object_ in pairs:
-        relation = chance.randrange(RELATIONS)
+        relation = chance.randrange(relations)
         own: list[Span] = []
         for _ in range(chance.choice((1, 1, *range(1, _MOST_TIMES + 1)))):
             for _ in range(_TRIES):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from goalmem_cli.bench.sums.questions import Sum
+from goalmem_cli.bench.sums.story import Story
 from goalmem_cli.bench.tot import questions, sets
+from goalmem_cli.bench.tot.arithmetic import Carried, carried
 from goalmem_cli.bench.tot.asking import Ask, Told, chosen
 from goalmem_cli.bench.tot.facts import Span, TimedGraph, timed_graphs
 from goalmem_cli.errors import UsageError
@@ -18,8 +20,8 @@ from goalmem_cli.store.files import reporting
 from goalmem_cli.transcripts.readers.statements import EVIDENCE
 
 HINT = "check the folder's permissions and the free space, or name another folder"
-TOT, COMPLEX_TR = "tot", "complex-tr"
-FILES = {TOT: "tot_semantic.jsonl", COMPLEX_TR: "complex_tr.jsonl"}
+TOT, ARITHMETIC, COMPLEX_TR = "tot", "arithmetic", "complex-tr"
+FILES = {TOT: "tot_semantic.jsonl", ARITHMETIC: "tot_arithmetic.jsonl", COMPLEX_TR: "complex_tr.jsonl"}
 """The forms, and what their files are called."""
 
 _BARREN = 100  # so many graphs on end without a question, and there will be none
@@ -35,19 +37,24 @@ _INTRODUCTION = "The facts below go in one direction only. Reply with JSON that 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A made-up question, the graph that it is asked of in words, and its row in the benchmark's form."""
+    """A made-up question, the statements that it is asked of, and its row in the benchmark's form."""
 
-    told: Told
+    story: Story
     question: Sum
     row: Mapping[str, object]
 
 
 def made_up(form: str, count: int, algorithms: Sequence[str], nodes: int, seed: int = 0) -> Iterator[Asked]:
-    """Yield exactly so many questions, of every type in turn; the same arguments give the same ones.
+    """Yield exactly so many questions, of each type that a graph has one of, graph after graph.
+
+    The same arguments give the same ones. Those of arithmetic are about no graph.
 
     Raises:
         UsageError: networkx is not installed, there is no such algorithm, or such graphs give no questions.
     """
+    if form == ARITHMETIC:
+        yield from islice(map(_arithmetic, carried(seed)), count)
+        return
     if form == COMPLEX_TR and nodes > sets.MOST_NODES:
         raise UsageError(f"there are names for {sets.MOST_NODES} nodes, not for {nodes}", "give fewer --nodes")
     yield from islice(_endless(form, timed_graphs(algorithms, nodes, seed), seed), count)
@@ -60,7 +67,7 @@ def _endless(form: str, graphs: Iterable[TimedGraph], seed: int) -> Iterator[Ask
         told, asks, row = _form(form, graph, seed)
         found = chosen(told, asks, chance)
         for place, question in enumerate(found):
-            yield Asked(told, question, row(told, question, place, chance))
+            yield Asked(told.story, question, row(told, question, place, chance))
         barren = 0 if found else barren + 1
         if barren == _BARREN:
             raise UsageError(f"{barren} graphs of {graph.nodes} nodes gave no question", "give more --nodes")
@@ -106,7 +113,7 @@ def _semantic(told: Told, question: Sum, place: int, chance: random.Random) -> d
         "sorting_type": sorting,
         "prompt": f"{_INTRODUCTION}\n\nFacts:\n{facts}\n\nQuestion: {question.text}",
         "label": ", ".join(question.answer),
-        EVIDENCE: _evidence(told, question),
+        EVIDENCE: _evidence(told.story, question),
     }
 
 
@@ -118,11 +125,18 @@ def _complex(told: Told, question: Sum, place: int, chance: random.Random) -> di
         "fact_context": "\n".join(facts),
         "context": " ".join(facts),
         "text_answers": {"text": list(question.answer)},
-        EVIDENCE: _evidence(told, question),
+        EVIDENCE: _evidence(told.story, question),
     }
 
 
-def _evidence(told: Told, question: Sum) -> list[str]:
+def _arithmetic(one: Carried) -> Asked:
+    question = replace(one.question, text=one.text)
+    row: dict[str, object] = {"question": question.text, "question_type": question.type, "label": one.label}
+    evidence = _evidence(one.story, question)
+    return Asked(one.story, question, row | ({EVIDENCE: evidence} if evidence else {}))
+
+
+def _evidence(story: Story, question: Sum) -> list[str]:
     """Return the statements that the gold plan's groundings cite."""
-    texts = {turn.label: turn.text for turn in told.story.turns}
+    texts = {turn.label: turn.text for turn in story.turns}
     return [texts[label] for label in dict.fromkeys(gold.turn for gold in question.groundings)]

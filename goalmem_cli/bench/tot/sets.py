@@ -48,7 +48,22 @@ _RELATIONS = (
     Relation("town", "lived in", "live in", "living in"),
     Relation("team", "played for", "play for", "playing for"),
     Relation("college", "taught at", "teach at", "teaching at"),
+    Relation("employer", "advised", "advise", "advising"),
+    Relation("town", "farmed in", "farm in", "farming in"),
+    Relation("team", "coached", "coach", "coaching"),
+    Relation("college", "studied at", "study at", "studying at"),
+    Relation("employer", "drove for", "drive for", "driving for"),
+    Relation("town", "painted in", "paint in", "painting in"),
+    Relation("team", "scouted for", "scout for", "scouting for"),
+    Relation("college", "sang at", "sing at", "singing at"),
+    Relation("employer", "cooked for", "cook for", "cooking for"),
+    Relation("town", "preached in", "preach in", "preaching in"),
+    Relation("team", "trained with", "train with", "training with"),
+    Relation("college", "gardened at", "garden at", "gardening at"),
+    Relation("employer", "wrote for", "write for", "writing for"),
+    Relation("town", "baked in", "bake in", "baking in"),
 )
+"""As many as graphs of `MOST_NODES` have; small ones have the first of them."""
 
 
 def told_with_names(graph: TimedGraph, seed: int) -> Told:

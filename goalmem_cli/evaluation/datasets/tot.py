@@ -5,13 +5,13 @@ Only what is asked is kept: the facts of a row, most of it, are read again when 
 
 from __future__ import annotations
 
-import ast
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.evaluation.datasets.questions import UNTYPED, answer_from_node, evidence_from_facts
+from goalmem_cli.evaluation.values import value_of, written
 from goalmem_cli.transcripts.readers.statements import EVIDENCE, name_of, rows
 from goalmem_cli.transcripts.readers.tot import facts_of
 from goalmem_cli.transcripts.reading.nodes import Node
@@ -30,7 +30,10 @@ SEMANTIC = (
 _ARITHMETIC = ("add_subtract", "compare", "duration", "multi_op", "schedule", "timezone", "trick")
 CATEGORIES: Mapping[str, str] = {code: code.replace("_", " ") for code in (*SEMANTIC, *_ARITHMETIC)}
 
-_ANSWER = "answer"
+_ANY_ORDER = "unordered_list"
+"""The key of labels whose parts may come in any order."""
+UNANSWERABLE = "unanswerable"
+"""The label of questions that leave out what would answer them."""
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
@@ -46,43 +49,38 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
 def _case(row: Node, number: int, repairs: Counter[str]) -> Case:
     facts = facts_of(row)
     name = name_of(facts)
+    answer, answers = _answer(row.required("label"), repairs)
     return Case(
         id=f"{name}:{number}",
         conversation=name,
         question=row.required("question").filled_text(),
-        answer=_answer(row.required("label"), repairs),
+        answer=answer,
         evidence=evidence_from_facts(row.child(EVIDENCE), facts, repairs),
         category=row.child("question_type").optional_text() or UNTYPED,
+        is_unanswerable=answer.casefold() == UNANSWERABLE,
+        answers=answers,
     )
 
 
-def _answer(label: Node, repairs: Counter[str]) -> str:
-    """Return the label's text; of a dictionary what it has for `answer`, or all of it where it has no such key.
+def _answer(label: Node, repairs: Counter[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the label's text, and the parts of a list that may come in any order; of a dictionary what counts of it.
+
+    Several named values stay a dictionary, in JSON.
 
     Raises:
         InputError: there is none.
     """
-    value = _literal(label.value) if isinstance(label.value, str) else label.value
-    if isinstance(value, dict):
-        value = value.get(_ANSWER, value)
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False, default=str)
+    read = label.value
+    if isinstance(read, str) and read.lstrip().startswith(("{", "[")):
+        read = written(read)
+    value = value_of(read)
+    if isinstance(value, list) and value:
+        parts = tuple(map(str, value))
+        return ", ".join(parts), parts if isinstance(read, dict) and _ANY_ORDER in read else ()
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str), ()
     if value is not label.value:
-        return str(value)
+        return str(value), ()
     if (answer := answer_from_node(label, repairs)) is None:
         raise label.error("is blank")
-    return answer
-
-
-def _literal(text: str) -> object:
-    """Return the dictionary or list that the text writes down, in JSON or in Python's notation; else the text."""
-    if not text.lstrip().startswith(("{", "[")):
-        return text
-    for read in (json.loads, ast.literal_eval):
-        try:
-            return read(text.strip())
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-    return text
+    return answer, ()

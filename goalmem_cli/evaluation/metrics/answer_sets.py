@@ -1,22 +1,17 @@
-"""Scores of answers to questions about time: Complex-TR's sets of answers, and Test of Time's exact match."""
+"""Scores of answers to Complex-TR's questions, which are sets."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
 from goalmem_cli.evaluation.metrics.overlap import bare_text
 
 _PARTS = re.compile(r"[;\n]")
 _COMMAS = re.compile(r",\s+")
 _AND = re.compile(r"(?i:\s+and\s+)")
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
-_GROUPS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_TIME_UNIT = re.compile(r"(-?[\d.]+) (?:years?|months?|weeks?|days?|hours?|minutes?|seconds?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +52,6 @@ def token_f1(prediction: str, answer: str) -> float:
     return 2 * common / (len(predicted) + len(gold)) if common else 0.0
 
 
-def is_tot_match(prediction: str, label: str) -> bool:
-    """Say whether an answer is that of Test of Time.
-
-    Of a JSON object the `answer` counts, which its prompts ask for. Case, quotes, brackets, blanks, a full stop at the
-    end and how a number is written make no difference, nor does a unit of time behind a number where the label is a
-    bare number; the order of a list does.
-    """
-    predicted, gold = _items(_answer_in(prediction)), _items(_answer_in(label))
-    if len(gold) == 1 and _is_number(gold[0]):
-        predicted = [found[1] if (found := _TIME_UNIT.fullmatch(item)) else item for item in predicted]
-    return list(map(_number, predicted)) == list(map(_number, gold))
-
-
 def _named(prediction: str, gold: set[str]) -> list[str]:
     found: list[str] = []
     for part in _PARTS.split(prediction):
@@ -92,37 +74,3 @@ def _joined(pieces: Sequence[str], gold: set[str]) -> list[str]:
         found.append(", ".join(pieces[at:end]))
         at = end
     return found
-
-
-def _answer_in(text: str) -> object:
-    found = _OBJECT.search(text)
-    if found is None:
-        return text
-    try:
-        value = json.loads(found[0])
-    except (ValueError, RecursionError):
-        return text
-    return value.get("answer", value) if isinstance(value, dict) else value
-
-
-def _items(value: object) -> list[str]:
-    """Return the parts of a list, or of a text that names several, each in its plain form."""
-    if isinstance(value, list):
-        return [item for part in value for item in _items(part)]
-    if isinstance(value, dict):
-        return [item for key in sorted(value, key=str) for item in (str(key).casefold(), *_items(value[key]))]
-    text = _GROUPS.sub("", str(value)).strip().strip("[]()").casefold()
-    return [plain for part in text.split(",") if (plain := " ".join(part.split()).strip("\"'` ").rstrip("."))]
-
-
-def _is_number(text: str) -> bool:
-    return _number(text) != text
-
-
-def _number(text: str) -> str | Decimal:
-    """Return the number that the text is, else the text."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return text
-    return number if number.is_finite() else text

@@ -159,7 +159,7 @@ def merge_matrices(out: Path, folders: Sequence[Path]) -> None:
     """Make one matrix of the shards of one.
 
     Raises:
-        UsageError: they are not the shards of one matrix, each once, or the folder is not empty.
+        UsageError: they are not the shards of one matrix with the same parts, each once, or the folder is not empty.
         InputError: a file is damaged.
         StoreError: it cannot be written.
     """
@@ -168,6 +168,10 @@ def merge_matrices(out: Path, folders: Sequence[Path]) -> None:
             raise UsageError(f"{folder} has no matrix", "merge either runs or matrices")
     parts = read_parts(folders[0])
     wholes = []
+    for folder in folders[1:]:
+        if apart := {part.label for part in parts} ^ {part.label for part in read_parts(folder)}:
+            reason = f"{folders[0]} and {folder} have not the same parts: {', '.join(sorted(apart))}"
+            raise UsageError(reason, "give both the same --ablations and --vary first")
     for part in parts:
         names = [folder / PARTS / part.name for folder in folders]
         wholes.append((part, merge([read_run(name) for name in names])))

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from goalmem_cli.evaluation.cases import DEPTHS, Case
-from goalmem_cli.evaluation.metrics.answer_sets import answer_set, is_tot_match, token_f1
+from goalmem_cli.evaluation.metrics.answer_sets import answer_set, token_f1
 from goalmem_cli.evaluation.metrics.locomo_f1 import f1_score, locomo_score
 from goalmem_cli.evaluation.metrics.overlap import bleu1, is_exact_match, is_strict_match, set_scores, word_set_f1
 from goalmem_cli.evaluation.metrics.plan_quality import final_plan, plan_quality
 from goalmem_cli.evaluation.metrics.refusal import is_refused, prediction
+from goalmem_cli.evaluation.metrics.tot_match import is_tot_match
 from goalmem_cli.evaluation.runs.run import Verdict
 from goalmem_cli.trace import Trace
 
@@ -33,8 +34,8 @@ def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = (
 
     - `f1`, `token_f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions whose answer the file gives.
       `f1` goes by the rule for the category in LoCoMo's formats, and is the plain F1 of stems elsewhere; `token_f1` is
-      SQuAD's (REMem 4.3, after HippoRAG 2); `exact` goes by Test of Time's rule for its questions, all three by
-      Complex-TR's for that.
+      SQuAD's (REMem 4.3, after HippoRAG 2); `exact` goes by Test of Time's rule for its questions, of which those that
+      cannot be answered have it too; all three go by Complex-TR's for that.
     - `set_accuracy`, `answer_f1`: Complex-TR's questions.
     - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
     - `judge`: the mean of the verdicts that could be read.
@@ -50,6 +51,8 @@ def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = (
     scores: Scores = {"refused": float(is_refused(trace))}
     if not case.is_unanswerable:
         scores |= _answer_scores(case, format, prediction(trace)) | _recall(case, trace)
+    elif format == TOT:
+        scores["exact"] = scores["refused"]
     readable = [verdict.is_right for verdict in verdicts if verdict.is_right is not None]
     if readable:
         scores["judge"] = sum(readable) / len(readable)
@@ -82,7 +85,7 @@ def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
         scores["exact"] = float(is_exact_match(text, case.answer))
         scores["exact_strict"] = float(is_strict_match(text, case.answer))
         if format == TOT:
-            scores["exact"] = float(is_tot_match(text, case.answer))
+            scores["exact"] = float(is_tot_match(text, case.answer, in_any_order=bool(case.answers)))
     if case.answers and format == COMPLEX_TR:
         each = answer_set(text, case.answers)
         scores |= {"f1": each.token_f1, "token_f1": each.token_f1, "exact": each.exact}

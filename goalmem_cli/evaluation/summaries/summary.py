@@ -27,7 +27,7 @@ USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "second
 SEARCH = ("breadth", "depth", "subgoals")
 REASONING = ("plan_parsed", "subgoal_match", "grounding_precision", "grounding_recall", "bindings_right")
 SUPPORT = ("stated", "derived", "inferred")
-PAIRED = ("f1", "judge", "set_f1", "refused")
+PAIRED = ("f1", "judge", "set_f1", "set_accuracy", "exact", "refused")
 BASELINE = "direct"
 
 Scores = Mapping[str, float]

@@ -15,12 +15,26 @@ from goalmem_cli.transcripts.reading.source import Source
 PROMPT = "prompt"
 _FACT = re.compile(r"\S.* was the \S.* of \S.* (?:from [0-9]{1,4} to [0-9]{1,4}|in [0-9]{1,4})\.?")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_ASKS = re.compile(
+    r".*\?|.*\bJSON\b.*|if (?:it|the question) cannot\b.*"
+    r"|\(?(?:answer|calculate|compute|determine|do not|express|find|format|give|name|reply|report|return|round|tell|use"
+    r"|write)\b.*",
+    re.IGNORECASE,
+)
+"""A sentence that asks, or says how to reply, and tells nothing to remember."""
+_GRANTED = re.compile(
+    r"(?P<told>(?:assuming|given|if|suppose|when)\b(?! (?:it|the question) cannot).+?),\s*"
+    r"(?:at what|how|in how|in what|on (?:what|which)|what|when|where|which|who)\b.*\?",
+    re.IGNORECASE,
+)
+"""A question that takes something for granted: "If today is 18 May 2023, when ...?"."""
 
 
 class TotReader:
     """One conversation for all rows with the same facts: the lines of `prompt` that state one, by their years.
 
-    An arithmetic row carries its statements in `question`: its sentences are the conversation, but for those that ask.
+    An arithmetic row carries its statements in `question`: its sentences are the conversation, but for those that ask
+    or say how to reply.
     """
 
     name = "tot"
@@ -57,7 +71,9 @@ def facts_of(row: Node) -> tuple[str, ...]:
 
 def _carried(question: str) -> tuple[str, ...]:
     pieces = [piece.strip() for piece in _SENTENCES.split(question) if piece.strip()]
-    return tuple(dict.fromkeys([piece for piece in pieces if not piece.endswith("?")] or pieces))
+    granted = [found["told"] if (found := _GRANTED.fullmatch(piece)) else piece for piece in pieces]
+    told = [piece for piece in granted if not _ASKS.fullmatch(piece)]
+    return tuple(dict.fromkeys(told or pieces))
 
 
 def _told(facts: Sequence[str]) -> tuple[Statement, ...]:

@@ -1,0 +1,39 @@
+"""What is written in JSON or in Python's notation, in the labels of Test of Time and in replies to its prompts."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+
+ANSWER, EXPLANATION = "answer", "explanation"
+"""The keys of a reply that the benchmark asks for: of the first it takes the value, the second it passes over."""
+
+_OPENING = re.compile(r"\{")
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+
+
+def written(text: str) -> object:
+    """Return the first JSON object in the text, or a dictionary or list in Python's notation; else the text."""
+    for opening in _OPENING.finditer(text):
+        try:
+            return json.JSONDecoder().raw_decode(text, opening.start())[0]
+        except (ValueError, RecursionError):
+            continue
+    found = _OBJECT.search(text)
+    literal = text.strip() if text.lstrip().startswith("[") else found[0] if found else ""
+    try:
+        value = ast.literal_eval(literal) if literal else text
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return text
+    return value if isinstance(value, dict | list) else text
+
+
+def value_of(value: object) -> object:
+    """Return what of a reply or a label counts: its `answer`, else its one value, else all but the explanation."""
+    if not isinstance(value, dict):
+        return value
+    if ANSWER in value:
+        return value[ANSWER]
+    kept = {key: each for key, each in value.items() if key != EXPLANATION}
+    return next(iter(kept.values())) if len(kept) == 1 else kept
