@@ -71,8 +71,10 @@ def test_as_of_a_time_it_is_a_memory_that_stopped_there(
     tmp_path_factory: pytest.TempPathFactory, name: str, seed: int, texts: Sequence[str], pairs: int
 ) -> None:
     """Whatever is decided later: what is found, its dates, and what it took the place of are those of then."""
-    turns = said(texts)
-    whole, stopped = (filled(tmp_path_factory.mktemp("store"), some) for some in (turns, turns[: 2 * pairs]))
+    turns, opened = said(texts), stores_in(tmp_path_factory)
+    whole, stopped = opened(), opened()
+    whole.add_turns(turns)
+    stopped.add_turns(turns[: 2 * pairs])
     for store in (whole, stopped):
         indexed(name, store, AnyReply(seed))
     early = found(backbone(name, whole, ScriptedModel([])), turns[2 * pairs - 1].said)
@@ -152,7 +154,8 @@ def test_mem0_at_every_time_is_its_original(
     """After each pair of messages the replay is what overwriting has left, given the same replies."""
     reply, turns = AnyReply(seed), said(texts)
     model = ScriptedModel(reply)
-    store = filled(tmp_path_factory.mktemp("store"), turns)
+    store = stores_in(tmp_path_factory)()
+    store.add_turns(turns)
     indexed_by(backbone("mem0", store, model, candidates=99, similar=99), store)
     read = {request.growing.split("T1. ")[1]: request for request in model.seen if request.step == FACTS}
     decided = iter([request for request in model.seen if request.step == DECIDE])

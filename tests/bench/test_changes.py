@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -157,19 +158,20 @@ def test_what_is_gathered_is_what_a_store_writes_at_once(tmp_path: Path) -> None
     """It is written when somebody reads it, and everything that reads does."""
     plain = Store(tmp_path / "plain", HashEmbedder(), announce=lambda _: None)
     gathered = GatheringStore(tmp_path / "gathered", HashEmbedder(), lambda _: None)
-    for store in (plain, gathered):
-        store.add_turns(said())
-        backbone("mem0-graph", store, ScriptedModel(AnyReply(3))).index(lambda _: None)
+    for each in (plain, gathered):
+        each.add_turns(said())
+        backbone("mem0-graph", each, ScriptedModel(AnyReply(3))).index(lambda _: None)
     assert contents_of("mem0-graph", gathered) == contents_of("mem0-graph", plain)
     assert gathered.counts_of("mem0-graph") == plain.counts_of("mem0-graph")
     turn = said()[0]
     note = derived_unit("notes", "note", "a note", [turn])
-    for read in (
-        lambda store: store.has_derived("notes"),
-        lambda store: store.edges_of("notes"),
-        lambda store: store.rank(Query("note"), [Ranking.BM25], 3, backbone="notes")[Ranking.BM25],
-    ):
-        store = GatheringStore(tmp_path / read.__code__.co_names[0], HashEmbedder(), lambda _: None)
+    reads: dict[str, Callable[[GatheringStore], object]] = {
+        "derived": lambda store: store.has_derived("notes"),
+        "edges": lambda store: store.edges_of("notes"),
+        "ranked": lambda store: store.rank(Query("note"), [Ranking.BM25], 3, backbone="notes")[Ranking.BM25],
+    }
+    for name, read in reads.items():
+        store = GatheringStore(tmp_path / name, HashEmbedder(), lambda _: None)
         store.add_turns(said())
         edges = (Edge(note.id, turn.id, "of"),)
         store.derive("notes", [Derivation(Part(turn.conversation, "1", (turn,)), (note,), edges)])

@@ -130,12 +130,12 @@ def test_a_proof_shows_what_was_superseded(moved: Goalmem) -> None:
 
 
 HISTORIES = {
-    "mem0": ("Priya home Leeds 2021", ["ADD", "UPDATE", "NONE"]),
-    "mem0-graph": ("Priya home Leeds 2021", ["ADD", "ADD", "INVALIDATE", "NONE"]),
-    "a-mem": ("user: Priya home Hull 2019", ["ADD", *["LINK", "UPDATE"] * 3]),
-    "graphiti": ("Priya home Leeds [since 1 January 2021]", ["ADD", "ADD", "INVALIDATES", "SAME"]),
+    "mem0": ("Priya home Leeds 2021", "Leeds", ["ADD", "UPDATE", "NONE"]),
+    "mem0-graph": ("Priya home Leeds 2021", "Leeds", ["ADD", "ADD", "INVALIDATE", "NONE"]),
+    "a-mem": ("user: Priya home Hull 2019", "Hull", ["ADD", *["LINK", "UPDATE"] * 3]),
+    "graphiti": ("Priya home Leeds [since 1 January 2021]", "Leeds", ["ADD", "ADD", "INVALIDATES", "SAME"]),
 }
-"""For each backbone that decides what begins so, and took the place of something, and what happens to it."""
+"""For each backbone that decides what begins so, and took the place of something; the place; and what happened to it."""
 DATED = [{**turn, "content": f"{turn['content']} {2019 + 2 * ('Leeds' in turn['content'])}"} for turn in CHAT]
 
 
@@ -161,14 +161,14 @@ def test_each_backbone_that_decides_tells_what_happened_and_proves_what_is_so_no
     goalmem: Goalmem, tmp_path: Path, name: str
 ) -> None:
     """A history lists each event with its turns; in a proof stands what the fact took the place of, and until when."""
-    text, events = HISTORIES[name]
+    text, place, events = HISTORIES[name]
     command = built(goalmem, tmp_path, name)
 
     def answers(request: Request) -> str:
         if request.step.partition("_")[0] in ("amem", "mem0", "graphiti"):
             return understands(request)
-        told = claims(1, text, x=text.split()[-2] if name == "a-mem" else "Leeds")
-        return proved(told, plan=plan(HOME, HOME), status="settled", wording=told[2]["x"])(request)
+        told = claims(1, text, x=place)
+        return proved(told, plan=plan(HOME, HOME), status="settled", wording=place)(request)
 
     made = seeing(lambda _: LoadedModel(ScriptedModel(answers), "scripted", "full", 8192))
     shown = command("search", "Priya home", "--backbone", name, "--json", factories=made)
