@@ -45,8 +45,8 @@ def changes(
     """
     from goalmem_cli.bench.changes.measuring import DECIDING, measure_changes
     from goalmem_cli.bench.changes.story import made_up_histories
-    from goalmem_cli.stored import Capability
-    from goalmem_cli.wiring import local, open_store
+    from goalmem_cli.bench.gathering import GatheringStore
+    from goalmem_cli.wiring import chosen_embedder
 
     names = listed(backbone, "--backbone") if backbone else DECIDING
     if unknown := [name for name in names if name not in DECIDING]:
@@ -55,10 +55,10 @@ def changes(
     found = []
     with TemporaryDirectory(prefix="goalmem-bench-") as place:
         run = begin(context, quiet=quiet, store=Path(place), embedder=embedder)
+        embedded = chosen_embedder(replace(run.settings, address=None), run.factories, run.screen.note)
 
         def opened(name: str) -> EpisodicMemory:
-            settings = replace(run.settings, store=Path(place) / name, address=None)
-            return local(open_store(settings, run.factories, run.screen.note), Capability.STRUCTURE)
+            return GatheringStore(Path(place) / name, embedded, run.screen.note)
 
         with run.screen.counting("backbones") as reach:
             for figures in measure_changes(opened, made_up_histories(facts, seed), names, shares, seed, reach):
@@ -98,4 +98,5 @@ def _show(run: Invocation, found: Sequence[ChangeFigures]) -> None:
     ]
     run.screen.show(plain_table(("backbone", *columns), rows, numbers=columns))
     run.screen.note("now, then: by the first hit that tells of it; last: by the one of the ten hits that was said last")
-    run.screen.note("calls, tokens: of a turn; late: of indexing again with a session put in")
+    late = found[-1].late_turns
+    run.screen.note(f"calls, tokens: of a turn; late: calls of indexing again with a session of {late} turns put in")

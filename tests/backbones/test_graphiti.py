@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,10 @@ from goalmem_cli.backbones.structured.decisions import DECISION
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.ports import PartDone, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Turn, Unit
+from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
-from tests.backbones.derived import filled
+from tests.backbones.derived import filled, forget_as_if_never_said, grow_as_at_once, stores_in
 from tests.backbones.graphiti_samples import (
     COMPACT,
     FULL,
@@ -39,7 +40,6 @@ from tests.backbones.graphiti_samples import (
 )
 from tests.conftest import examples
 from tests.fakes import ScriptedModel
-from tests.store.samples import open_store
 
 both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 ALL = Settings(similar=50)
@@ -255,19 +255,8 @@ def test_at_every_time_it_knows_what_the_original_knew(
 @given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
 def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
     """What it had ended is so again; the next indexing ends where one without the turn does."""
-    turns = [replace(turn, speaker="Cem") if turn.ordinal in places else turn for turn in said()]
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    told = Settings(communities=True)
-    for each in (store, fresh):
-        each.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(store, told)
-    for each in (store, fresh):
-        each.forget(Selection(speakers=("Cem",)))
-    gone = {turn.id for turn in turns if turn.speaker == "Cem"}
-    assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
-    indexed(store, told)
-    indexed(fresh, told)
-    assert contents(store) == contents(fresh)
+    index = partial(indexed, told=Settings(communities=True))
+    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, index)
 
 
 def test_a_forgotten_episode_takes_back_what_it_ended(tmp_path: Path) -> None:
@@ -288,15 +277,9 @@ def test_growing_ends_as_reading_it_at_once(
     tmp_path_factory: pytest.TempPathFactory, order: Sequence[str], sizes: list[int]
 ) -> None:
     """Indexed after any growth, the store has what it would have had at once."""
-    turns = said(order)
-    told = Settings(communities=True)
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for count in [*sorted(sizes), len(turns)]:
-        store.add(Conversation("chat", "openai", tuple(turns[:count]), "chat"))
-        indexed(store, told)
-    fresh.add(Conversation("chat", "openai", tuple(turns), "chat"))
-    indexed(fresh, told)
-    assert contents(store) == contents(fresh)
+    turns, told = said(order), Settings(communities=True)
+    index = partial(indexed, told=told)
+    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, index)
     assert searching(store, told).index(lambda _: None).parts == 0
 
 

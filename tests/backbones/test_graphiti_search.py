@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.graphiti import COMMUNITY, ENTITY, FACT, MEMBER, MERGE, NAME, TITLE
 from goalmem_cli.backbones.graphiti.communities import propagated
+from goalmem_cli.backbones.graphiti.searching import fused
 from goalmem_cli.backbones.graphiti.settings import Finds, Ranked, Settings
 from goalmem_cli.records import Query
 from goalmem_cli.stored import Selection
@@ -65,6 +66,12 @@ def test_orders_of_what_is_found(tmp_path: Path) -> None:
     spread = texts(searching(store, replace(ANY, ranked=Ranked.MMR, mmr=0.0)), Query("bea likes tea"))
     assert alone[0] == "bea likes tea"
     assert spread[0] == "bea plays cello"
+
+
+@pytest.mark.parametrize(("constant", "first"), [(1, "one"), (60, "both")])
+def test_how_much_the_first_places_count(constant: int, first: str) -> None:
+    """With 1, as in the original, the first of a ranking weighs twice the second; with more, what several have wins."""
+    assert fused({"words": ["one", "both"], "vectors": ["two", "x", "y", "both"]}, constant)[0] == first
 
 
 def test_facts_that_ended_stay_with_their_dates(tmp_path: Path) -> None:

@@ -84,7 +84,21 @@ def test_what_is_open_is_asked_for_at_once() -> None:
     assert answered((), [Resolved(0), Resolved(None)], known) == [0, None]
 
 
-@given(st.lists(st.text("ab c", min_size=1, max_size=6), max_size=12), st.sampled_from([0.5, 0.9]))
+@pytest.mark.parametrize("policy", [Policy(least=0.3, joins=0.5), Policy(least=0.3, letters=0.7)])
+def test_names_with_other_numbers_are_others(policy: Policy) -> None:
+    """Issue 3590 of Mem0's graph: identifiers embed alike, so that they became one entity; the nearest may be further."""
+    known = ["order number twelve of May 4711", "the order number twelve of May"]
+    for name, same in (
+        ("order number twelve of May 4712", None),
+        ("the order number twelve of May 4711", 0),
+        ("an order number twelve of May", 1),
+    ):
+        (found,) = resolve([name], embedded([name]), known, embedded(known), policy)
+        assert found.same == same
+        assert (found.candidates != ()) == (same is None)  # what is alike but for its number is asked about
+
+
+@given(st.lists(st.text("ab c1", min_size=1, max_size=6), max_size=12), st.sampled_from([0.5, 0.9]))
 def test_merging_is_joining_the_nearest_earlier_first(names: list[str], joins: float) -> None:
     """As a plain loop does that compares each name with all first names before it."""
     policy = Policy(least=joins, letters=None, joins=joins)

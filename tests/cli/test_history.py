@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from goalmem_cli.ports import Request
 from goalmem_cli.wiring import Factories, LoadedModel
+from tests.backbones import graphiti_samples, test_amem, test_magma, test_mem0_graph
 from tests.backbones.test_mem0 import says
 from tests.cli.conftest import Goalmem, seeing
 from tests.fakes import ScriptedModel
@@ -124,3 +127,64 @@ def test_a_proof_shows_what_was_superseded(moved: Goalmem) -> None:
     assert outcome.code == 0, outcome.err
     assert "in place of: Priya home Hull, until 2023-06-01" in " ".join(outcome.err.replace("│", " ").split())
     assert not any("Hull" in request.growing + request.tail for request in model.seen)
+
+
+HISTORIES = {
+    "mem0": ("Priya home Leeds 2021", "Leeds", ["ADD", "UPDATE", "NONE"]),
+    "mem0-graph": ("Priya home Leeds 2021", "Leeds", ["ADD", "ADD", "INVALIDATE", "NONE"]),
+    "a-mem": ("user: Priya home Hull 2019", "Hull", ["ADD", *["LINK", "UPDATE"] * 3]),
+    "graphiti": ("Priya home Leeds [since 1 January 2021]", "Leeds", ["ADD", "ADD", "INVALIDATES", "SAME"]),
+}
+"""For each backbone that decides what begins so, and took the place of something; the place; and what happened to it."""
+DATED = [{**turn, "content": f"{turn['content']} {2019 + 2 * ('Leeds' in turn['content'])}"} for turn in CHAT]
+
+
+def understands(request: Request) -> str:
+    """Return what a model that understands the statements says to a step of any backbone that decides."""
+    of = {"amem": test_amem.says, "graphiti": graphiti_samples.says, "magma": test_magma.says}
+    return of.get(request.step.partition("_")[0], test_mem0_graph.says)(request)
+
+
+def built(goalmem: Goalmem, folder: Path, name: str) -> Goalmem:
+    """Return the command over a memory of somebody who moved, as a backbone has it."""
+    file = folder / "talk.json"
+    file.write_text(json.dumps(DATED), encoding="utf-8")
+    assert goalmem("ingest", str(file), "--format", "openai", "--quiet").code == 0
+    made = seeing(lambda _: LoadedModel(ScriptedModel(understands), "scripted", "full", 8192, at_once=4))
+    outcome = goalmem("index", name, "--quiet", factories=made)
+    assert outcome.code == 0, outcome.err
+    return goalmem
+
+
+@pytest.mark.parametrize("name", sorted(HISTORIES))
+def test_each_backbone_that_decides_tells_what_happened_and_proves_what_is_so_now(
+    goalmem: Goalmem, tmp_path: Path, name: str
+) -> None:
+    """A history lists each event with its turns; in a proof stands what the fact took the place of, and until when."""
+    text, place, events = HISTORIES[name]
+    command = built(goalmem, tmp_path, name)
+
+    def answers(request: Request) -> str:
+        if request.step.partition("_")[0] in ("amem", "mem0", "graphiti"):
+            return understands(request)
+        told = claims(1, text, x=place)
+        return proved(told, plan=plan(HOME, HOME), status="settled", wording=place)(request)
+
+    made = seeing(lambda _: LoadedModel(ScriptedModel(answers), "scripted", "full", 8192))
+    shown = command("search", "Priya home", "--backbone", name, "--json", factories=made)
+    hits = [each for each in json.loads(shown.out)["hits"] if "in_place_of" in each["attributes"]]
+    unit = next(each for each in hits if each["text"].startswith(text))
+    (before,) = unit["attributes"]["in_place_of"]
+    document = json.loads(command("index", name, "--history", unit["unit"][:12], "--json").out)
+    assert [each["event"] for each in document["history"]] == events
+    assert all(each["turns"] and each["said"] for each in document["history"])
+    asked = command("ask", "Where is Priya's home?", "--backbone", name, "--trace", factories=made)
+    assert f"in place of: {before}" in " ".join(asked.err.replace("│", " ").split()), asked.err
+
+
+def test_magma_overwrites_nothing_and_says_so(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Its events stay as they are: there is no history of them."""
+    outcome = built(goalmem, tmp_path, "magma")("index", "magma", "--history", "a")
+    assert (outcome.code, outcome.error_lines[0]) == (
+        2, "the backbone magma keeps no history: nothing in it takes the place of something else"
+    )  # fmt: skip

@@ -21,13 +21,14 @@ from goalmem_cli.backbones.structured.decisions import (
     ending_of,
     endings_of,
     happenings,
+    replaced_by,
     superseding,
 )
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
-from goalmem_cli.backbones.structured.units import listed, passing
+from goalmem_cli.backbones.structured.units import listed, passing, saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory import StructuredMemory
@@ -76,9 +77,10 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Read:
-    """What retrieval needs of the notes: by which deeds versions ended, and all versions of each note."""
+    """What retrieval needs of the notes: by which deeds versions ended, what they replaced, and those of each note."""
 
     endings: Mapping[str, Sequence[Deed]]
+    replaced: Mapping[str, Sequence[str]]
     versions: Mapping[str, Sequence[Unit]]
     units: Mapping[str, Unit]
 
@@ -114,6 +116,8 @@ class AMem:
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k notes: those most like the keywords first, each followed by those that it is linked to.
 
+        Each says which version of itself it took the place of.
+
         Raises:
             ModelError: the model could not be used at all.
             StoreError: the store cannot be read.
@@ -129,7 +133,8 @@ class AMem:
         with self._store.reading() as reader:
             best = nearest(reader, searched, k, NAME, (NOTE,), is_current)
             found = self._with_linked(best, notes, query) if self._settings.linked else best
-            return own_hits(reader, query, k, {Ranking.DENSE.value: found[:k]}, is_beside=self._settings.beside)
+            hits = own_hits(reader, query, k, {Ranking.DENSE.value: found[:k]}, is_beside=self._settings.beside)
+        return [saying_what_it_replaced(hit, notes.replaced.get(hit.unit.id, ())) for hit in hits]
 
     def history(self, unit: str) -> list[Happening]:
         """Return what happened to a note, in order.
@@ -239,7 +244,8 @@ class AMem:
         for unit in units:
             if unit.kind == NOTE:
                 versions.setdefault(key_of(unit), []).append(unit)
-        return _Read(endings_of(units), versions, {unit.id: unit for unit in units if unit.kind == NOTE})
+        by_id = {unit.id: unit for unit in units if unit.kind == NOTE}
+        return _Read(endings_of(units), replaced_by(units), versions, by_id)
 
     def _with_linked(self, best: Sequence[str], notes: _Read, query: Query) -> list[str]:
         """Return the notes, each followed by those that it is linked to as they were at the query's time."""

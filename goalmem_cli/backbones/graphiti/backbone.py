@@ -38,7 +38,7 @@ from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batche
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.summaries import BETWEEN, lines_of
-from goalmem_cli.backbones.structured.units import IN_PLACE_OF, listed
+from goalmem_cli.backbones.structured.units import listed, saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
 from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
@@ -322,10 +322,8 @@ class Graphiti:
         if unit.id not in known:
             return hit
         each = known[unit.id]
-        attributes = {**unit.attributes, IN_PLACE_OF: ended} if ended else unit.attributes
-        return replace(
-            hit, unit=replace(unit, text=each.text, event_from=each.valid, event_to=each.invalid, attributes=attributes)
-        )
+        dated = replace(unit, text=each.text, event_from=each.valid, event_to=each.invalid)
+        return saying_what_it_replaced(replace(hit, unit=dated), ended)
 
     def _at_once(self, asked: Sequence[object]) -> int:
         """Return how many things are asked for at a time; where there is nothing to do, no model is loaded for it."""

@@ -13,7 +13,7 @@ import numpy as np
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.backbones.graphiti import COMMUNITY, ENTITY, FACT, NAME
 from goalmem_cli.backbones.graphiti.graph import Graph, reached
-from goalmem_cli.backbones.graphiti.near import DEEPER, FROM_ZERO, MOST_WORDS
+from goalmem_cli.backbones.graphiti.near import DEEPER, MOST_WORDS
 from goalmem_cli.backbones.graphiti.settings import Finds, Ranked, Settings
 from goalmem_cli.backbones.graphiti.validity import Validity
 from goalmem_cli.backbones.structured.alike import DIGITS
@@ -50,15 +50,19 @@ class Search:
         if self._settings.finds is Finds.FACTS:
             return facts
         others = [self._hybrid(reader, kind, k, lambda _: True) for kind in (ENTITY, COMMUNITY)]
-        fused = [_fused(lists)[:k] for lists in others]
-        return [id_ for row in zip_longest(facts, *fused) for id_ in row if id_ is not None][:k]
+        ranked = [fused(lists, self._settings.rank_constant)[:k] for lists in others]
+        return [id_ for row in zip_longest(facts, *ranked) for id_ in row if id_ is not None][:k]
 
     def _facts(self, reader: OpenMemory, k: int) -> list[str]:
         lists = self._hybrid(reader, FACT, k, self._known.__contains__)
         if self._settings.breadth:
-            begin = [end for id_ in _fused(lists) for end in self._graph.ends(self._known[id_].fact)]
+            begin = [
+                end
+                for id_ in fused(lists, self._settings.rank_constant)
+                for end in self._graph.ends(self._known[id_].fact)
+            ]
             lists["breadth"] = list(islice(self._within_reach(begin), DEEPER * k))
-        return _fused(lists)
+        return fused(lists, self._settings.rank_constant)
 
     def _hybrid(self, reader: OpenMemory, kind: str, k: int, keeps: Callable[[str], bool]) -> dict[str, list[str]]:
         """Return the units of a kind by words and by vectors; a long query is searched by vectors alone."""
@@ -96,10 +100,11 @@ class Search:
         return [found[place] for place in np.argsort(-scores, kind="stable").tolist()]
 
 
-def _fused(lists: Mapping[str, Sequence[str]]) -> list[str]:
-    return [each.unit for each in fuse(lists, dict.fromkeys(lists, 1.0), FROM_ZERO)]
-
-
 def _loose(text: str) -> Unit:
     """Return a unit of the text that stands nowhere, so that it can be embedded as stored ones are."""
     return derived_unit(NAME, "text", text, (Turn("", 0, 0, "", text),))
+
+
+def fused(lists: Mapping[str, Sequence[str]], constant: int) -> list[str]:
+    """Return what is in any of the lists, by the sum of 1 / (constant + i), with i from 0."""
+    return [each.unit for each in fuse(lists, dict.fromkeys(lists, 1.0), constant - 1)]

@@ -41,9 +41,9 @@ class Settings:
     times. With `communities` entities that belong together are summed up, and the summary of an entity has at most so
     many `summary_letters`.
 
-    A search by vectors finds nothing of less than `cosine`. With `breadth` facts within so many steps, `depth`, of the
-    entities found are a ranking too. `mmr` is what likeness to the query weighs against likeness to other facts.
-    `beside` fuses what is found with the turns.
+    A search by vectors finds nothing of less than `cosine`; rankings are fused with `rank_constant`. With `breadth`
+    facts within so many steps, `depth`, of the entities found are a ranking too. `mmr` is what likeness to the query
+    weighs against likeness to other facts. `beside` fuses what is found with the turns.
     """
 
     episode: Episode = Episode.MESSAGE
@@ -57,6 +57,7 @@ class Settings:
     communities: bool = False
     summary_letters: int = 1000
     cosine: float = field(default=0.6, metadata=SEARCHING)
+    rank_constant: int = field(default=1, metadata=SEARCHING)
     breadth: bool = field(default=False, metadata=SEARCHING)
     depth: int = field(default=3, metadata=SEARCHING)
     ranked: Ranked = field(default=Ranked.FUSED, metadata=SEARCHING)

@@ -212,7 +212,7 @@ class Magma:
 
     def _likeness(self, reader: OpenMemory, query: Query, graph: Graph) -> dict[str, float]:
         """Return the cosine to the query of events that pass its filters, and of entities."""
-        count = len(graph.events)
+        count = max(len(graph.events), len(graph.links))  # every entity has a link, and there may be more of them
         events = reader.rank(query, (Ranking.DENSE,), count, backbone=NAME, kinds=(EVENT,))[Ranking.DENSE]
         entities = reader.rank(Query(query.text), (Ranking.DENSE,), count, backbone=NAME, kinds=(ENTITY,))[
             Ranking.DENSE

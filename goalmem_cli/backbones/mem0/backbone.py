@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, SUM_UP
 from goalmem_cli.backbones.mem0.deciding import EVENTS, Growth, Vector
@@ -25,7 +25,7 @@ from goalmem_cli.backbones.structured.decisions import (
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
-from goalmem_cli.backbones.structured.units import IN_PLACE_OF
+from goalmem_cli.backbones.structured.units import saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
 from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
@@ -107,7 +107,7 @@ class Mem0:
             best = nearest(reader, query, k, self.name, (MEMORY,), is_current)
             lists = {Ranking.DENSE.value: best, **more}
             hits = own_hits(reader, query, k, lists, is_beside=self._settings.beside)
-        return [_saying(hit, replaced.get(hit.unit.id)) for hit in hits]
+        return [saying_what_it_replaced(hit, replaced.get(hit.unit.id, ())) for hit in hits]
 
     def _ranked_beside(self, _query: Query, _is_current: Callable[[str], bool]) -> dict[str, list[str]]:
         """Return what is found beside the memories, as rankings of current units; of memories alone nothing is."""
@@ -268,10 +268,3 @@ class Mem0:
         """Return by which deeds memories ended, and what each took the place of."""
         units = self._store.units_of(self.name, [*self._kinds, DECISION])
         return endings_of(units), replaced_by(units)
-
-
-def _saying(hit: Hit, replaced: Sequence[str] | None) -> Hit:
-    if not replaced:
-        return hit
-    unit = replace(hit.unit, attributes={**hit.unit.attributes, IN_PLACE_OF: list(replaced)})
-    return replace(hit, unit=unit)

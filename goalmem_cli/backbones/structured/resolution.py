@@ -1,12 +1,15 @@
 """Which names mean the same thing: by the same words, by their letters, by their vectors, or as a model says.
 
 A name is settled by the first of these that finds one of the known names, and what stays open is asked for in one call
-(Graphiti's resolution of entities, section 2.2.1 of arXiv 2501.13956; Mem0's graph merges by vectors alone).
+(Graphiti's resolution of entities, section 2.2.1 of arXiv 2501.13956; Mem0's graph merges by vectors alone). Neither
+letters nor vectors settle it where numbers differ: "order 4711" and "order 4712" look alike, and Mem0's graph takes
+them for one (its issue 3590).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +27,7 @@ EVENTS: Mapping[str, Event] = {SAME: Event("must"), NEW: Event()}
 """What a model can say about a name that is open: it means what a known one does, or something else."""
 _LETTERS, _WORDS, _ENTROPY = 6, 2, 1.5  # a name with less is too short for its letters to tell
 _GRAM = 3
+_NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +91,15 @@ def _resolved(
         return Resolved(None)
     near = nearest_rows(known_vectors, vector, policy.candidates, policy.least)
     if policy.letters is not None and tells_by_letters(key):
-        alike = {place: trigram_jaccard(key, keys[place]) for place in near if tells_by_letters(keys[place])}
+        telling = [place for place in near if tells_by_letters(keys[place]) and have_same_numbers(key, keys[place])]
+        alike = {place: trigram_jaccard(key, keys[place]) for place in telling}
         best = max(alike, key=alike.__getitem__, default=None)
         if best is not None and alike[best] >= policy.letters:
             return Resolved(best)
-    if policy.joins is not None and (joined := nearest_rows(known_vectors, vector, 1, policy.joins)):
-        return Resolved(joined[0])
+    if policy.joins is not None:
+        for place in nearest_rows(known_vectors, vector, len(keys), policy.joins):
+            if have_same_numbers(key, keys[place]):
+                return Resolved(place)
     return Resolved(None, tuple(near))
 
 
@@ -162,6 +169,11 @@ def tells_by_letters(key: str) -> bool:
     counts = Counter(letters)
     shares = [count / len(letters) for count in counts.values()]
     return -sum(share * math.log2(share) for share in shares) >= _ENTROPY
+
+
+def have_same_numbers(one: str, other: str) -> bool:
+    """Return whether two names have the same numbers in the same order; most have none."""
+    return _NUMBERS.findall(one) == _NUMBERS.findall(other)
 
 
 def trigram_jaccard(one: str, other: str) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from goalmem_cli.logic.moments import Moment, Span
-from goalmem_cli.records import Query, Turn, Unit, content_hash
+from goalmem_cli.records import Hit, Query, Turn, Unit, content_hash
 
 IN_PLACE_OF = "in_place_of"
 """The attribute that lists what a unit took the place of, a line each, with the day until which that held."""
@@ -88,6 +89,14 @@ def listed(unit: Unit, name: str) -> list[str]:
     """Return the texts that an attribute lists; none where a store made elsewhere has none."""
     value = unit.attributes.get(name)
     return list(map(str, value)) if isinstance(value, list) else []
+
+
+def saying_what_it_replaced(hit: Hit, replaced: Sequence[str]) -> Hit:
+    """Return the hit, whose unit lists these lines as what it took the place of; as it is where there are none."""
+    if not replaced:
+        return hit
+    attributes = {**hit.unit.attributes, IN_PLACE_OF: list(replaced)}
+    return replace(hit, unit=replace(hit.unit, attributes=attributes))
 
 
 def number(unit: Unit, name: str) -> float:

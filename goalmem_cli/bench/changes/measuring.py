@@ -12,13 +12,16 @@ from goalmem_cli.bench.changes.story import Asked, History, Telling, questions_o
 from goalmem_cli.bench.replayed import index_by
 from goalmem_cli.bench.timing import Progress, unwatched
 from goalmem_cli.ports import Backbone
-from goalmem_cli.records import Hit, Query, Usage
+from goalmem_cli.records import Hit, Query
 
 DEPTH = 10
+AT_ONCE = 64
+"""Of how many things the model is asked at once, so that all conversations are gone through side by side."""
 FLAT = "reranked"
-OF_ONE_TURN = ("turn", "note")
+OF_ONE_TURN = ("turn", "note", "event")
 """The kinds of unit that tell what their first turn tells."""
-DECIDING = ("mem0", "mem0-graph", "a-mem", "graphiti")
+DECIDING = ("mem0", "mem0-graph", "a-mem", "magma", "graphiti")
+"""Backbones in which a model decides what turns do to what is known; in `magma` only what has to do with what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,9 @@ class ChangeFigures:
     """What one backbone knows where the share `wrong` of decisions is wrong: shares of so many questions of each kind.
 
     `now` and `as_of` are right where the first of ten hits that tells of what is asked has the answer, `latest_now` and
-    `latest_as_of` where the one said last has. `calls` and `tokens` are those of indexing a turn; `late_calls` those of
-    indexing once more, after a session was put in between two that were indexed.
+    `latest_as_of` where the one said last has. `calls` and `tokens` are those of indexing a turn, by what the model is
+    asked one thing at a time; `late_calls` are those of indexing once more, after a session was put in between two that
+    were indexed, and `late_turns` the turns of that session.
     """
 
     backbone: str
@@ -40,6 +44,7 @@ class ChangeFigures:
     calls: float = 0.0
     tokens: float = 0.0
     late_calls: int = 0
+    late_turns: int = 0
 
 
 def measure_changes(
@@ -64,19 +69,30 @@ def measure_changes(
     yield asking.figures(FLAT, 0.0, FlatBackbone(store, FLAT))
     runs = [(name, share) for name in backbones for share in wrong]
     for done, (name, share) in enumerate(runs, 1):
-        model = DecidingModel(histories, share, seed)
-        store = open_store(f"{name}-{share}")
-        store.add_all([history.conversation for history in histories])
-        made = index_by(name, store, model, {})
-        turns = sum(len(history.conversation.turns) for history in histories)
-        cost = made.done.usage
-        yield replace(
-            asking.figures(name, share, made.backbone),
-            calls=cost.calls / turns,
-            tokens=(cost.prompt_tokens + cost.completion_tokens) / turns,
-            late_calls=_late(open_store(f"{name}-{share}-late"), histories[0], name, model).calls,
-        )
+        yield _measured(open_store(f"{name}-{share}"), asking, histories, name, DecidingModel(histories, share, seed))
         report(done, len(runs))
+
+
+def _measured(
+    store: EpisodicMemory, asking: _Asking, histories: Sequence[History], name: str, model: DecidingModel
+) -> ChangeFigures:
+    """Index all but a session in the middle of the first history, then that too, and ask everything."""
+    first, *others = [history.conversation for history in histories]
+    middle = first.turns[len(first.turns) // 2].session
+    early = tuple(turn for turn in first.turns if turn.session != middle)
+    store.add_all([replace(first, turns=early), *others])
+    usage = index_by(name, store, model, {}, AT_ONCE).done.usage
+    asked, turns = model.asked, len(early) + sum(len(each.turns) for each in others)
+    store.add_all([first])
+    backbone = index_by(name, store, model, {}, AT_ONCE).backbone
+    late = model.asked - asked
+    return replace(
+        asking.figures(name, model.wrong, backbone),
+        calls=asked / turns,
+        tokens=(usage.prompt_tokens + usage.completion_tokens) / turns,
+        late_calls=late,
+        late_turns=len(first.turns) - len(early),
+    )
 
 
 @dataclass(frozen=True)
@@ -123,14 +139,3 @@ def _is_over(hit: Hit, asked: Asked) -> bool:
 
 def _query(asked: Asked) -> Query:
     return Query(asked.text, (asked.conversation,), until=asked.as_of)
-
-
-def _late(store: EpisodicMemory, history: History, name: str, model: DecidingModel) -> Usage:
-    """Return what it costs to index a conversation again that has got a session in its middle."""
-    whole = history.conversation
-    middle = whole.turns[len(whole.turns) // 2].session
-    turns = tuple(turn for turn in whole.turns if turn.session != middle)
-    store.add_all([replace(whole, turns=turns)])
-    index_by(name, store, model, {})
-    store.add_all([whole])
-    return index_by(name, store, model, {}).done.usage

@@ -18,6 +18,8 @@ _DATED = re.compile(r"^(T\d+)\. (\w+): (.*) \[said (\d{4}-\d\d-\d\d)", re.MULTIL
 _MESSAGE = re.compile(r"^(\w+): (.*?)(?: \[\d{4}-\d\d-\d\d\])?$", re.MULTILINE)
 _KNOWN = re.compile(r"^(\d+)\. (.*?)(?: \[\d{4}-\d\d-\d\d\])?$", re.MULTILINE)
 _NEW = re.compile(r"^(N\d+)\. (.*)$", re.MULTILINE)
+_EVENT = re.compile(r"^New message: (\w+): (.*?)(?: \[\d{4}-\d\d-\d\d\])?$", re.MULTILINE)
+_NUMBERED = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,11 @@ def stated_in(text: str) -> list[Stated]:
 
 
 class DecidingModel:
-    """Replies to the steps of `mem0`, `mem0-graph`, `a-mem` and `graphiti`, with the full prompts.
+    """Replies to the steps of `mem0`, `mem0-graph`, `a-mem`, `magma` and `graphiti`, with the full prompts.
 
     Of its decisions the share `wrong` is not what it should be: nothing is done instead of something, what is known is
-    added again, what is new replaces nothing or something else. The same request always gets the same reply.
+    added again, what is new replaces nothing or something else; of `magma`, which decides nothing, a cause is seen
+    where there is none. The same request always gets the same reply. `asked` counts the requests.
     """
 
     def __init__(self, histories: Iterable[History], wrong: float = 0.0, seed: int = 0) -> None:
@@ -63,7 +66,8 @@ class DecidingModel:
         self._statements = {
             (told.person, told.turn.text): told.statement for history in histories for told in history.tellings
         }
-        self._wrong = wrong
+        self.wrong = wrong
+        self.asked = 0
         self._seed = seed
         self._steps: Mapping[str, Callable[[Request], object]] = {
             "mem0_facts": self._facts,
@@ -74,6 +78,7 @@ class DecidingModel:
             "amem_note": self._note,
             "amem_evolve": self._link,
             "amem_keywords": lambda request: {"keywords": request.growing.partition(": ")[2].strip()},
+            "magma_links": self._weave,
             "graphiti_entities": lambda request: {"names": [name for _, name, *_ in self._dated(request)]},
             "graphiti_facts": self._between,
             "graphiti_dates": lambda _: {"valid_at": "", "invalid_at": ""},
@@ -94,6 +99,7 @@ class DecidingModel:
             text = json.dumps(self._steps[request.step](request))
             read = [request.system, request.growing, request.tail]
             read += [part for example in request.examples for part in (example.input, example.output)]
+            self.asked += 1
             replies.append(Completion(text, sum(map(estimate_tokens, read)), completion_tokens=estimate_tokens(text)))
         return replies
 
@@ -135,7 +141,7 @@ class DecidingModel:
                 number for number, old in known for now in new
                 if (old.person, old.slot) == (now.person, now.slot) and old.value != now.value
             ]  # fmt: skip
-            if new and chance.random() < self._wrong:
+            if new and chance.random() < self.wrong:
                 ended = [] if ended else [chance.choice(known)[0]] if known else []
             acts += [{"new": label, "event": "INVALIDATE", "on": number, "text": ""} for number in ended]
         return {"acts": acts}
@@ -154,10 +160,22 @@ class DecidingModel:
             chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
             new = {(each.person, each.slot.name) for each in stated_in(text)}
             same = {number for number, each in known if (each.person, each.slot.name) in new}
-            if chance.random() < self._wrong:
+            if chance.random() < self.wrong:
                 same = {number for number, _ in known} - same
             acts += [{"new": label, "event": "LINK", "on": number, "text": ""} for number in sorted(same)]
         return {"acts": acts or [{"new": "N1", "event": "NONE", "on": "0", "text": ""}]}
+
+    def _weave(self, request: Request) -> object:
+        """Return who and what an event is about; nothing here is the cause of anything, but for what is wrong."""
+        told = [statement for line in _EVENT.findall(request.tail) if (statement := self._statements.get(line))]
+        of = [stated for statement in told for stated in stated_in(statement)]
+        names = [name for stated in of for name in (stated.person, stated.value) if name]
+        chance = random.Random(f"{self._seed} {request.tail} {request.growing}")  # noqa: S311 - no secret
+        shown, causal = _NUMBERED.findall(request.growing), []
+        if told and shown and chance.random() < self.wrong:
+            reason = {"confidence": 0.9, "explanation": f"It was so since {told[0]}"}
+            causal = [{"event": chance.choice(shown), "direction": "caused_by", **reason}]
+        return {"entities": names, "causal": causal}
 
     def _dated(self, request: Request) -> list[tuple[str, str, str, str, str]]:
         """Return the label of each message that tells something, the thing told of, by whom, what and on which day."""
@@ -184,7 +202,7 @@ class DecidingModel:
             chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
             new = stated_in(text)[0]
             against = {number for number, old in known if _changes(new, old)}
-            if chance.random() < self._wrong:
+            if chance.random() < self.wrong:
                 against = set() if against else {chance.choice([number for number, _ in known])} if known else set()
             acts += [{"new": label, "event": "CONTRADICTS", "on": number} for number in sorted(against)]
         return {"acts": acts or [{"new": "N1", "event": "NONE", "on": "0"}]}
@@ -195,7 +213,7 @@ class DecidingModel:
         for label, text in _NEW.findall(request.tail):
             chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
             event, on = _decision(stated_in(text)[0], known)
-            if chance.random() < self._wrong:
+            if chance.random() < self.wrong:
                 event, on = _other_decision(event, [number for number, _ in known], chance)
             acts.append({"new": label, "event": event, "on": on, "text": text if event in ("ADD", "UPDATE") else ""})
         return {"acts": acts}

@@ -1,0 +1,91 @@
+"""A store for what is measured and thrown away: what parts give is written all at once, when somebody reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from goalmem_cli.ports import Embedder, Vectors
+from goalmem_cli.records import Derived, Edge, Unit
+from goalmem_cli.store import Store
+from goalmem_cli.store.looking.reader import Reader
+from goalmem_cli.store.units import entries_from_units
+from goalmem_cli.stored import Derivation
+
+
+class GatheringStore(Store):
+    """A store in which a thousand parts cost one transaction.
+
+    What a backbone derives is in memory until the store is asked for it. Killed before, it is lost, so that this is no
+    store to keep anything in.
+    """
+
+    def __init__(self, path: Path, embedder: Embedder, announce: Callable[[str], None]) -> None:
+        """Take the folder, which holds nothing yet."""
+        super().__init__(path, embedder, announce=announce)
+        self._waiting: dict[tuple[str, str, str], Derivation] = {}
+
+    def derive(self, backbone: str, derivations: Sequence[Derivation]) -> None:
+        """Keep what the parts gave until it is read; of a part that comes twice the last counts."""
+        self._waiting |= {(backbone, each.part.conversation, each.part.name): each for each in derivations}
+
+    def write(self) -> None:
+        """Write what waits."""
+        waiting, self._waiting = self._waiting, {}
+        for backbone in dict.fromkeys(name for name, _, _ in waiting):
+            super().derive(backbone, [each for (name, _, _), each in waiting.items() if name == backbone])
+
+    def drop_parts(self, lines: Sequence[Derived]) -> None:
+        """As `Store.drop_parts`."""
+        self.write()
+        super().drop_parts(lines)
+
+    def shared(
+        self, backbone: str, kind: str, units: Sequence[Unit], edges: Sequence[Edge], *, links: Sequence[str]
+    ) -> None:
+        """As `Store.shared`."""
+        self.write()
+        super().shared(backbone, kind, units, edges, links=links)
+
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """As `Store.reading`."""
+        self.write()
+        with super().reading() as reader:
+            yield reader
+
+    def derived(self, backbone: str) -> list[Derived]:
+        """As `Store.derived`."""
+        self.write()
+        return super().derived(backbone)
+
+    def has_derived(self, backbone: str) -> bool:
+        """As `Store.has_derived`."""
+        self.write()
+        return super().has_derived(backbone)
+
+    def counts_of(self, backbone: str) -> tuple[dict[str, int], int]:
+        """As `Store.counts_of`."""
+        self.write()
+        return super().counts_of(backbone)
+
+    def units_of(
+        self, backbone: str, kinds: Sequence[str] | None = None, conversations: Sequence[str] | None = None
+    ) -> list[Unit]:
+        """As `Store.units_of`."""
+        self.write()
+        return super().units_of(backbone, kinds, conversations)
+
+    def edges_of(self, backbone: str, kinds: Sequence[str] | None = None) -> list[Edge]:
+        """As `Store.edges_of`."""
+        self.write()
+        return super().edges_of(backbone, kinds)
+
+    def vectors_of(self, units: Sequence[Unit]) -> Vectors:
+        """Return the vectors of the units' texts from the embedder, whether they are stored or not."""
+        vectors = self._parts.embed(entries_from_units(units))
+        rows = [np.frombuffer(vectors[unit.id].text, dtype="<f4") for unit in units]
+        return np.array(rows, dtype=np.float32).reshape(len(units), self._parts.embedder.dimension)
