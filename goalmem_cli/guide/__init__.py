@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 NAMES = (
-    "formats", "assistants", "messengers", "files", "proofs", "models", "backbones", "measuring", "figures", "store",
-    "servers",    "mcp", "settings", "scripting", "training", "internals",
+    "formats", "assistants", "messengers", "files", "proofs", "models", "backbones", "measuring", "figures",
+    "structures", "store", "servers", "mcp", "settings", "scripting", "training", "internals",
 )  # fmt: skip
 """The pages, in the order in which they are best read."""
 

@@ -111,9 +111,9 @@ def test_it_is_closed_when_nobody_uses_it(memory: Opens, tmp_path: Path, monkeyp
         time.sleep(0.6)
         assert not is_free(path)
     deadline = time.monotonic() + 30
-    while embedded.is_open(path) and time.monotonic() < deadline:
+    while not (free := is_free(path)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert is_free(path)
+    assert free
     assert opened.turns() == list(TURNS)
     assert opened.verify() == []
 
