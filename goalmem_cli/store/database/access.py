@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
 from goalmem_cli.records import encodable
 from goalmem_cli.store.database.migrations import MIGRATIONS, migrate, pending_migrations
-from goalmem_cli.store.database.opening import ReadOften, attached, literal, opened, spill
+from goalmem_cli.store.database.opening import OpenedOften, attached, literal, opened, spill
 from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
 
 Row = tuple[Any, ...]
@@ -115,7 +115,7 @@ class Database:
         self._announce = announce
         self._patience = patience
         self._written = written
-        self._often = ReadOften(path)
+        self._often = OpenedOften(path)
 
     @property
     def exists(self) -> bool:
@@ -289,7 +289,7 @@ class Database:
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        reading = self._patiently(self._often.open, self._often.close)
+        reading = self._patiently(self._often.read, self._often.close)
         try:
             yield Connection(reading, self.path, self._written)
         finally:
@@ -297,11 +297,11 @@ class Database:
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
-        writing = self._patiently(partial(opened, str(self.path)))
+        writing = self._patiently(self._often.write, self._often.close)
         try:
             yield Connection(writing, self.path, self._written)
         finally:
-            writing.close()
+            self._often.close(writing)
 
     def _patiently(
         self,

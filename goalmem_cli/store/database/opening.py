@@ -42,10 +42,11 @@ def attached(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-class ReadOften:
-    """A file as many readings of one process open it: DuckDB is started once, and the file attached while it is read.
+class OpenedOften:
+    """A file as one process opens it again and again: DuckDB is started once, and the file attached while it is used.
 
-    Starting takes fifteen times as long as attaching. While nobody reads, no file is open and none is locked.
+    Starting takes fifteen times as long as attaching. While nobody uses it, no file is open and none is locked. Many
+    read at a time; one writes, alone.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,20 +54,41 @@ class ReadOften:
         self._lock = threading.Lock()
         self._started: list[duckdb.DuckDBPyConnection] = []
         weakref.finalize(self, self._started.clear)  # at the program's end too, whatever still refers to this then
-        self._readings = 0
+        self._users = 0
+        self._is_written = False
 
-    def open(self) -> duckdb.DuckDBPyConnection:
+    def read(self) -> duckdb.DuckDBPyConnection:
         """Return a connection of its own to the file, to be given back to `close`.
 
         Raises:
-            duckdb.Error: the file cannot be opened.
+            duckdb.Error: the file cannot be opened, or is being written.
         """
+        return self._open(read_only=True)
+
+    def write(self) -> duckdb.DuckDBPyConnection:
+        """Return the only connection to the file, which is made if it is not there, to be given back to `close`.
+
+        Raises:
+            duckdb.Error: the file cannot be opened, or is in use.
+        """
+        return self._open(read_only=False)
+
+    def close(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Take the connection back, and let go of the file after the last one."""
+        connection.close()
         with self._lock:
+            self._let_go()
+
+    def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        with self._lock:
+            if self._users and (self._is_written or not read_only):
+                raise duckdb.ResourceInUseException(f"{self._path} is already open")
             if not self._started:
                 self._started.append(_confined_to(self._path))
-            if not self._readings:
-                _attach(self._started[0], self._path, "store", read_only=True)
-            self._readings += 1
+            if not self._users:
+                _attach(self._started[0], self._path, "store", read_only=read_only)
+            self._users += 1
+            self._is_written = not read_only
             try:
                 connection = self._started[0].cursor()
                 connection.execute("USE store")
@@ -75,16 +97,13 @@ class ReadOften:
                 raise
         return connection
 
-    def close(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Take the connection back, and let go of the file after the last one."""
-        connection.close()
-        with self._lock:
-            self._let_go()
-
     def _let_go(self) -> None:
-        self._readings -= 1
-        if self._started and not self._readings:
-            self._started[0].execute("DETACH store")
+        self._users -= 1
+        if self._started and not self._users:
+            try:
+                self._started[0].execute("DETACH store")
+            except duckdb.Error:  # what failed so that it cannot even be let go of is started anew
+                self._started.pop().close()
 
 
 def spill(path: Path) -> Path:
