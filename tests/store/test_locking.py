@@ -9,11 +9,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
+import duckdb
 import pytest
 
 from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.records import Query
+from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
 from tests.fakes import HashEmbedder
@@ -197,6 +200,35 @@ def test_a_writer_waits_for_readers(store: Store) -> None:
     with held(store, "read"), pytest.raises(StoreLocked):
         open_store(store.path, patience=0.2).add(chat(["new"], name="new"))
     assert [summary.name for summary in store.conversations()] == ["chat"]
+
+
+@pytest.mark.parametrize("order", [("reading", "writing"), ("writing", "reading"), ("writing", "writing")])
+def test_one_process_waits_for_itself(store: Store, order: tuple[str, str]) -> None:
+    """Whoever reads and whoever writes in one process wait for each other as two processes do."""
+    database = Database(store.path / "memory.duckdb", lambda _: None, 5.0)
+    done: list[str] = []
+
+    def use(way: str) -> None:
+        with getattr(database, way)() as connection:
+            done.append(f"{way} {connection.value('SELECT count(*) FROM turns')}")
+
+    second = Thread(target=use, args=(order[1],))
+    with getattr(database, order[0])():
+        second.start()
+        second.join(0.3)
+        assert done == []
+    second.join()
+    assert done == [f"{order[1]} {len(CAFE)}"]
+
+
+def test_a_writing_that_failed_leaves_the_next_alone(store: Store) -> None:
+    """Nothing of it is kept, and the same process writes on."""
+    database = Database(store.path / "memory.duckdb", lambda _: None, 5.0)
+    with pytest.raises(duckdb.CatalogException), database.writing() as connection, connection.transaction():
+        connection.rows("DELETE FROM turns")
+        connection.rows("DELETE FROM nowhere")
+    with database.writing() as connection:
+        assert connection.value("SELECT count(*) FROM turns") == len(CAFE)
 
 
 def test_writers_at_the_same_time_all_store(store: Store) -> None:
