@@ -73,8 +73,9 @@ def forget(
         stay = counted(counts.without_time, "turn")
         run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
     if counts.turns and not dry_run:
-        run.screen.note(f"{run.settings.place}: {_words(counts)}")
-        confirm(f"Delete {_words(counts)} for good?", is_given=yes)
+        if not yes:
+            run.screen.note(f"{run.settings.place}: {_words(counts)}")
+        confirm("Delete that for good?", is_given=yes)
         counts = _forgotten(run, memory, selection)
     if json:
         run.screen.document(_document(counts, is_done=not dry_run))
