@@ -172,7 +172,7 @@ def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> No
     So the reasoners here are those whose replies are short and held to what is there.
     """
     words = ("eval", MOMOCO, "--reasoner", "direct,goal-mem", "--limit", "3", "--max-breadth", "1",
-             "--max-depth", "0", "-k", "4", "--json")  # fmt: skip
+             "--max-depth", "0", "-k", "3", "--json")  # fmt: skip
     for number in ("1", "3"):
         outcome = goalmem(*words, "--parallel", number, "--out", str(tmp_path / number))
         assert outcome.code == 0, outcome.err
