@@ -73,9 +73,7 @@ def forget(
         stay = counted(counts.without_time, "turn")
         run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
     if counts.turns and not dry_run:
-        if not yes:
-            run.screen.note(f"{run.settings.place}: {_words(counts)}")
-        confirm("Delete that for good?", is_given=yes)
+        _confirm(run, counts, is_given=yes)
         counts = _forgotten(run, memory, selection)
     if json:
         run.screen.document(_document(counts, is_done=not dry_run))
@@ -84,6 +82,13 @@ def forget(
     else:
         run.screen.report(f"{'would forget' if dry_run else 'forgot'} {_words(counts)}")
     return 0 if counts.turns else NOTHING_FOUND
+
+
+def _confirm(run: Invocation, counts: Forgotten, *, is_given: bool) -> None:
+    """Show what will go and ask, unless the yes was given beforehand: then it is told once it is gone."""
+    if not is_given:
+        run.screen.note(f"{run.settings.place}: {_words(counts)}")
+    confirm("Delete that for good?", is_given=is_given)
 
 
 def _forgotten(run: Invocation, memory: KeptMemory, selection: Selection) -> Forgotten:
