@@ -107,10 +107,11 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Contradicted:
-    """A subgoal of a closed question that the cited facts say is false."""
+    """A subgoal of a closed question that the cited facts say is false, with how certain that is, as of `Grounded`."""
 
     subgoal: int
     facts: tuple[str, ...]
+    certainty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +217,8 @@ class Step:
 class Attempt:
     """One decomposition and its rounds. `breadth` counts from 1.
 
-    In the order `seen`, a step without calls asked nothing: memory was looked into, and nothing was new.
+    In the order `seen`, a step without calls asked nothing: memory was looked into, and nothing was new. Where the goal
+    was read at once from all facts, as its own subgoal, `breadth` is 0, and `planned` are those of the decomposition.
     """
 
     breadth: int
@@ -225,6 +227,12 @@ class Attempt:
     steps: tuple[Step, ...] = ()
     ending: Ending | None = None
     failure: str | None = None
+    planned: tuple[str, ...] = ()
+
+    @property
+    def plan(self) -> tuple[str, ...]:
+        """The subgoals of the decomposition, whether it was proved by them or read at once."""
+        return self.planned or self.subgoals
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,6 +281,7 @@ def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, obser
         budget=settings.budget,
         certainty=Limits().certainty if settings.certainty else 0.0,
         max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
+        read_tokens=fact_tokens(loaded.context, prompts),
         checks=settings.checks,
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
@@ -335,12 +336,12 @@ def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question
     return planner(loaded.model, open_prompts(settings.prompts, loaded.profile, ("decompose",)))
 
 
-def call_ranges(settings: Settings, planning: Planning) -> dict[str, tuple[int, int]]:
+def call_ranges(settings: Settings, profile: Profile) -> dict[str, tuple[int, int]]:
     """Return the least and the most model calls of a question, without second tries, by the reasoner's name."""
     from goalmem_cli.reasoners.catalogue import REASONERS
     from goalmem_cli.reasoners.goal_mem import calls_of
 
-    own = calls_of(planning, settings.max_breadth, settings.max_depth)
+    own = calls_of(chosen_planning(settings, profile), profile, settings.max_breadth, settings.max_depth)
     return {GOAL_MEM: own} | {name: entry.calls(settings.max_steps) for name, entry in REASONERS.items()}
 
 
@@ -354,7 +355,7 @@ def reasoner_names() -> tuple[str, ...]:
 def fact_tokens(context: int, prompts: PromptBook) -> int:
     """Return how many tokens of facts a reasoner may show at a time: what fits, and no more than the model reads well.
 
-    `goal-mem` shows a small model one fact at a time, so that for it what fits is all that counts.
+    Where `goal-mem` shows a small model one fact at a time, what fits is all that counts.
 
     Raises:
         ModelError: hardly any fit.

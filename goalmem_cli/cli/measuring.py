@@ -177,7 +177,7 @@ class Measuring:
         """Say what it is going to cost, by the calls that the run has made or by one for trial, then answer."""
         from goalmem_cli.evaluation.runs.estimate import estimated, seconds_per_call
         from goalmem_cli.evaluation.runs.runner import answer
-        from goalmem_cli.wiring import build_reasoner, call_ranges, chosen_planning
+        from goalmem_cli.wiring import build_reasoner, call_ranges
 
         settings = self._run.settings
 
@@ -190,7 +190,7 @@ class Measuring:
             started = perf_counter()
             self._tried(memory, loaded, self._wanted.backbones[0])
             seconds = (perf_counter() - started) / self._at_once(loaded)
-        calls = call_ranges(settings, chosen_planning(settings, loaded.profile))
+        calls = call_ranges(settings, loaded.profile)
         estimate = estimated(left, calls, seconds)
         self._run.screen.note(f"{estimate.line()}; interrupted, the same command goes on")
         weights = {row.name: sum(calls[row.reasoner]) for row in left}
@@ -224,7 +224,7 @@ class Measuring:
             GoalmemError: what would prevent the measuring.
         """
         from goalmem_cli.evaluation.runs.estimate import foreseen_answers, foreseen_index
-        from goalmem_cli.wiring import call_ranges, chosen_planning, open_structured
+        from goalmem_cli.wiring import call_ranges, open_structured
 
         wanted = self._wanted
         costs: list[Cost] = []
@@ -237,7 +237,7 @@ class Measuring:
                 own = replace(self._run.settings, backbone=name)
                 outlook = open_structured(own, memory.store, self._run.factories, lambda: loaded).outlook()
                 costs.append(foreseen_index(name, outlook))
-            calls = call_ranges(self._run.settings, chosen_planning(self._run.settings, loaded.profile))
+            calls = call_ranges(self._run.settings, loaded.profile)
         finally:
             loaded.close()
         costs += [

@@ -29,6 +29,7 @@ FUNCTION_WORDS = _ARTICLES | frozenset(
     "of in on at to for with from by and or her his their my your our its is was were be been am are that this "
     "some any as into about".split()
 )
+THIRD_PERSONS = frozenset("he she him her his hers they them their theirs".split())
 _LAST_OF_ENDINGS = frozenset("sgde")
 _WORD = re.compile(r"[^\W_]+(?:['’.,:][^\W_]+)*%?|%")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")

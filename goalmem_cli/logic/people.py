@@ -1,4 +1,4 @@
-"""Whether a value names a person, where a variable's type says that it may not: no cat is the man who rents out."""
+"""Whether a value is a name or a person's, where a variable's type says otherwise: no cat is the man who rents out."""
 
 from __future__ import annotations
 
@@ -32,14 +32,19 @@ _KIN = frozenset(
 )
 _WHOSE = re.compile(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
 
+_NAMES = ("name", "names")
+_DESCRIBED = re.compile(r"(?:an?|the|my|his|her|their|our|your) [^A-Z]+$")  # a thing or a person, not what it is called
 _BEARER = re.compile(r"(\w+) (?:is|was|are|were) (?:called|named)\b|\bname of (?:\S+ )*?(\w+) (?:is|was)\b")
 
 
 def unfit(value: str, variable: Variable, atom: Atom, people: Iterable[str]) -> str:
-    """Return why the value, which names a person, cannot be what the variable stands for in the statement, or nothing.
+    """Return why the value cannot be what the variable stands for in the statement, or nothing: it names a person, or
+    is no name.
 
     `people` are those who talk. Of what the corpus's proofs bind, nothing is unfit.
     """
+    if _head(variable) in _NAMES and _bearer(atom) in _ANIMALS | _KIN and _DESCRIBED.match(value):
+        return f"{value} is no name"
     is_speaker = _is_one_of(value, people)
     is_person = is_speaker or bool(_TITLED.match(value))
     is_somebodys = (found := _WHOSE.fullmatch(value)) is not None and found[1].casefold() in _KIN
@@ -61,14 +66,23 @@ def _is_one_of(value: str, people: Iterable[str]) -> bool:
     return bool(name) and any(name <= content_words(person) for person in people)
 
 
+def _head(variable: Variable) -> str:
+    return next(reversed(words(re.split(r"\b(?:of|in|for|at|with|that|where|who)\b", variable.type)[0])), "")
+
+
 def _kind(variable: Variable, atom: Atom) -> str:
     """Return the last word of the variable's type; of a name, what bears it, where the statement tells that of an
     animal.
     """
-    head = next(reversed(words(re.split(r"\b(?:of|in|for|at|with|that|where|who)\b", variable.type)[0])), "")
-    if head not in ("name", "names"):
+    head = _head(variable)
+    if head not in _NAMES:
         return head if head in _ANIMALS | _PLACES | _THINGS | _RELATIONS else head.removesuffix("s")
+    named = _bearer(atom)
+    return named if named in _ANIMALS else head
+
+
+def _bearer(atom: Atom) -> str:
+    """Return the word for what has a name, where the statement is of a name; else nothing."""
     phrase = " ".join(words(atom.phrase))
     bearer = _BEARER.search(phrase)
-    named = next(filter(None, bearer.groups()), "") if bearer and not {"who", "that"} & set(phrase.split()) else ""
-    return named if named in _ANIMALS else head
+    return next(filter(None, bearer.groups()), "") if bearer and not {"who", "that"} & set(phrase.split()) else ""

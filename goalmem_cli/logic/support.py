@@ -12,7 +12,7 @@ from math import isclose
 
 from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
-from goalmem_cli.logic.normal import content_stems, content_words, numbers, stem, words
+from goalmem_cli.logic.normal import THIRD_PERSONS, content_stems, content_words, numbers, stem, words
 
 
 class Support(StrEnum):
@@ -24,14 +24,16 @@ class Support(StrEnum):
     SUGGESTED = "suggested"
 
 
+_STANDING_IN = THIRD_PERSONS | {"it"}
 _DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
 
 
 def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = ()) -> Support:
     """Return how the constant follows from the facts and from the other constants `known` in the same subgoal.
 
-    Stated: each of its content words occurs in the facts, their speakers and whom they call "you" included. Derived: it
-    is a date that a fact's words mean at the time they were said, or a number computed from two numbers or two dates.
+    Stated: each of its content words, pronouns aside, occurs in the facts, their speakers and whom they call "you"
+    included. Derived: it is a date that a fact's words mean at the time they were said, or a number computed from two
+    numbers or two dates.
     Inferred: neither.
     """
     if _is_stated(value, facts):
@@ -43,8 +45,14 @@ def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = (
 
 def _is_stated(value: str, facts: Sequence[Remembered]) -> bool:
     said = {stem(word) for fact in facts for word in words(f"{fact.speaker} {fact.text} {told_as_you(fact)}")}
-    wanted = content_stems(value)
+    wanted = telling_stems(value)
     return bool(wanted) and wanted <= said
+
+
+def telling_stems(value: str) -> frozenset[str]:
+    """Return the stems of the words by which a fact states the value: all its content words but pronouns, if any."""
+    wanted = content_stems(value)
+    return wanted - _STANDING_IN or wanted
 
 
 def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:

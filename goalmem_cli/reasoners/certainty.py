@@ -9,14 +9,14 @@ calibrate RUN``).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Status, Trace
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
 
 FARTHEST = 6.0
 """Beyond these odds (their logarithm) a sign says no more."""
@@ -26,8 +26,8 @@ _WORDS = ((0.25, "this is probably wrong"), (0.45, "this may well be wrong"), (U
 FITTED_TO = "8e7e0f5099a6b84a9709789624a9b89872f96b4f7ad9630b57d8176923cdd9d0"
 """The adapter (SHA-256) whose answers the weights were fitted to; of any other's nothing is known."""
 WEIGHTS: Mapping[str, tuple[float, ...]] = {
-    "goal-mem": (-0.486, 0.162, -0.069, 1.226, 1.196),
-    "direct": (-3.379, 1.345, -0.110, 1.415, 0.045),
+    "goal-mem": (-0.486, 0.162, -0.069, 1.226, 1.196, 0.0),
+    "direct": (-3.379, 1.345, -0.110, 1.415, 0.045, 0.0),
 }
 """By reasoner: the bias, and the weights of `signs_of`."""
 
@@ -76,12 +76,15 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
     """Return what speaks for and against the trace's answer; None where the model tells no probabilities.
 
     The logarithm of the odds of what is least likely in it (a grounding, or the words read); whether several steps or
-    facts had to come together; whether it is yes or no; and whether it is a date, which the engine works out.
+    facts had to come together; whether it is yes or no; whether it is a date, which the engine works out; and how the
+    goal was read at once, where it was: 1 if that is the answer, -1 if it failed, and only a plan was proved.
     """
-    if trace.attempts:
-        steps = [item for step in trace.attempts[-1].steps for item in step.grounded]
+    last = trace.attempts[-1] if trace.attempts else None
+    if last is not None:
+        steps: list[Grounded | Contradicted] = [item for step in last.steps for item in step.grounded]
+        steps += [item for step in last.steps for item in step.contradicted]
         told = [item.certainty for item in steps if item.certainty is not None]
-        count = len({item.subgoal for item in steps})
+        count = len(trace.evidence if last.planned else {item.subgoal for item in steps})
         if len(told) < len(steps):
             return None
     else:
@@ -92,4 +95,10 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
     weakest = min(max(log_odds(min(told)), -FARTHEST), FARTHEST)
     answer = trace.answer or ""
     is_verdict, is_date = answer.split(" ")[-1] in ("yes", "no"), any(map(str.isalpha, answer)) and dates_in(answer)
-    return weakest, float(count > 1), float(is_verdict), float(bool(is_date))
+    return weakest, float(count > 1), float(is_verdict), float(bool(is_date)), _as_read(trace.attempts)
+
+
+def _as_read(attempts: Sequence[Attempt]) -> float:
+    if attempts and attempts[-1].planned:
+        return 1.0
+    return -1.0 if any(each.planned and each.ending is not Ending.GROUNDED for each in attempts) else 0.0

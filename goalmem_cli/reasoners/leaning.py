@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from goalmem_cli.logic.normal import words
+from goalmem_cli.logic.normal import THIRD_PERSONS, words
 from goalmem_cli.records import Hit
 
 SHORT, SHORT_ANSWER = 5, 12
 """So many words at most make a reply that may say nothing of itself, and so many one to a question."""
 _OPENING = 5
-_PERSONS = frozenset("he she him her his hers they them their theirs".split())
-_POINTING = _PERSONS | frozenset("it its that those this these one ones there".split())
+_POINTING = THIRD_PERSONS | frozenset("it its that those this these one ones there".split())
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
 
 
@@ -30,4 +29,4 @@ def leans_on(hit: Hit) -> bool:
     if len(told) <= (SHORT_ANSWER if is_answer else SHORT):
         return True
     opening = {word.partition("'")[0] for word in told[:_OPENING]}
-    return bool(opening & (_POINTING if is_answer else _PERSONS)) and not _NAME.search(hit.unit.text)
+    return bool(opening & (_POINTING if is_answer else THIRD_PERSONS)) and not _NAME.search(hit.unit.text)

@@ -16,7 +16,7 @@ from rich.tree import Tree
 from goalmem_cli.render.actions import action_line, add_action
 from goalmem_cli.render.nodes import BRIEF
 from goalmem_cli.render.text import counted, plain, safe
-from goalmem_cli.render.tree import add_attempt, state_of
+from goalmem_cli.render.tree import add_attempt, attempt_name, state_of
 from goalmem_cli.trace import Action, Attempt, Fact, Step
 
 SPLITTING = "splitting the question into subgoals"
@@ -91,7 +91,7 @@ def growing_tree(
     """Return the tree so far: earlier attempts or actions as a line each, the latest whole."""
     tree = Tree(plain(question, "bold"), guide_style="dim")
     for attempt in attempts[:-1]:
-        tree.add(Text(f"attempt {attempt.breadth}: {_settled(attempt)}", style="dim"))
+        tree.add(Text(f"{attempt_name(attempt)}: {_settled(attempt)}", style="dim"))
     for attempt in attempts[-1:]:
         add_attempt(tree, attempt, facts, BRIEF)
     for action in actions[:-1]:
@@ -110,7 +110,7 @@ def progress_line(attempts: Sequence[Attempt], actions: Sequence[Action] = (), o
     if not attempts:
         return Text(opening, style="dim")
     attempt = attempts[-1]
-    return Text(f"attempt {attempt.breadth}, step {len(attempt.steps)}: {_settled(attempt)}", style="dim")
+    return Text(f"{attempt_name(attempt)}, step {len(attempt.steps)}: {_settled(attempt)}", style="dim")
 
 
 def _settled(attempt: Attempt) -> str:

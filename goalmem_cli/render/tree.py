@@ -83,7 +83,7 @@ def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
 
 def add_attempt(tree: Tree, attempt: Attempt, facts: Mapping[str, Fact], detail: Detail) -> None:
     """Add one decomposition, its rule and its steps. An attempt still under way has no ending yet."""
-    node = tree.add(Text(f"attempt {attempt.breadth}", style="bold"))
+    node = tree.add(Text(attempt_name(attempt), style="bold"))
     subgoals = (*attempt.subgoals, *(refined.subgoal for step in attempt.steps for refined in step.refined))
     page = _Page(facts, detail, subgoals)
     if attempt.subgoals:
@@ -94,6 +94,11 @@ def add_attempt(tree: Tree, attempt: Attempt, facts: Mapping[str, Fact], detail:
         node.add(labelled("failed", attempt.failure, "red"))
     if attempt.ending is not None:
         node.add(labelled("ended", attempt.ending.value))
+
+
+def attempt_name(attempt: Attempt) -> str:
+    """Return what an attempt is called: by its place among the plans, or that it needed none."""
+    return f"attempt {attempt.breadth}" if attempt.breadth else "read at once"
 
 
 def state_of(attempt: Attempt, subgoal: int) -> str:

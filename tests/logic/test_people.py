@@ -51,6 +51,14 @@ def test_everything_else_may_be(value: str, statement: str) -> None:
     assert why(value, statement) == ""
 
 
+def test_what_is_described_is_no_name_of_an_animal_or_relative() -> None:
+    """Only a name says what a dog is called; one may well call a stranger "the little priest"."""
+    assert why("the blue kayak", "the name of (Henrik)'s dog is (x:name)") == "the blue kayak is no name"
+    assert why("a friend from work", "(Nora)'s sister is called (x:name)")
+    assert why("miso", "(Nora)'s cat is called (x:name)") == ""
+    assert why("the little priest", "(Luis) calls the new baker (x:name)") == ""
+
+
 def test_who_somebody_is_is_not_told_by_the_name_of_one_who_talks() -> None:
     """ "Who is Deniz?" wants what she is to somebody; "Who is Nora's landlord?" wants a name."""
     assert is_only_named("Luis", "Who is Deniz?", PEOPLE) and is_only_named("Nora", "who's Mr. Okafor?", PEOPLE)

@@ -34,6 +34,11 @@ def chat(*lines: str, conversation: str = "chat", day: int = 1) -> list[Turn]:
     return turns
 
 
+def is_of_all(request: Request) -> bool:
+    """Say whether a reading is of all that the question finds, whose facts it names: the goal's, at once."""
+    return request.step == "read" and "cited" in getattr(request.shape, "grammar", "")
+
+
 def plan(goal: str, *subgoals: str, answer: Sequence[str] = ("x",), current: bool = False) -> str:
     """Return a decomposition."""
     return json.dumps(

@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from goalmem_cli.models.weights.lora import SHIPPED, Adapter
 from goalmem_cli.reasoners.certainty import FITTED_TO, UNSURE, Sure, certainty_of, doubt_in_words, signs_of
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Action, Attempt, Grounded, Status, Step, Trace, as_document, from_document
+from goalmem_cli.trace import (
+    Action,
+    Attempt,
+    Contradicted,
+    Ending,
+    Grounded,
+    Status,
+    Step,
+    Trace,
+    as_document,
+    from_document,
+)
 
 MOMENT = datetime(2024, 3, 4, 9, 0)
 ODDS = st.floats(0.001, 0.999)
@@ -53,6 +64,21 @@ def test_a_chain_is_as_certain_as_its_weakest_step(low: float, high: float) -> N
     assert certainty_of(proved(low, high)) == certainty_of(proved(weakest, weakest))
 
 
+def test_how_the_goal_was_read_at_once_is_a_sign() -> None:
+    """What was read is as likely as its words; a plan beside a reading that failed is less certain than without."""
+    facts = Grounded(0, ("F1", "F2"), {"x": ("Leeds",)}, {}, (), 0.9)
+    reading = Attempt(0, "goal", ("goal",), (Step(0, grounded=(facts,)),), Ending.GROUNDED, planned=("subgoal",))
+    failed = replace(reading, steps=(Step(0),), ending=Ending.MAX_DEPTH)
+    plan = proved(0.9)
+    told = replace(plan, attempts=(reading,), evidence=("F1", "F2"))
+    beside = [replace(plan, attempts=(first, *plan.attempts)) for first in (failed, reading)]
+
+    assert (signs_of(told) or ())[-1] == 1 and (signs_of(told) or ())[1] == 1
+    assert [(signs_of(each) or ())[-1] for each in beside] == [-1, 0]
+    no = Attempt(0, "goal", ("goal",), (Step(0, contradicted=(Contradicted(0, ("F1",), 0.7),)),), planned=("subgoal",))
+    assert signs_of(replace(plan, answer="no", attempts=(no,))) == (*(signs_of(read(0.7, "no")) or ())[:-1], 1.0)
+
+
 @given(low=ODDS, high=ODDS)
 def test_likelier_words_are_more_certain(low: float, high: float) -> None:
     """Of two readings, the one whose words the model found likelier is no less certain; both are shares."""
@@ -78,7 +104,7 @@ def test_the_weights_are_of_the_adapter_that_is_shipped() -> None:
 def test_yes_and_no_are_a_sign_of_their_own() -> None:
     """Verdicts are right at another rate than what is bound."""
     assert [signs_of(proved(0.8, answer=answer)) for answer in ("no", "likely yes", "Norwich")] == [
-        pytest.approx((1.386, 0.0, each, 0.0), abs=0.01) for each in (1.0, 1.0, 0.0)
+        pytest.approx((1.386, 0.0, each, 0.0, 0.0), abs=0.01) for each in (1.0, 1.0, 0.0)
     ]
 
 
@@ -86,7 +112,7 @@ def test_dates_are_a_sign_of_their_own() -> None:
     """What the engine works out of when a turn was said is right far oftener than what is read."""
     signs = [signs_of(proved(0.8, answer=answer)) for answer in ("19 May 2023", "Leeds", "1,840")]
 
-    assert [each and each[-1] for each in signs] == [1.0, 0.0, 0.0]
+    assert [each and each[3] for each in signs] == [1.0, 0.0, 0.0]
 
 
 def test_what_is_not_certain_enough_is_not_answered() -> None:

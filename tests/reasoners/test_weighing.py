@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from goalmem_cli.logic import parse_atom
@@ -37,6 +39,17 @@ def fact(text: str, speaker: str = "Imogen", before: tuple[tuple[str, str], ...]
 def test_a_name_that_nobody_says_is_doubted(said: Fact, is_doubted: bool) -> None:
     """Somebody has to name her: in the turn, beside it, by speaking or as "you"; another's "I" is not she."""
     assert bool(doubt(parse_atom("(Nora) paid (x:price)"), said, {said.speaker})) is is_doubted
+
+
+def test_facts_read_together_may_name_what_one_of_them_means() -> None:
+    """ "He is called Fintan" names whom the turn before told of; one who talks must still say it or be named."""
+    born, named = fact("He was born on Thursday!", "Brigid"), fact("He is called Fintan.", "Brigid")
+    birth, pay = parse_atom("(Fintan) was born on (x:date)"), parse_atom("(Nora) paid (x:price)")
+
+    assert doubt(birth, born, {"Brigid", "Nora"})
+    assert not doubt(birth, born, {"Brigid", "Nora"}, [born, named])
+    assert doubt(birth, born, {"Brigid"}, [replace(named, conversation="another")])
+    assert doubt(pay, fact("Eight euros.", "Brigid"), {"Brigid", "Nora"}, [fact("Dear!", "Nora")])
 
 
 def test_dates_and_common_words_are_no_names() -> None:

@@ -103,7 +103,7 @@ def _places(case: Case, steps: Iterable[GoldStep]) -> set[Place]:
 
 def _subgoal_match(plan: GoldPlan, attempt: Attempt) -> float | None:
     gold = list(dict.fromkeys(plain_words(step.text) for step in plan.subgoals))
-    found = [plain_words(text) for text in attempt.subgoals]
+    found = [plain_words(text) for text in attempt.plan]
     if not gold:
         return None
     pairs = assignment([[f1_score(one, text) for one in found] for text in gold])

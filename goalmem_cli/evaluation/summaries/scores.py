@@ -113,7 +113,7 @@ def _search(trace: Trace) -> Scores:
     depths = [step.depth for attempt in trace.attempts for step in attempt.steps]
     if depths:
         scores["depth"] = float(max(depths))
-    if subgoals := final_plan(trace).subgoals:
+    if subgoals := final_plan(trace).plan:
         scores["subgoals"] = float(len(subgoals))
     return scores
 

@@ -18,9 +18,11 @@ def steps_of(planning: Planning, profile: Profile) -> tuple[str, ...]:
     return seen.STEPS if planning == SEEN else STEPS[profile]
 
 
-def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
+def calls_of(planning: Planning, profile: Profile, breadth: int, depth: int) -> tuple[int, int]:
     """Return the least and the most model calls of a question, without second tries."""
-    return (1, breadth * (depth + 1) + 1) if planning == SEEN else (2, 1 + breadth * (2 + 2 * depth))
+    if planning == SEEN:
+        return 1, breadth * (depth + 1) + 1
+    return 2, 1 + breadth * (2 + 2 * depth) + (profile == "compact")  # whose goal is read at once as well
 
 
 __all__ = [

@@ -20,8 +20,8 @@ from goalmem_cli.reasoners.goal_mem.plans import (
     Decomposition,
     Limits,
     Pair,
+    ProvingSteps,
     Situation,
-    Steps,
     Unification,
     as_pair,
 )
@@ -33,7 +33,10 @@ from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Refined, 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An attempt that ended: its record, and what it proved, if it did; `judged` are pairs that were held to be one."""
+    """An attempt that ended: its record, and what it proved, if it did.
+
+    `judged` are pairs that were held to be one; `wording` is the answer, where a reply gave it beside its proof.
+    """
 
     record: Attempt
     is_grounded: bool
@@ -43,6 +46,7 @@ class Outcome:
     subgoals: tuple[Atom, ...]
     usage: Usage
     judged: frozenset[Pair] = frozenset()
+    wording: str = ""
 
 
 class AttemptRun:
@@ -53,7 +57,7 @@ class AttemptRun:
         question: Question,
         plan: Decomposition,
         book: FactBook,
-        steps: Steps,
+        steps: ProvingSteps,
         limits: Limits,
         *,
         is_strict: bool,
@@ -83,13 +87,13 @@ class AttemptRun:
         self._found: dict[str, Mapping[str, float]] = {}
         self._told: Mapping[str, float] = {}
         self._held: set[tuple[str, str]] = set()
+        self._wording = ""
 
     def run(self) -> Outcome:
         """Return how the attempt ended, after at most 1 + max_depth rounds."""
         self._observer.started(self._breadth, str(self._plan.goal), [str(atom) for atom in self._plan.subgoals])
         record = Attempt(self._breadth, str(self._plan.goal), tuple(map(str, self._plan.subgoals)))
-        beside = self._steps.queries(self._question, self._plan)
-        queries = list(dict.fromkeys([*(atom.phrase for atom in self._plan.subgoals), *beside]))
+        queries = list(dict.fromkeys(self._steps.queries(self._question, self._plan)))
         usage, ending, is_exploring = Usage(), None, False
         for depth in range(self._limits.max_depth + 1):
             step, has_new = self._round(depth, queries, is_exploring)
@@ -117,6 +121,7 @@ class AttemptRun:
             tuple(self._atoms),
             usage,
             frozenset(self._same),
+            self._wording,
         )
 
     @property
@@ -147,6 +152,7 @@ class AttemptRun:
     def _take(self, step: Step, unification: Unification, found: Retrieved) -> Step:
         """Judge what the model proposed, and keep what holds."""
         self._same |= unification.same
+        self._wording = unification.wording
         self._asked |= {as_pair(*pair) for pair in self._undecided}
         ruling = rule(unification.proposals, self._bench())
         self._groundings += ruling.grounded

@@ -14,12 +14,13 @@ from goalmem_cli.logic import Rule
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.asking import Reply
+from goalmem_cli.reasoners.goal_mem.at_once import Read, ReadingSteps, may_read
 from goalmem_cli.reasoners.goal_mem.attempt import AttemptRun, Outcome
 from goalmem_cli.reasoners.goal_mem.base import Engine, settled_by
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
-from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, Steps
+from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, ProvingSteps, Steps
 from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
 from goalmem_cli.reasoners.goal_mem.wording import unproved, worded
 from goalmem_cli.records import Question, Usage
@@ -37,7 +38,7 @@ class GoalMem(Engine):
     """The engine that plans before any fact is seen.
 
     Model calls stay within 1 + B(2 + 2D) a question, or 2B(3 + 2D) where every reply needs its second try, for
-    maximum breadth B and depth D (Appendix B).
+    maximum breadth B and depth D (Appendix B). With the compact prompts one more reads the goal at once.
     """
 
     planning = BLIND
@@ -51,8 +52,9 @@ class GoalMem(Engine):
         return _steps(self._model, self._prompts, self._limits)
 
     def _search(self, question: Question, book: FactBook, trace: Trace) -> Trace:
-        """Run the breadth loop."""
+        """Run the breadth loop; beside its first plan the goal is read at once."""
         failed: dict[frozenset[str], str] = {}
+        read: Read | None = None
         for breadth in range(1, self._limits.max_breadth + 1):
             plan, usage, problem = self._decompose(question, failed)
             trace = replace(trace, usage=trace.usage + usage)
@@ -65,21 +67,42 @@ class GoalMem(Engine):
                     )
                     trace = replace(trace, attempts=(*trace.attempts, attempt))
                 break
-            outcome = AttemptRun(
-                question, plan, book, self._steps, self._limits,
-                is_strict=self._is_strict, breadth=breadth, observer=self._observer,
-            ).run()  # fmt: skip
-            trace = replace(
-                trace,
-                goal=str(plan.goal),
-                attempts=(*trace.attempts, outcome.record),
-                usage=trace.usage + outcome.usage,
-                substitution=outcome.substitution.bindings,
-            )
-            if outcome.is_grounded:
+            if breadth == 1 and self._prompts.profile == "compact" and may_read(plan):
+                read = Read(plan, self._read(question, plan, book))
+                trace = _with(trace, plan, read.outcome)
+                if read.suffices:
+                    break
+            outcome = self._attempt(question, plan, book, self._steps, self._limits, breadth)
+            trace = _with(trace, plan, outcome)
+            if outcome.is_grounded and (read is None or read.allows(outcome)):
                 return self._conclude(question, plan, outcome, book, trace)
+            if outcome.is_grounded:
+                break
             failed[plan.key] = str(Rule(plan.subgoals, plan.goal))
+        if read is not None and read.outcome.is_grounded:
+            return self._conclude(question, read.plan, read.outcome, book, _by_reading(trace, read))
         return unproved(trace)
+
+    def _read(self, question: Question, plan: Decomposition, book: FactBook) -> Outcome:
+        """Return what became of a plan's goal as its own subgoal, read at once from all that the question finds."""
+        limits = replace(self._limits, max_depth=0, max_fact_tokens=self._limits.read_tokens)
+        steps = ReadingSteps(self._model, self._prompts)
+        read = self._attempt(question, replace(plan, subgoals=(plan.goal,)), book.within(limits), steps, limits, 0)
+        return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
+
+    def _attempt(
+        self,
+        question: Question,
+        plan: Decomposition,
+        book: FactBook,
+        steps: ProvingSteps,
+        limits: Limits,
+        breadth: int,
+    ) -> Outcome:
+        return AttemptRun(
+            question, plan, book, steps, limits,
+            is_strict=self._is_strict, breadth=breadth, observer=self._observer,
+        ).run()  # fmt: skip
 
     def _decompose(
         self, question: Question, failed: dict[frozenset[str], str]
@@ -111,10 +134,14 @@ class GoalMem(Engine):
         if plan.is_computed:
             found = calculations(plan, outcome.groundings, book.facts, question, outcome.judged)
             return concluded(found, trace)
+        if not plan.answer_variables and outcome.wording:
+            return self._closed(Reply(outcome.wording, Usage()), trace)
         if not plan.answer_variables:
             settled = [_settled_line(outcome, item) for item in items]
             return self._closed(self._steps.verdict(question, facts, goal, settled), trace)
         values = [value for name in plan.answer_variables for value in outcome.substitution.bindings[name]]
+        if outcome.record.planned:
+            return replace(trace, status=Status.ANSWERED, answer=", ".join(values))
         reply = self._steps.answer(question, facts, goal, ", ".join(values))
         answer, note = worded(reply, values, f"{question.text} {plan.goal.phrase}")
         notes = (*trace.notes, note) if note else trace.notes
@@ -127,6 +154,25 @@ class GoalMem(Engine):
         if reply.value == "unknown":
             return replace(trace, notes=(*trace.notes, "the supporting facts settle neither yes nor no"))
         return replace(trace, status=Status.ANSWERED, answer=reply.value)
+
+
+def _with(trace: Trace, plan: Decomposition, outcome: Outcome) -> Trace:
+    """Return the trace with an attempt, its cost and what it bound."""
+    return replace(
+        trace,
+        goal=str(plan.goal),
+        attempts=(*trace.attempts, outcome.record),
+        usage=trace.usage + outcome.usage,
+        substitution=outcome.substitution.bindings,
+    )
+
+
+def _by_reading(trace: Trace, read: Read) -> Trace:
+    """Return the trace with the reading last: what it bound stands, whatever the plans beside it came to."""
+    record = read.outcome.record
+    attempts = (*(attempt for attempt in trace.attempts if attempt is not record), record)
+    goal = str(read.plan.goal)
+    return replace(trace, goal=goal, attempts=attempts, substitution=read.outcome.substitution.bindings)
 
 
 def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.backbones.relevance import PERSONAL, likelihoods
@@ -47,6 +48,12 @@ class FactBook:
         self._seen = NumberedFacts(backbone, question, profile)
         self._limits = limits
 
+    def within(self, limits: Limits) -> FactBook:
+        """Return the book for an attempt with other limits: what either sees has one number in both."""
+        book = copy(self)
+        book._limits = limits
+        return book
+
     @property
     def facts(self) -> Mapping[str, Fact]:
         """Every fact seen so far, by number."""
@@ -57,18 +64,19 @@ class FactBook:
     ) -> Retrieved:
         """Return the facts that the queries add to what is shown, merged round-robin, within the budget.
 
-        The first round may spend half of the budget and half of the tokens; every later one half of the budget that is
-        left, split over the queries, and all of the tokens. `units` stands in for that half, and for the first round
-        takes as large a part of the tokens. The very first fact needs only fit by itself. A query sees past hits that
-        are shown, but only within a window of its best hits, so that "nothing new" can happen; `is_deep` widens the
-        window beyond all that is shown.
+        The first round may spend half of the budget and half of the tokens, or all where it is the only one; every
+        later one half of the budget that is left, split over the queries, and all of the tokens. `units` stands in for
+        that half, and for the first round takes as large a part of the tokens. The very first fact needs only fit by
+        itself. A query sees past hits that are shown, but only within a window of its best hits, so that "nothing new"
+        can happen; `is_deep` widens the window beyond all that is shown.
         """
         room = self._room(shown, is_first, units)
         if room.units <= 0 or room.tokens <= 0 or not queries:
             return Retrieved()
         share = max(1, room.units // len(queries))
         known = {fact.unit for fact in shown.facts}
-        window = max(_LEAST_LOOK, 2 * share) + (len(known) if is_deep else 0)
+        sees_past = bool(known) or len(queries) > 1
+        window = max(_LEAST_LOOK, 2 * share if sees_past else share) + (len(known) if is_deep else 0)
         lists = [self._seen.hits(query, window) for query in queries]
         fresh = round_robin([[hit for hit in hits if hit.unit.id not in known][:share] for hits in lists])
         chosen = self._seen.choose(fresh, known, room)
@@ -104,7 +112,8 @@ class FactBook:
 
     def _room(self, shown: Shown, is_first: bool, units: int | None = None) -> Room:
         left, tokens = self._limits.budget - shown.units, self._limits.max_fact_tokens - shown.tokens
-        wanted = min(left, units) if units is not None else max(1, left // 2) if left > 0 else 0
+        half = left if not self._limits.max_depth else max(1, left // 2) if left > 0 else 0
+        wanted = min(left, units) if units is not None else half
         if is_first:
             tokens = tokens * wanted // left if left > 0 else 0
         return Room(wanted, tokens, tokens if shown.blocks else self._limits.max_fact_tokens, is_sifted=is_first)

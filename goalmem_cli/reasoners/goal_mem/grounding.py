@@ -54,7 +54,7 @@ def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
         if trouble := _misfit(proposal, bench):
             rejected.append(Rejected(proposal.subgoal, proposal.facts, trouble, proposal.bindings))
         elif proposal.is_contradiction:
-            contradicted.append(Contradicted(proposal.subgoal, proposal.facts))
+            contradicted.append(Contradicted(proposal.subgoal, proposal.facts, proposal.certainty))
         else:
             candidates.append(_grounded(proposal, bench))
             ranks.append(_rank(proposal))

@@ -69,8 +69,8 @@ class LineSteps:
         return ask(self._model, build, lambda texts: lines.read_plan(texts[0], question))
 
     def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:
-        """Return the question itself, where its answer may be read from what that finds."""
-        return (question.text,) if readable(plan) else ()
+        """Return the subgoals, and the question itself where its answer may be read from what that finds."""
+        return (*(atom.phrase for atom in plan.subgoals), *([question.text] if readable(plan) else []))
 
     def unify(self, situation: Situation) -> Reply[Unification]:
         """Return the proposals of one request for a subgoal and a fact, one for what several facts together tell
@@ -220,14 +220,17 @@ def _read_unification(
         proposals += what_is_read(reading, said)
     verdicts = zip(situation.undecided, rest, strict=True)
     same = [as_pair(*names) for names, reply in verdicts if lines.read_sameness(reply.text)]
-    likely, unsure = _likely(proposals, situation, least)
+    likely, unsure = likely_of(proposals, situation, least)
     return Unification(likely, unsure, frozenset(same), tuple((number, fact.number) for number, fact, _ in pairs))
 
 
-def _likely(
-    proposals: Sequence[Proposal], situation: Situation, least: float
+def likely_of(
+    proposals: Sequence[Proposal], situation: Situation, least: float, beside: Sequence[Fact] = ()
 ) -> tuple[tuple[Proposal, ...], dict[int, str]]:
-    """Return the proposals that say something, of whom they should, and likely enough; and why others do not, once."""
+    """Return the proposals that say something, of whom they should, and likely enough; and why others do not, once.
+
+    `beside` are facts that were read together with those cited.
+    """
     people, facts = speakers(situation.facts), {fact.number: fact for fact in situation.facts}
     likely, unsure = [], dict[int, str]()
     for proposal in proposals:
@@ -235,7 +238,7 @@ def _likely(
         if says_nothing_new(proposal.bindings, atom):
             continue
         cited = [facts[number] for number in proposal.facts]
-        why = next(filter(None, (doubt(atom, fact, people) for fact in cited)), "")
+        why = next(filter(None, (doubt(atom, fact, people, beside) for fact in cited)), "")
         addressed = {v for vs in proposal.bindings.values() for v in vs if is_addressed(v, cited, people)}
         told = {name: tuple(v for v in vs if v not in addressed) for name, vs in proposal.bindings.items()}
         if not why:

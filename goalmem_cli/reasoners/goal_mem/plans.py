@@ -21,7 +21,8 @@ class Limits:
 
     `certainty` is what a grounding needs at least, from 0 to 1, where that is estimated: with the compact prompts. What
     an answer needs is another number (`reasoners.certainty`). On 100 questions of conversations that the adapter was
-    trained on, answers are best at 0.15. Without `checks` the engine takes what a model proposes as it is.
+    trained on, answers are best at 0.15. With these prompts a goal is read at once from `read_tokens` of facts. Without
+    `checks` the engine takes what a model proposes as it is.
     """
 
     max_breadth: int = 3
@@ -29,6 +30,7 @@ class Limits:
     max_subgoals: int = 4
     budget: int = 60
     max_fact_tokens: int = 3000
+    read_tokens: int = 900
     certainty: float = 0.15
     checks: bool = True
 
@@ -92,13 +94,15 @@ def as_pair(left: str, right: str) -> Pair:
 class Unification:
     """The model's proposals over all active subgoals, its reasons for the rest, and the pairs it holds equal.
 
-    `held` are the subgoals and facts that were held against each other, where not all were.
+    `held` are the subgoals and facts that were held against each other, where not all were. `wording` is the answer,
+    where the reply gave it: of a closed question its verdict.
     """
 
     proposals: tuple[Proposal, ...] = ()
     unresolved: Mapping[int, str] = field(default_factory=dict)
     same: frozenset[Pair] = frozenset()
     held: tuple[tuple[int, str], ...] = ()
+    wording: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +181,11 @@ class Situation:
         return self.shown.facts
 
 
-class Steps(Protocol):
-    """The five things that the engine asks a model, each one call, retried once when the reply is unusable."""
-
-    def decompose(self, question: Question, failed: Sequence[str], problem: str) -> Reply[Decomposition]:
-        """Return a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1)."""
-        ...
+class ProvingSteps(Protocol):
+    """What an attempt asks a model, each one call, retried once when the reply is unusable."""
 
     def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:
-        """Return what the first round looks for beside the plan's subgoals, without a call."""
+        """Return what the first round looks for, without a call."""
         ...
 
     def unify(self, situation: Situation) -> Reply[Unification]:
@@ -196,6 +196,14 @@ class Steps(Protocol):
         self, situation: Situation, unresolved: Mapping[int, str], tried: Sequence[str]
     ) -> Reply[tuple[Antecedent, ...]]:
         """Return an antecedent for unresolved subgoals; none means stop (GOAL-MEM 4.3)."""
+        ...
+
+
+class Steps(ProvingSteps, Protocol):
+    """The five things that the engine asks a model."""
+
+    def decompose(self, question: Question, failed: Sequence[str], problem: str) -> Reply[Decomposition]:
+        """Return a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1)."""
         ...
 
     def answer(self, question: Question, facts: Sequence[Fact], goal: Atom, found: str) -> Reply[str]:

@@ -12,7 +12,7 @@ from goalmem_cli.logic import Variable
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.questions import asks_for_time
-from goalmem_cli.logic.support import Support, support_of
+from goalmem_cli.logic.support import Support, support_of, telling_stems
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.prompts import Prompt
 from goalmem_cli.reasoners.asking import asker_in, fact_line
@@ -97,26 +97,27 @@ def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
     """
     answer = said.text.removeprefix(ANSWER).strip()
     values = tuple(answer.split(", ")) if reading.variable.is_starred else (answer,)
-    stating = _stating(answer, reading.facts)
-    if not stating:
+    likely = {fact.number: likelihood for fact, likelihood in reading.facts}
+    told = stating(answer, [fact for fact, _ in reading.facts])
+    if not told:
         return []
-    sure = certainty(min(likelihood for _, likelihood in stating), said.mean_likelihood)
-    numbers = tuple(fact.number for fact, _ in stating)
+    numbers = tuple(fact.number for fact in told)
+    sure = certainty(min(likely[number] for number in numbers), said.mean_likelihood)
     return [Proposal(reading.subgoal, numbers, {reading.variable.name: values}, certainty=sure, preference=PREFERENCE)]
 
 
-def _stating(answer: str, leads: Sequence[tuple[Fact, float]]) -> list[tuple[Fact, float]]:
+def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
     """Return the first fact that states the answer, or means it where it is a time, else the first few that together
     say all of its words.
     """
-    for lead in leads:
-        support = support_of(answer, [lead[0]])
+    for fact in facts:
+        support = support_of(answer, [fact])
         if support is Support.STATED or (support is Support.DERIVED and dates_in(answer)):
-            return [lead]
-    missing, chosen = content_stems(answer), []
-    for lead in leads:
-        told = content_stems(f"{lead[0].speaker} {lead[0].text}")
+            return [fact]
+    missing, chosen = telling_stems(answer), []
+    for fact in facts:
+        told = content_stems(f"{fact.speaker} {fact.text}")
         if missing & told:
-            chosen.append(lead)
+            chosen.append(fact)
             missing -= told
     return chosen if chosen and not missing and len(chosen) <= CITED else []

@@ -40,8 +40,8 @@ class JsonSteps:
         return self._ask(build, lambda reply: _read_plan(reply, question))
 
     def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:  # noqa: ARG002
-        """Return nothing: the subgoals alone are looked for (GOAL-MEM Algorithm 1)."""
-        return ()
+        """Return the subgoals, which alone are looked for (GOAL-MEM Algorithm 1)."""
+        return tuple(atom.phrase for atom in plan.subgoals)
 
     def unify(self, situation: Situation) -> Reply[Unification]:
         """Return the proposals for all active subgoals over all facts, from one reply."""

@@ -51,17 +51,20 @@ def speakers(facts: Iterable[Fact]) -> frozenset[str]:
     return frozenset(speaker for entry in said for speaker in entry)
 
 
-def doubt(atom: Atom, fact: Fact, people: Iterable[str]) -> str:
+def doubt(atom: Atom, fact: Fact, people: Iterable[str], beside: Iterable[Fact] = ()) -> str:
     """Return why a fact does not tell of whom or what the statement names, or nothing.
 
     Of two who talk, what one says of himself is likeliest to be taken for the other's: of 59 right answers of held-out
     conversations and of LoCoMo that rule costs one. That half of a name's words are said in the fact or beside it, or
     are its speaker's, is so of 863 of the 905 names in the corpus's proofs; that what a statement begins with is not
-    told of by another's "I", of 554 of 571. In talks of two "you" names whom it is said to.
+    told of by another's "I", of 554 of 571. In talks of two "you" names whom it is said to. Of facts that are read
+    together with those `beside` it, one of the same conversation may name who or what no speaker is called.
     """
     text = f"{fact.text} {told_as_you(fact)}"
     told = content_stems(f"{fact.speaker} {text}")
-    near = told | content_stems(" ".join(f"{who} {said}" for who, said in (*fact.before, *fact.after)))
+    context = [(other.speaker, other.text) for other in beside if other.conversation == fact.conversation]
+    around = content_stems(" ".join(f"{who} {said}" for who, said in context))
+    near = told | around | content_stems(" ".join(f"{who} {said}" for who, said in (*fact.before, *fact.after)))
     for constant in atom.constants:
         name = content_words(constant.value)
         namesakes = [person for person in people if name & content_words(person)]
@@ -70,7 +73,8 @@ def doubt(atom: Atom, fact: Fact, people: Iterable[str]) -> str:
         wanted = content_stems(constant.value) if _is_name(constant.value) else frozenset()
         if 2 * len(wanted & near) < len(wanted):
             return f"nobody names {constant.value} there"
-        if wanted and not wanted & told and constant is atom.parts[0] and speaks_of_asker(fact.text):
+        is_named = bool(wanted & (told | around))
+        if wanted and not is_named and constant is atom.parts[0] and speaks_of_asker(fact.text):
             return f"the speaker tells of himself or herself, not of {constant.value}"
     return ""
 

@@ -54,10 +54,10 @@ def _added(wording: str, found: Sequence[str], asked: str) -> str:
 
 
 def unproved(trace: Trace) -> Trace:
-    """Return the trace as unknown, or as failed where every attempt ended in unusable replies."""
-    endings = [attempt.ending for attempt in trace.attempts]
-    if endings and all(ending is Ending.UNUSABLE_REPLY for ending in endings):
-        last = trace.attempts[-1]
+    """Return the trace as unknown, or as failed where every plan ended in unusable replies."""
+    tried = [attempt for attempt in trace.attempts if attempt.breadth]
+    if tried and all(attempt.ending is Ending.UNUSABLE_REPLY for attempt in tried):
+        last = tried[-1]
         failure = last.failure or next(step.failure for step in last.steps if step.failure)
         return replace(trace, status=Status.FAILED, failure=failure)
     return trace

@@ -1,0 +1,166 @@
+"""The compact profile's first attempt: the goal read at once from all that the question finds, and checked."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.ports import Completion, Request
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.records import Question, Turn
+from goalmem_cli.trace import Ending, Status, Trace
+from tests.fakes import ListBackbone, ScriptedModel
+from tests.reasoners.scripting import COMPACT, MOMENT, chat, is_of_all
+
+PETS = chat(
+    "Ana: What pets do you keep?",
+    "Ben: My pets are a parrot, I keep it in the kitchen.",
+    "Ben: And I keep a tortoise as well, of all pets.",
+    "Ana: I had a goldfish once.",
+)
+PLAN = "(Ben) keeps (x:pets)\n1. (Ben) keeps (x:pets)"
+TWO_STEPS = "(Ben) keeps (x:pets)\n1. (Ben) keeps (y:animals) in the kitchen\n2. (y) are (x:pets)"
+QUESTION = "What pets does Ben keep?"
+
+
+def read(text: str, likelihood: float = 0.98) -> Completion:
+    """Return a reading to whose every token the model gives that likelihood."""
+    tokens = len(text.split())
+    return Completion(text, 1, 0, tokens, certainty=1.0, likelihood=likelihood**tokens)
+
+
+def run(
+    reading: str | Completion, plan: str = PLAN, question: str = QUESTION, turns: list[Turn] = PETS,
+    held: str = "y = tortoise", verdict: str = "no",
+) -> tuple[Trace, list[Request]]:  # fmt: skip
+    """Return the trace of a question and what was asked, where every fact binds what `held` says."""
+
+    def reply(request: Request) -> str | Completion:
+        if request.step == "read" and not is_of_all(request):
+            return read("answer: nothing")
+        if request.step == "unify":
+            return Completion(held, 1, 0, 1, certainty=0.9, likelihood=0.9)
+        said = {"decompose": plan, "read": reading, "refine": "stop", "verdict": verdict}
+        return said.get(request.step, "as found")
+
+    model = ScriptedModel(reply)
+    engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits(max_breadth=1, max_depth=1))
+    return engine.answer(Question(question, MOMENT)), model.seen
+
+
+def steps(seen: list[Request]) -> list[str]:
+    """Return which steps were asked, each once."""
+    return list(dict.fromkeys(request.step for request in seen))
+
+
+def texts(trace: Trace) -> list[str]:
+    """Return what the turns say that the answer rests on."""
+    return [trace.facts[number].text for number in trace.evidence]
+
+
+def cited(place: int, question: str = QUESTION) -> str:
+    """Return the number that a turn has among what the question finds."""
+    trace, _ = run("answer: unknown", question=question)
+    return next(number for number, fact in trace.facts.items() if fact.text == PETS[place].text)
+
+
+def test_a_sure_reading_is_the_whole_proof() -> None:
+    """Two calls: the plan, whose goal it is held to, and the reading; its only subgoal is the goal."""
+    trace, seen = run(read(f"answer: a parrot\nfacts: {cited(1)}"))
+    (attempt,) = trace.attempts
+
+    assert (trace.answer, texts(trace), steps(seen)) == ("a parrot", [PETS[1].text], ["decompose", "read"])
+    assert (attempt.breadth, attempt.subgoals, attempt.planned) == (
+        0,
+        ("(Ben) keeps (x:pets)",),
+        ("(Ben) keeps (x:pets)",),
+    )
+    assert attempt.ending is Ending.GROUNDED
+    assert trace.usage.calls == 2
+    assert attempt.steps[0].queries == (QUESTION,)
+
+
+def test_the_engine_finds_the_fact_that_states_what_was_read() -> None:
+    """A small model cites what stands last; the fact that has the answer's words is put in that one's place."""
+    trace, _ = run(read(f"answer: a tortoise\nfacts: {cited(1)}"))
+
+    assert trace.answer == "a tortoise"
+    assert texts(trace)[0] == PETS[2].text
+
+
+@pytest.mark.parametrize(
+    ("reading", "why"),
+    [
+        ("answer: a crocodile\nfacts: F1", "do not state what was read"),
+        (f"answer: a goldfish\nfacts: {cited(3)}", "Ben neither says nor is named in it"),
+        ("answer: unknown", "do not tell it"),
+    ],
+    ids=["invented", "another's", "refused"],
+)
+def test_what_the_checks_refuse_is_left_to_the_plan(reading: str, why: str) -> None:
+    """However sure the model is: what no fact states, or another's fact, is no proof of the goal."""
+    trace, _ = run(read(reading))
+    first, second = trace.attempts
+
+    assert first.ending is Ending.MAX_DEPTH
+    assert why in first.steps[0].unresolved[0].why
+    assert (second.breadth, trace.substitution) == (1, {"x": ("tortoise",)})
+
+
+def test_a_doubtful_reading_answers_only_where_no_plan_is_proved() -> None:
+    """A proof goes before words that the model itself doubts; without one they are better than nothing."""
+    doubtful = read(f"answer: a parrot\nfacts: {cited(1)}", 0.5)
+    proved, _ = run(doubtful)
+    alone, _ = run(doubtful, held="y = Ben")
+
+    assert proved.substitution == {"x": ("tortoise",)}
+    assert [attempt.breadth for attempt in proved.attempts] == [0, 1]
+    assert alone.answer == "a parrot"
+    assert [attempt.breadth for attempt in alone.attempts] == [1, 0]
+
+
+def test_a_plan_of_several_steps_is_proved_beside_a_sure_reading() -> None:
+    """Where both say the same, the proof shows the steps; where they differ, the reading stands, and is last."""
+    sure = read(f"answer: a parrot\nfacts: {cited(1)}")
+    same, _ = run(sure, TWO_STEPS, held="y = parrot")
+    other, _ = run(sure, TWO_STEPS, held="y = tortoise; z = tortoise")
+
+    assert same.substitution["x"] in {("parrot",), ("a parrot",)}
+    assert other.answer == "a parrot"
+    assert other.attempts[-1].breadth == 0
+
+
+@pytest.mark.parametrize(("verdict", "state"), [("yes", "grounded"), ("likely no", "contradicted")])
+def test_yes_and_no_are_read_at_once(verdict: str, state: str) -> None:
+    """What was read is the verdict, however sure: a yes grounds the goal, a no contradicts it."""
+    plan = "(Ben) keeps a parrot\n1. (Ben) keeps a parrot"
+    question = "Does Ben keep a parrot?"
+    trace, seen = run(read(f"answer: {verdict}\nfacts: {cited(1, question)}", 0.6), plan, question)
+
+    assert (trace.answer, steps(seen)) == (verdict, ["decompose", "read"])
+    assert len(getattr(trace.attempts[-1].steps[0], state)) == 1
+    assert texts(trace) == [PETS[1].text]
+
+
+def test_what_is_no_verdict_is_not_taken_for_one() -> None:
+    """A closed question that is answered by a phrase is left to the plan."""
+    plan = "(Ben) keeps a parrot\n1. (Ben) keeps a parrot"
+    trace, _ = run(read(f"answer: a parrot\nfacts: {cited(1)}"), plan, "Does Ben keep a parrot?", held="yes")
+
+    assert "what was read is no verdict" in trace.attempts[0].steps[0].unresolved[0].why
+    assert trace.attempts[-1].breadth == 1
+
+
+def test_what_is_computed_is_not_read() -> None:
+    """The engine counts, whatever the model would read."""
+    plan = "(Ben) keeps (x:number of pets)\n1. (Ben) keeps (x:pets)"
+    _, seen = run(read("answer: 2\nfacts: F1"), plan, "How many pets does Ben keep?")
+
+    assert not any(map(is_of_all, seen))
+
+
+def test_an_unusable_reading_is_no_failure_of_the_question() -> None:
+    """The plan goes on; a question has failed where its plans could not be read."""
+    trace, _ = run("no such line")
+
+    assert trace.attempts[0].ending is Ending.UNUSABLE_REPLY
+    assert trace.status is Status.ANSWERED
