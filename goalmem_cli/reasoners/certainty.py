@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.ports import Reasoner
+from goalmem_cli.reasoners.goal_mem.at_once import SURE
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
@@ -23,11 +25,11 @@ FARTHEST = 6.0
 UNSURE = 0.6
 """Under this, whoever asked is told how certain the answer is."""
 _WORDS = ((0.25, "this is probably wrong"), (0.45, "this may well be wrong"), (UNSURE, "this may be right or wrong"))
-FITTED_TO = "8e7e0f5099a6b84a9709789624a9b89872f96b4f7ad9630b57d8176923cdd9d0"
+FITTED_TO = "b48cd06886ed0f992a33d46e3e383a243d440b6fb320fe7e98cbfb2f91d7c0b7"
 """The adapter (SHA-256) whose answers the weights were fitted to; of any other's nothing is known."""
 WEIGHTS: Mapping[str, tuple[float, ...]] = {
-    "goal-mem": (-0.486, 0.162, -0.069, 1.226, 1.196, 0.0),
-    "direct": (-3.379, 1.345, -0.110, 1.415, 0.045, 0.0),
+    "goal-mem": (-1.173, 0.244, 0.042, 1.254, 1.348, 0.587),
+    "direct": (-3.140, 1.015, 0.933, 1.502, 0.682, 0.0),
 }
 """By reasoner: the bias, and the weights of `signs_of`."""
 
@@ -77,9 +79,10 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
 
     The logarithm of the odds of what is least likely in it (a grounding, or the words read); whether several steps or
     facts had to come together; whether it is yes or no; whether it is a date, which the engine works out; and how the
-    goal was read at once, where it was: 1 if that is the answer, -1 if it failed, and only a plan was proved.
+    goal was read at once, where it was: 1 if that is the answer, -1 if it failed, and only a plan was proved. An answer
+    that was proved, and read for sure as well, is as likely as it was read.
     """
-    last = trace.attempts[-1] if trace.attempts else None
+    last = _telling(trace)
     if last is not None:
         steps: list[Grounded | Contradicted] = [item for step in last.steps for item in step.grounded]
         steps += [item for step in last.steps for item in step.contradicted]
@@ -95,10 +98,21 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
     weakest = min(max(log_odds(min(told)), -FARTHEST), FARTHEST)
     answer = trace.answer or ""
     is_verdict, is_date = answer.split(" ")[-1] in ("yes", "no"), any(map(str.isalpha, answer)) and dates_in(answer)
-    return weakest, float(count > 1), float(is_verdict), float(bool(is_date)), _as_read(trace.attempts)
+    return weakest, float(count > 1), float(is_verdict), float(bool(is_date)), _as_read(trace.attempts, last)
 
 
-def _as_read(attempts: Sequence[Attempt]) -> float:
-    if attempts and attempts[-1].planned:
+def _telling(trace: Trace) -> Attempt | None:
+    """Return the sure reading that says what the answer does, else the last attempt, if there is any."""
+    read = next((attempt for attempt in trace.attempts if attempt.planned), None)
+    items = [item for step in read.steps for item in step.grounded] if read is not None else []
+    sure = [item for item in items if item.certainty is not None and log_odds(item.certainty) >= SURE]
+    said = [", ".join(values) for item in sure for values in item.bindings.values()]
+    if any(compare(each, trace.answer or "") in (Equality.EQUAL, Equality.ALIAS) for each in said):
+        return read
+    return trace.attempts[-1] if trace.attempts else None
+
+
+def _as_read(attempts: Sequence[Attempt], telling: Attempt | None) -> float:
+    if telling is not None and telling.planned:
         return 1.0
     return -1.0 if any(each.planned and each.ending is not Ending.GROUNDED for each in attempts) else 0.0
