@@ -17,7 +17,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.cli.wanted import listed
 from goalmem_cli.config import LEAST, MOST, Settings
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.bench.proofs import GoldQuestion
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goalmem_cli.records import Turn
 
 SCHEMA_VERSION = 1
-LEAST_CALLS = 3
+LEAST_CALLS = 2
 SESSIONS = 8
 PROCESSES = 3
 READING = "direct"  # the reasoner that makes one call a question, which depends on no other question's
@@ -345,10 +345,17 @@ class SpeedBench:
 
     @cached_property
     def _recorded(self) -> list[RecordedQuestion]:
-        """The first questions that take goal-mem several calls, with those calls."""
+        """The first questions that take goal-mem several calls, with those calls.
+
+        Raises:
+            InputError: there are none.
+        """
         from goalmem_cli.wiring import GOAL_MEM
 
         found = self._record(GOAL_MEM, self._questions, LEAST_CALLS)
+        if not found:
+            hint = "give conversations with other questions, or leave calls and reply out with --only"
+            raise InputError(self._files[0], "", f"no question takes {LEAST_CALLS} calls or more", hint)
         if len(found) < self._questions:
             self._screen.warn(f"only {len(found)} questions take {LEAST_CALLS} calls or more")
         return found

@@ -105,7 +105,7 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     calls = document["calls"]
     (question,) = calls["questions"]
     assert question["question"] == "Where does Priya live?"
-    assert question["calls"] >= 3
+    assert question["calls"] >= 2
     assert calls["plain"]["evaluated_tokens"] == calls["plain"]["prompt_tokens"] == calls["warm"]["prompt_tokens"]
     assert calls["warm"]["evaluated_tokens"] < calls["cold"]["evaluated_tokens"] <= calls["plain"]["evaluated_tokens"]
     fewer = calls["plain"]["evaluated_tokens"] / calls["warm"]["evaluated_tokens"]
