@@ -13,9 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from goalmem_cli.logic.dates import dates_in
-from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.ports import Reasoner
-from goalmem_cli.reasoners.goal_mem.at_once import SURE
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
@@ -79,8 +77,8 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
 
     The logarithm of the odds of what is least likely in it (a grounding, or the words read); whether several steps or
     facts had to come together; whether it is yes or no; whether it is a date, which the engine works out; and how the
-    goal was read at once, where it was: 1 if that is the answer, -1 if it failed, and only a plan was proved. An answer
-    that was proved, and read for sure as well, is as likely as it was read.
+    goal was read at once, where it was: 1 if that is the answer, proved beside it or not, -1 if the reading was refused
+    and a plan proved.
     """
     last = _telling(trace)
     if last is not None:
@@ -102,12 +100,9 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
 
 
 def _telling(trace: Trace) -> Attempt | None:
-    """Return the sure reading that says what the answer does, else the last attempt, if there is any."""
+    """Return the goal's reading if it stands, whose words the answer has, else the last attempt, if there is any."""
     read = next((attempt for attempt in trace.attempts if attempt.planned), None)
-    items = [item for step in read.steps for item in step.grounded] if read is not None else []
-    sure = [item for item in items if item.certainty is not None and log_odds(item.certainty) >= SURE]
-    said = [", ".join(values) for item in sure for values in item.bindings.values()]
-    if any(compare(each, trace.answer or "") in (Equality.EQUAL, Equality.ALIAS) for each in said):
+    if read is not None and read.ending is Ending.GROUNDED:
         return read
     return trace.attempts[-1] if trace.attempts else None
 
@@ -115,4 +110,4 @@ def _telling(trace: Trace) -> Attempt | None:
 def _as_read(attempts: Sequence[Attempt], telling: Attempt | None) -> float:
     if telling is not None and telling.planned:
         return 1.0
-    return -1.0 if any(each.planned and each.ending is not Ending.GROUNDED for each in attempts) else 0.0
+    return -1.0 if any(attempt.planned for attempt in attempts) else 0.0

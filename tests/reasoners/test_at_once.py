@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from goalmem_cli.ports import Completion, Request
@@ -29,14 +31,16 @@ def read(text: str, likelihood: float = 0.98) -> Completion:
 
 
 def run(
-    reading: str | Completion, plan: str = PLAN, question: str = QUESTION, turns: list[Turn] = PETS,
-    held: str = "y = tortoise", verdict: str = "no",
+    reading: str | Completion | Callable[[Request], Completion], plan: str = PLAN, question: str = QUESTION,
+    turns: list[Turn] = PETS, held: str = "y = tortoise", verdict: str = "no",
 ) -> tuple[Trace, list[Request]]:  # fmt: skip
     """Return the trace of a question and what was asked, where every fact binds what `held` says."""
 
     def reply(request: Request) -> str | Completion:
         if request.step == "read" and not is_of_all(request):
             return read("answer: nothing")
+        if request.step == "read" and callable(reading):
+            return reading(request)
         if request.step == "unify":
             return Completion(held, 1, 0, 1, certainty=0.9, likelihood=0.9)
         said = {"decompose": plan, "read": reading, "refine": "stop", "verdict": verdict}
@@ -87,39 +91,88 @@ def test_the_engine_finds_the_fact_that_states_what_was_read() -> None:
     assert texts(trace)[0] == PETS[2].text
 
 
-@pytest.mark.parametrize(
+REFUSED = pytest.mark.parametrize(
     ("reading", "why"),
     [
         ("answer: a crocodile\nfacts: F1", "do not state what was read"),
-        (f"answer: a goldfish\nfacts: {cited(3)}", "Ben neither says nor is named in it"),
+        ("answer: a goldfish\nfacts: F1", "Ben neither says nor is named in it"),
         ("answer: unknown", "do not tell it"),
     ],
     ids=["invented", "another's", "refused"],
 )
-def test_what_the_checks_refuse_is_left_to_the_plan(reading: str, why: str) -> None:
-    """However sure the model is: what no fact states, or another's fact, is no proof of the goal."""
-    trace, _ = run(read(reading))
+
+
+@REFUSED
+def test_what_the_checks_refuse_is_no_answer(reading: str, why: str) -> None:
+    """However sure the model is: what no fact states, or another's fact, is no proof; a plan of one step has no other."""
+    trace, seen = run(read(reading))
+    (attempt,) = trace.attempts
+
+    assert attempt.ending is Ending.MAX_DEPTH
+    assert why in attempt.steps[0].unresolved[0].why
+    assert (trace.status, trace.answer, steps(seen)) == (Status.UNKNOWN, None, ["decompose", "read"])
+
+
+@REFUSED
+def test_what_is_refused_is_left_to_a_plan_of_several_steps(reading: str, why: str) -> None:
+    """Two facts may prove together what no reading of all tells."""
+    plan = f"{PLAN}\n2. (Ben) keeps (x:animals) in the kitchen"
+    trace, _ = run(read(reading), plan)
     first, second = trace.attempts
 
-    assert first.ending is Ending.MAX_DEPTH
     assert why in first.steps[0].unresolved[0].why
-    assert (second.breadth, trace.substitution) == (1, {"x": ("tortoise",)})
+    assert second.breadth == 1
+    assert trace.substitution["x"] == ("tortoise",)
 
 
-def test_a_doubtful_reading_answers_only_where_no_plan_is_proved() -> None:
-    """A proof goes before words that the model itself doubts; without one they are better than nothing."""
-    doubtful = read(f"answer: a parrot\nfacts: {cited(1)}", 0.5)
-    proved, _ = run(doubtful)
-    alone, _ = run(doubtful, held="y = Ben")
+def test_a_doubtful_reading_that_stands_is_the_answer() -> None:
+    """What the checks let stand needs no proof of the same step; how sure it is, is told."""
+    trace, _ = run(read(f"answer: a parrot\nfacts: {cited(1)}", 0.5))
+    (attempt,) = trace.attempts
 
-    assert proved.substitution == {"x": ("tortoise",)}
-    assert [attempt.breadth for attempt in proved.attempts] == [0, 1]
-    assert alone.answer == "a parrot"
-    assert [attempt.breadth for attempt in alone.attempts] == [1, 0]
+    assert trace.answer == "a parrot"
+    assert attempt.steps[0].grounded[0].certainty == pytest.approx(0.5)
+
+
+def by_count(readings: dict[int, Completion]) -> Callable[[Request], Completion]:
+    """Return what reads by how many facts are shown."""
+    return lambda request: readings[len(request.growing.strip().splitlines())]
+
+
+def test_of_several_readings_the_surest_that_stands_is_taken() -> None:
+    """A small model is surer of what it reads from few facts, or from more; what no fact states counts for nothing."""
+    parrot, tortoise = read(f"answer: a parrot\nfacts: {cited(1)}", 0.6), read("answer: a tortoise\nfacts: F1", 0.8)
+    invented = read("answer: a crocodile\nfacts: F1", 0.89)
+
+    assert run(by_count({2: parrot, 4: tortoise}))[0].answer == "a tortoise"
+    assert run(by_count({2: tortoise, 4: parrot}))[0].answer == "a tortoise"
+    assert run(by_count({2: parrot, 4: invented}))[0].answer == "a parrot"
+    assert run(by_count({2: read("answer: unknown", 0.89), 4: parrot}))[0].answer == "a parrot"
+
+
+@pytest.mark.parametrize(("likelihood", "counts", "calls"), [(0.95, [2, 4], 2), (0.85, [2, 4, 7, 8], 3)])
+def test_more_facts_are_read_only_where_the_best_few_do_not_tell(
+    likelihood: float, counts: list[int], calls: int
+) -> None:
+    """Two readings in a call, and where none of them is sure two more in another."""
+    turns = [*PETS, *chat(*(f"Ben: I painted fence number {number}." for number in range(4)), conversation="fences")]
+    trace, seen = run(read("answer: a parrot\nfacts: F1", likelihood), turns=turns)
+
+    assert [len(request.growing.strip().splitlines()) for request in seen if is_of_all(request)] == counts
+    assert (trace.answer, trace.usage.calls) == ("a parrot", calls)
+
+
+def test_a_list_is_the_surest_readings_own() -> None:
+    """What another reading names is not added to it."""
+    plan = "(Ben) keeps (x:pets*)\n1. (Ben) keeps (x:pets*)"
+    parrot, both = (read(f"answer: {said}\nfacts: F1", sure) for said, sure in (("parrot", 0.9), ("tortoise", 0.8)))
+    trace, _ = run(by_count({2: parrot, 4: both}), plan, "Which pets does Ben keep?")
+
+    assert trace.answer == "parrot"
 
 
 def test_a_plan_of_several_steps_is_proved_beside_a_sure_reading() -> None:
-    """Where both say the same, the proof shows the steps; where they differ, the reading stands, and is last."""
+    """Where both say the same, the proof shows the steps of what was read; where they differ, the reading stands."""
     sure = read(f"answer: a parrot\nfacts: {cited(1)}")
     same, _ = run(sure, TWO_STEPS, held="y = parrot")
     other, _ = run(sure, TWO_STEPS, held="y = tortoise; z = tortoise")
@@ -142,12 +195,12 @@ def test_yes_and_no_are_read_at_once(verdict: str, state: str) -> None:
 
 
 def test_what_is_no_verdict_is_not_taken_for_one() -> None:
-    """A closed question that is answered by a phrase is left to the plan."""
+    """A closed question that is answered by a phrase is not answered."""
     plan = "(Ben) keeps a parrot\n1. (Ben) keeps a parrot"
     trace, _ = run(read(f"answer: a parrot\nfacts: {cited(1)}"), plan, "Does Ben keep a parrot?", held="yes")
 
     assert "what was read is no verdict" in trace.attempts[0].steps[0].unresolved[0].why
-    assert trace.attempts[-1].breadth == 1
+    assert trace.answer is None
 
 
 def test_what_is_computed_is_not_read() -> None:

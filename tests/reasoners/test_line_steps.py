@@ -16,8 +16,9 @@ TURNS = chat(
     "Priya: My sister Anjali moved to Leeds.", "--", "Priya: Anjali has eleven cello pupils, a sister to be proud of."
 )
 PLAN = "The sister of (Priya) teaches (x:instrument)\n1. (y:person) is the sister of (Priya)\n2. (y:person) has (x:instrument) pupils"
-ELSE = {"refine": "stop", "read": "answer: unknown"}
-"""What the model says where a test gives it no other words: nothing is read, and nothing leads on."""
+ELSE = {"refine": "stop", "read": "of no use"}
+"""What the model says where a test gives it no other words: nothing leads on, and the goal's reading is unusable, after
+which a plan of one step is proved too."""
 SISTER, PUPILS = "is the sister of", "pupils"
 
 Said = str | Completion | Callable[[Request], str]
@@ -68,9 +69,9 @@ def test_each_subgoal_is_held_against_each_of_its_facts_in_one_call() -> None:
     trace, model = run(replies({(SISTER, "Leeds"): "y = Anjali", (PUPILS, "cello"): "y = Anjali; z = cello"}))
 
     assert trace.answer == "cello"
-    assert model.calls == 4
-    assert [request.step for request in model.seen] == ["decompose", "read", *["unify"] * 3, "answer"]
-    assert {len(request.growing.splitlines()) for request in model.seen[2:5]} == {1}
+    assert model.calls == 5
+    assert [request.step for request in model.seen] == ["decompose", "read", "read", *["unify"] * 3, "answer"]
+    assert {len(request.growing.splitlines()) for request in model.seen[3:6]} == {1}
 
 
 def test_grammar_offers_the_variables_of_the_subgoal() -> None:
@@ -131,8 +132,9 @@ def test_what_a_fact_says_itself_is_not_left_to_the_model() -> None:
         return trace.answer, [request.step for request in model.seen]
 
     plan = "(Ana) has a cat\n1. (Ana) has a cat"
-    assert answer("Does Ana have a cat?", plan) == ("yes", ["decompose", "read", "unify"])
-    assert answer("Does Ana have a black cat?", plan) == ("likely no", ["decompose", "read", "unify", "verdict"])
+    assert answer("Does Ana have a cat?", plan) == ("yes", ["decompose", "read", "read", "unify"])
+    verdict = ["decompose", "read", "read", "unify", "verdict"]
+    assert answer("Does Ana have a black cat?", plan) == ("likely no", verdict)
 
 
 def test_who_is_only_addressed_grounds_nothing() -> None:

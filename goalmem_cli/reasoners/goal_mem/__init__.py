@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.goal_mem import seen
+from goalmem_cli.reasoners.goal_mem.at_once import ROUNDS
 from goalmem_cli.reasoners.goal_mem.base import NAME
 from goalmem_cli.reasoners.goal_mem.engine import BLIND, STEPS, GoalMem, planner
 from goalmem_cli.reasoners.goal_mem.plans import Limits
@@ -22,7 +23,8 @@ def calls_of(planning: Planning, profile: Profile, breadth: int, depth: int) -> 
     """Return the least and the most model calls of a question, without second tries."""
     if planning == SEEN:
         return 1, breadth * (depth + 1) + 1
-    return 2, 1 + breadth * (2 + 2 * depth) + (profile == "compact")  # whose goal is read at once as well
+    plans = 1 + breadth * (2 + 2 * depth)
+    return (1, plans + len(ROUNDS)) if profile == "compact" else (2, plans)  # with the one, the goal is read at once
 
 
 __all__ = [

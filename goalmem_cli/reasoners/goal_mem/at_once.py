@@ -1,12 +1,14 @@
 """The goal as its own subgoal: what all facts that the question found tell of it, read in one call and then checked.
 
 An easy question needs no more. Whoever reads the facts together sees what a proof from single facts does not: which of
-several turns is meant, and a yes or no.
+several turns is meant, and a yes or no. A small model is led astray by facts beside the right one, and among too few
+that one is missing: so it reads the best few first, and more where it is not sure. Of all that the checks let stand,
+the words it was surest of are taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.asking import read_fields
@@ -19,13 +21,18 @@ from goalmem_cli.reasoners.goal_mem.attempt import Outcome
 from goalmem_cli.reasoners.goal_mem.line_steps import likely_of
 from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Proposal, Situation, Unification
 from goalmem_cli.reasoners.goal_mem.readings import stating, told_of_another
-from goalmem_cli.reasoners.goal_mem.weighing import doubt, log_odds, speakers
+from goalmem_cli.reasoners.goal_mem.weighing import doubt, speakers
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Contradicted, Fact, Grounded
+from goalmem_cli.trace import Ending, Fact
 
-SURE = 2.0
-"""From which odds (their logarithm) that the model gives its own words a reading needs no further proof."""
+ROUNDS = ((2, 4), (7, 11))
+"""How many of the question's best facts are read together: those of a round in one call, each anew.
+
+Of 130 questions, 64 of them set aside, 0.51 F1 was read like this and let stand, 0.45 from all facts together (18).
+"""
+SURE = 0.9
+"""From which mean probability of the words of a reading that stands no further ones are made."""
 UNREAD = "read together, the facts do not tell it"
 UNSTATED = "the facts do not state what was read"
 
@@ -46,24 +53,42 @@ class ReadingSteps:
         refused = told_of_another(situation)
         if refused:
             return Reply(Unification(unresolved=refused), Usage())
-        numbers = [fact.number for fact in situation.facts]
+        facts, told, usage = list(situation.facts), list[Unification](), Usage()
+        for views in _rounds(facts):
+            reply = self._told(situation, views)
+            usage += reply.usage
+            if reply.value is None:
+                return Reply(None, usage, reply.problem)
+            told += reply.value
+            if any((proposal.certainty or 0.0) >= SURE for each in told for proposal in each.proposals):
+                break
+        return Reply(_together(told, situation.plan), usage)
+
+    def _told(self, situation: Situation, views: Sequence[Sequence[Fact]]) -> Reply[list[Unification]]:
+        """Return what each of several lots of facts tells, read in one call."""
         sent: list[Request] = []
 
         def build(trouble: str) -> list[Request]:
-            inputs = {
-                "question": situation.question.text,
-                "asker": asker_in(situation.question),
-                "facts": [fact_line(fact) for fact in reversed(situation.facts)],  # the best next to the question
-                "problem": trouble,
-            }
-            sent[:] = [self._prompts["read"].request(inputs, reading_choices(numbers))]
+            sent[:] = [self._request(situation.question, view, trouble) for view in views]
             return sent
 
-        def read(replies: Sequence[Completion]) -> Unification:
-            (said,) = replies
-            return _told(reading_of(read_fields(said.text, sent[0]), numbers), said.mean_likelihood, situation)
+        def read(replies: Sequence[Completion]) -> list[Unification]:
+            told = []
+            for request, view, said in zip(sent, views, replies, strict=True):
+                reading = reading_of(read_fields(said.text, request), [fact.number for fact in view])
+                told.append(_told(reading, said.mean_likelihood, situation))
+            return told
 
         return ask_whole(self._model, build, read)
+
+    def _request(self, question: Question, facts: Sequence[Fact], trouble: str) -> Request:
+        inputs = {
+            "question": question.text,
+            "asker": asker_in(question),
+            "facts": [fact_line(fact) for fact in reversed(facts)],  # the best next to the question
+            "problem": trouble,
+        }
+        return self._prompts["read"].request(inputs, reading_choices([fact.number for fact in facts]))
 
     def refine(
         self, situation: Situation, unresolved: Mapping[int, str], tried: Sequence[str]  # noqa: ARG002
@@ -80,24 +105,29 @@ class Read:
     outcome: Outcome
 
     @property
-    def suffices(self) -> bool:
-        """Whether it needs no proof beside it: a sure one where there are no steps between that a proof would show, and
-        any yes or no, which a small model tells better from all facts than from those that prove its plan.
-        """
-        is_closed = not self.plan.answer_variables
-        return self.outcome.is_grounded if is_closed else self._is_sure and len(self.plan.subgoals) == 1
-
-    def allows(self, proof: Outcome) -> bool:
-        """Say whether a proof is taken rather than the reading: that is not sure, or both say the same."""
-        return not self._is_sure or self._agrees(proof)
+    def said(self) -> tuple[str, ...]:
+        """What was read; nothing where it was refused, or is a verdict."""
+        bindings = self.outcome.substitution.bindings if self.outcome.is_grounded else {}
+        return tuple(value for name in self.plan.answer_variables for value in bindings.get(name, ()))
 
     @property
-    def _is_sure(self) -> bool:
-        items: list[Grounded | Contradicted] = [*self.outcome.groundings, *self.outcome.contradicted]
-        told = [item.certainty for item in items if item.certainty is not None]
-        return self.outcome.is_grounded and len(told) == len(items) and all(log_odds(each) >= SURE for each in told)
+    def settles(self) -> bool:
+        """Whether no proof is tried beside it. A plan of one step has none to show between, and what single facts were
+        said to prove after all facts together did not tell it, was right in one of ten cases; a yes or no is told
+        better by all facts than by those that prove its plan.
+        """
+        if self.outcome.record.ending is Ending.UNUSABLE_REPLY:
+            return False
+        is_verdict = self.outcome.is_grounded and not self.plan.answer_variables
+        return is_verdict or len(self.plan.subgoals) == 1
 
-    def _agrees(self, proof: Outcome) -> bool:
+    def allows(self, proof: Outcome) -> bool:
+        """Say whether a proof is taken rather than the reading: that was refused, or both say the same.
+
+        Of 56 questions that were set aside, what was read and let stand was right where the proof was, and more often.
+        """
+        if not self.outcome.is_grounded:
+            return True
         said, proved = self.outcome.substitution.bindings, proof.substitution.bindings
         return all(
             any(compare(one, other) in (Equality.EQUAL, Equality.ALIAS) for one in said[name] for other in proved[name])
@@ -108,6 +138,16 @@ class Read:
 def may_read(plan: Decomposition) -> bool:
     """Say whether a goal can be read at once: one thing is asked for, or yes or no, and nothing is computed."""
     return len(plan.answer_variables) <= 1 and not plan.is_computed
+
+
+def _rounds(facts: Sequence[Fact]) -> Iterator[list[Sequence[Fact]]]:
+    """Yield the lots of facts that are read, by rounds; one that a smaller number shows already is left out."""
+    read = 0
+    for counts in ROUNDS:
+        views = [facts[:count] for count in sorted({min(count, len(facts)) for count in counts}) if count > read]
+        if views:
+            read = len(views[-1])
+            yield views
 
 
 def _told(reading: Reading, likelihood: float | None, situation: Situation) -> Unification:
@@ -136,6 +176,20 @@ def _told(reading: Reading, likelihood: float | None, situation: Situation) -> U
     proposal = Proposal(0, _numbers(told, beside), {variable.name: values}, certainty=likelihood)
     likely, unsure = likely_of([proposal], situation, 0.0, situation.facts)
     return Unification(likely, unsure)
+
+
+def _together(told: Sequence[Unification], plan: Decomposition) -> Unification:
+    """Return the proposals of several readings, which are alternatives; or of one, the surest, where a verdict or a
+    list is asked for, to which the others would add; without any, why the reading of the most facts has none.
+    """
+    found = [(proposal, each.wording) for each in told for proposal in each.proposals]
+    if not found:
+        return next((each for each in reversed(told) if each.unresolved != {0: UNREAD}), told[-1])
+    is_list = any(variable.is_starred for variable in plan.goal.variables)
+    if plan.answer_variables and not is_list:
+        return Unification(tuple(proposal for proposal, _ in found))
+    surest, wording = max(found, key=lambda entry: entry[0].certainty or 0.0)
+    return Unification((surest,), wording=wording)
 
 
 def _numbers(*facts: Sequence[Fact]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from goalmem_cli.logic import Rule
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.asking import Reply
-from goalmem_cli.reasoners.goal_mem.at_once import Read, ReadingSteps, may_read
+from goalmem_cli.reasoners.goal_mem.at_once import ROUNDS, Read, ReadingSteps, may_read
 from goalmem_cli.reasoners.goal_mem.attempt import AttemptRun, Outcome
 from goalmem_cli.reasoners.goal_mem.base import Engine, settled_by
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
@@ -38,7 +38,7 @@ class GoalMem(Engine):
     """The engine that plans before any fact is seen.
 
     Model calls stay within 1 + B(2 + 2D) a question, or 2B(3 + 2D) where every reply needs its second try, for
-    maximum breadth B and depth D (Appendix B). With the compact prompts one more reads the goal at once.
+    maximum breadth B and depth D (Appendix B). With the compact prompts one or two more read the goal at once.
     """
 
     planning = BLIND
@@ -70,22 +70,23 @@ class GoalMem(Engine):
             if breadth == 1 and self._prompts.profile == "compact" and may_read(plan):
                 read = Read(plan, self._read(question, plan, book))
                 trace = _with(trace, plan, read.outcome)
-                if read.suffices:
+                if read.settles:
                     break
             outcome = self._attempt(question, plan, book, self._steps, self._limits, breadth)
             trace = _with(trace, plan, outcome)
             if outcome.is_grounded and (read is None or read.allows(outcome)):
-                return self._conclude(question, plan, outcome, book, trace)
-            if outcome.is_grounded:
+                return self._conclude(question, plan, outcome, book, trace, read.said if read else ())
+            if read is not None and read.outcome.is_grounded:
                 break
             failed[plan.key] = str(Rule(plan.subgoals, plan.goal))
         if read is not None and read.outcome.is_grounded:
-            return self._conclude(question, read.plan, read.outcome, book, _by_reading(trace, read))
+            return self._conclude(question, read.plan, read.outcome, book, _by_reading(trace, read), read.said)
         return unproved(trace)
 
     def _read(self, question: Question, plan: Decomposition, book: FactBook) -> Outcome:
         """Return what became of a plan's goal as its own subgoal, read at once from all that the question finds."""
-        limits = replace(self._limits, max_depth=0, max_fact_tokens=self._limits.read_tokens)
+        budget = min(self._limits.budget, ROUNDS[-1][-1])
+        limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=self._limits.read_tokens)
         steps = ReadingSteps(self._model, self._prompts)
         read = self._attempt(question, replace(plan, subgoals=(plan.goal,)), book.within(limits), steps, limits, 0)
         return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
@@ -124,9 +125,15 @@ class GoalMem(Engine):
         return None, usage, "" if problem == REPEATED else problem
 
     def _conclude(
-        self, question: Question, plan: Decomposition, outcome: Outcome, book: FactBook, trace: Trace
+        self,
+        question: Question,
+        plan: Decomposition,
+        outcome: Outcome,
+        book: FactBook,
+        trace: Trace,
+        said: Sequence[str] = (),
     ) -> Trace:
-        """Word the answer of a grounded attempt from its supporting facts only."""
+        """Word the answer of a grounded attempt from its supporting facts only, where no words of it were read."""
         items, cited = settled_by(outcome.groundings, outcome.contradicted)
         facts = [book.facts[number] for number in cited]
         goal = outcome.substitution.apply(plan.goal)
@@ -139,9 +146,9 @@ class GoalMem(Engine):
         if not plan.answer_variables:
             settled = [_settled_line(outcome, item) for item in items]
             return self._closed(self._steps.verdict(question, facts, goal, settled), trace)
+        if said:
+            return replace(trace, status=Status.ANSWERED, answer=", ".join(said))
         values = [value for name in plan.answer_variables for value in outcome.substitution.bindings[name]]
-        if outcome.record.planned:
-            return replace(trace, status=Status.ANSWERED, answer=", ".join(values))
         reply = self._steps.answer(question, facts, goal, ", ".join(values))
         answer, note = worded(reply, values, f"{question.text} {plan.goal.phrase}")
         notes = (*trace.notes, note) if note else trace.notes
