@@ -109,7 +109,7 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     assert calls["plain"]["evaluated_tokens"] == calls["plain"]["prompt_tokens"] == calls["warm"]["prompt_tokens"]
     assert calls["warm"]["evaluated_tokens"] < calls["cold"]["evaluated_tokens"] <= calls["plain"]["evaluated_tokens"]
     fewer = calls["plain"]["evaluated_tokens"] / calls["warm"]["evaluated_tokens"]
-    assert calls["warm"]["times_fewer_tokens"] == fewer > 1.5
+    assert calls["warm"]["times_fewer_tokens"] == fewer > 1.2
     (process,) = calls["processes"]
     assert process["warm"]["evaluated_tokens"] < process["plain"]["evaluated_tokens"]
 

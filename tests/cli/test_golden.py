@@ -22,7 +22,7 @@ from goalmem_cli.wiring import Factories, build_reasoner, open_store
 from tests.cli.conftest import Goalmem, Outcome
 from tests.conftest import SAMPLES
 
-FIRST = "How much did the man who saved Tomas's morning meeting pay for the Tourer?"
+FIRST = "What did the man who saved Tomas's morning meeting pay for the Tourer?"
 WHEN = "When did Nora give Ben a bamboo whisk?"
 ANSWERS = {
     FIRST: "350 euros",

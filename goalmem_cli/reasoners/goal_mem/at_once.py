@@ -1,4 +1,4 @@
-"""The goal as its own subgoal: what all facts that the question found tell of it, read in one call and then checked.
+"""The goal as its own subgoal: what the facts that the question found tell of it together, read and then checked.
 
 An easy question needs no more. Whoever reads the facts together sees what a proof from single facts does not: which of
 several turns is meant, and a yes or no. A small model is led astray by facts beside the right one, and among too few
@@ -38,7 +38,7 @@ UNSTATED = "the facts do not state what was read"
 
 
 class ReadingSteps:
-    """The steps of an attempt with one round, whose only subgoal is the goal: all facts are read in one request."""
+    """The steps of an attempt with one round, whose only subgoal is the goal, read from several facts together."""
 
     def __init__(self, model: LanguageModel, prompts: PromptBook) -> None:
         self._model = model
@@ -57,9 +57,9 @@ class ReadingSteps:
         for views in _rounds(facts):
             reply = self._told(situation, views)
             usage += reply.usage
-            if reply.value is None:
+            if reply.value is None and not told:
                 return Reply(None, usage, reply.problem)
-            told += reply.value
+            told += reply.value or []
             if any((proposal.certainty or 0.0) >= SURE for each in told for proposal in each.proposals):
                 break
         return Reply(_together(told, situation.plan), usage)
@@ -112,9 +112,9 @@ class Read:
 
     @property
     def settles(self) -> bool:
-        """Whether no proof is tried beside it. A plan of one step has none to show between, and what single facts were
-        said to prove after all facts together did not tell it, was right in one of ten cases; a yes or no is told
-        better by all facts than by those that prove its plan.
+        """Whether no proof is tried beside it. A plan of one step has nothing more to show, and where facts together
+        did not tell its goal, single facts tell it no better: of 28 such questions (conversations set aside or trained
+        on) their proofs answered one rightly and 17 wrongly. A yes or no is told better by facts together.
         """
         if self.outcome.record.ending is Ending.UNUSABLE_REPLY:
             return False
@@ -124,7 +124,7 @@ class Read:
     def allows(self, proof: Outcome) -> bool:
         """Say whether a proof is taken rather than the reading: that was refused, or both say the same.
 
-        Of 56 questions that were set aside, what was read and let stand was right where the proof was, and more often.
+        Of 56 questions set aside, no proof was better than a reading that stood, and many were worse.
         """
         if not self.outcome.is_grounded:
             return True
