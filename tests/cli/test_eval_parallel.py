@@ -178,7 +178,7 @@ def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> No
         assert outcome.code == 0, outcome.err
     alone, together = (answers_of(tmp_path / number) for number in ("1", "3"))
     assert len(alone) == 6
-    assert {status for status, _ in alone.values()} >= {"answered", "unknown"}
+    assert "answered" in {status for status, _ in alone.values()}
     assert together == alone
 
 
