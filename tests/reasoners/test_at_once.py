@@ -39,11 +39,11 @@ def run(
     def reply(request: Request) -> str | Completion:
         if request.step == "read" and not is_of_all(request):
             return read("answer: nothing")
-        if request.step == "read" and callable(reading):
-            return reading(request)
+        if request.step == "read":
+            return reading(request) if callable(reading) else reading
         if request.step == "unify":
             return Completion(held, 1, 0, 1, certainty=0.9, likelihood=0.9)
-        said = {"decompose": plan, "read": reading, "refine": "stop", "verdict": verdict}
+        said = {"decompose": plan, "refine": "stop", "verdict": verdict}
         return said.get(request.step, "as found")
 
     model = ScriptedModel(reply)
