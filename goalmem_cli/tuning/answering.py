@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 from goalmem_cli.logic import Substitution
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, asker_in, fact_line
+from goalmem_cli.reasoners.asking import Reply, fact_line
 from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
+from goalmem_cli.reasoners.goal_mem.readings import reading_request
 from goalmem_cli.reasoners.goal_mem.wording import worded
 from goalmem_cli.reasoners.inquiry import reading_choices
 from goalmem_cli.records import Usage
@@ -115,9 +117,8 @@ def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) 
 
 def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
     """Return the request for a reading of the facts, the best last."""
-    lines = _lines(shown[::-1])
-    inputs = {"question": asked, "asker": asker_in(scene.question), "facts": lines, "problem": ""}
-    return book["read"].request(inputs, reading_choices([fact.number for fact in shown]))
+    choices = reading_choices([fact.number for fact in shown])
+    return reading_request(book["read"], replace(scene.question, text=asked), shown[::-1], choices)
 
 
 def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:

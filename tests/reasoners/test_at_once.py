@@ -150,6 +150,14 @@ def test_of_several_readings_the_surest_that_stands_is_taken() -> None:
     assert run(by_count({2: read("answer: unknown", 0.89), 4: parrot}))[0].answer == "a parrot"
 
 
+def test_without_probabilities_the_reading_of_the_most_facts_is_taken() -> None:
+    """A model that tells none cannot say which of its words are surest; that they differ is no conflict of the facts."""
+    parrot, tortoise = Completion("answer: a parrot\nfacts: F1"), Completion("answer: a tortoise\nfacts: F1")
+
+    assert run(by_count({2: parrot, 4: tortoise}))[0].answer == "a tortoise"
+    assert run(by_count({2: tortoise, 4: parrot}))[0].answer == "a parrot"
+
+
 @pytest.mark.parametrize(("likelihood", "counts", "calls"), [(0.95, [2, 4], 2), (0.85, [2, 4, 7, 8], 3)])
 def test_more_facts_are_read_only_where_the_best_few_do_not_tell(
     likelihood: float, counts: list[int], calls: int

@@ -15,12 +15,12 @@ from goalmem_cli.asking import read_fields
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask_whole, asker_in, fact_line
+from goalmem_cli.reasoners.asking import Reply, ask_whole
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.reasoners.goal_mem.attempt import Outcome
 from goalmem_cli.reasoners.goal_mem.line_steps import likely_of
 from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Proposal, Situation, Unification
-from goalmem_cli.reasoners.goal_mem.readings import stating, told_of_another
+from goalmem_cli.reasoners.goal_mem.readings import reading_request, stating, told_of_another
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, speakers
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.records import Question, Usage
@@ -55,7 +55,7 @@ class ReadingSteps:
             return Reply(Unification(unresolved=refused), Usage())
         facts, told, usage = list(situation.facts), list[Unification](), Usage()
         for views in _rounds(facts):
-            reply = self._told(situation, views)
+            reply = self._read_each(situation, views)
             usage += reply.usage
             if reply.value is None and not told:
                 return Reply(None, usage, reply.problem)
@@ -64,7 +64,7 @@ class ReadingSteps:
                 break
         return Reply(_together(told, situation.plan), usage)
 
-    def _told(self, situation: Situation, views: Sequence[Sequence[Fact]]) -> Reply[list[Unification]]:
+    def _read_each(self, situation: Situation, views: Sequence[Sequence[Fact]]) -> Reply[list[Unification]]:
         """Return what each of several lots of facts tells, read in one call."""
         sent: list[Request] = []
 
@@ -82,13 +82,8 @@ class ReadingSteps:
         return ask_whole(self._model, build, read)
 
     def _request(self, question: Question, facts: Sequence[Fact], trouble: str) -> Request:
-        inputs = {
-            "question": question.text,
-            "asker": asker_in(question),
-            "facts": [fact_line(fact) for fact in reversed(facts)],  # the best next to the question
-            "problem": trouble,
-        }
-        return self._prompts["read"].request(inputs, reading_choices([fact.number for fact in facts]))
+        choices = reading_choices([fact.number for fact in facts])
+        return reading_request(self._prompts["read"], question, facts[::-1], choices, trouble)
 
     def refine(
         self, situation: Situation, unresolved: Mapping[int, str], tried: Sequence[str]  # noqa: ARG002
@@ -180,15 +175,17 @@ def _told(reading: Reading, likelihood: float | None, situation: Situation) -> U
 
 def _together(told: Sequence[Unification], plan: Decomposition) -> Unification:
     """Return the proposals of several readings, which are alternatives; or of one, the surest, where a verdict or a
-    list is asked for, to which the others would add; without any, why the reading of the most facts has none.
+    list is asked for, to which the others would add. A model that tells no probabilities has the reading of the most
+    facts taken. Where there is no proposal, return why the reading of the most facts has none.
     """
     found = [(proposal, each.wording) for each in told for proposal in each.proposals]
     if not found:
         return next((each for each in reversed(told) if each.unresolved != {0: UNREAD}), told[-1])
     is_list = any(variable.is_starred for variable in plan.goal.variables)
-    if plan.answer_variables and not is_list:
+    is_ranked = all(proposal.certainty is not None for proposal, _ in found)
+    if plan.answer_variables and not is_list and is_ranked:
         return Unification(tuple(proposal for proposal, _ in found))
-    surest, wording = max(found, key=lambda entry: entry[0].certainty or 0.0)
+    surest, wording = max(reversed(found), key=lambda entry: entry[0].certainty or 0.0)
     return Unification((surest,), wording=wording)
 
 

@@ -5,7 +5,7 @@ A model of this size that is shown one fact writes what stands there; of eight i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.logic import Variable
@@ -79,15 +79,28 @@ def read_from(situation: Situation) -> Iterator[ReadFrom]:
 
 
 def read_request(prompt: Prompt, question: Question, reading: ReadFrom, trouble: str) -> Request:
-    """Return the request for an answer, the best fact last: a model of this size goes by what stands next to it."""
+    """Return the request for an answer from a subgoal's facts, which names none of them."""
     shown = sorted(reading.facts, key=lambda lead: lead[1])
+    return reading_request(prompt, question, [fact for fact, _ in shown], {"facts": [], "replies": ["alone"]}, trouble)
+
+
+def reading_request(
+    prompt: Prompt,
+    question: Question,
+    shown: Sequence[Fact],
+    choices: Mapping[str, Sequence[str]],
+    trouble: str = "",
+) -> Request:
+    """Return the request for an answer from facts shown in that order: the best last, since a model of this size goes
+    by what stands next to the question.
+    """
     inputs = {
         "question": question.text,
         "asker": asker_in(question),
-        "facts": [fact_line(fact) for fact, _ in shown],
+        "facts": [fact_line(fact) for fact in shown],
         "problem": trouble,
     }
-    return prompt.request(inputs, {"facts": [], "replies": ["alone"]})
+    return prompt.request(inputs, choices)
 
 
 def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
