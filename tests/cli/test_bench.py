@@ -45,13 +45,13 @@ TALK = {
     },
     "qa": [
         {
-            "question": "Where does Priya live?",
+            "question": "Where did the woman move whose sister lives in Leeds?",
             "answer": "Oslo",
             "evidence": ["D1:1"],
             "category": 4,
-            "goal": "(Priya) lives in (x:city)",
+            "goal": "(Priya) moved to (x:city)",
             "answer_variables": ["x"],
-            "subgoals": [{"text": "(Priya) lives in (x:city)", "facts": ["D1:1"], "bindings": {"x": "Oslo"}}],
+            "subgoals": [{"text": "(Priya) moved to (x:city)", "facts": ["D1:1"], "bindings": {"x": "Oslo"}}],
         }
     ],
 }
@@ -104,12 +104,12 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
 
     calls = document["calls"]
     (question,) = calls["questions"]
-    assert question["question"] == "Where does Priya live?"
-    assert question["calls"] >= 2
+    assert question["question"] == "Where did the woman move whose sister lives in Leeds?"
+    assert question["calls"] >= 3
     assert calls["plain"]["evaluated_tokens"] == calls["plain"]["prompt_tokens"] == calls["warm"]["prompt_tokens"]
     assert calls["warm"]["evaluated_tokens"] < calls["cold"]["evaluated_tokens"] <= calls["plain"]["evaluated_tokens"]
     fewer = calls["plain"]["evaluated_tokens"] / calls["warm"]["evaluated_tokens"]
-    assert calls["warm"]["times_fewer_tokens"] == fewer > 1.2
+    assert calls["warm"]["times_fewer_tokens"] == fewer > 1.5
     (process,) = calls["processes"]
     assert process["warm"]["evaluated_tokens"] < process["plain"]["evaluated_tokens"]
 
@@ -120,7 +120,7 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     assert proofs["direct"]["usage"]["prompt_tokens"] < proofs["seen"]["usage"]["prompt_tokens"]
 
     steps = {cost["step"] for cost in document["reply"]["grammars"]}
-    assert {"decompose", "read"} <= steps
+    assert {"decompose", "unify"} <= steps
     assert {"judge", "react"} <= {form["step"] for form in document["reply"]["forms"]}
     assert {name: work["requests"] for name, work in document["batch"].items()} == {"extraction": 1, "reading": 1}
 
