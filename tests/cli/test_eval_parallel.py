@@ -171,14 +171,16 @@ def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> No
 
     So the reasoners here are those whose replies are short and held to what is there.
     """
-    words = ("eval", MOMOCO, "--reasoner", "direct,goal-mem", "--limit", "3", "--max-breadth", "1",
+    only = tmp_path / "only.txt"
+    only.write_text("momoco-01:4\nmomoco-01:6\nmomoco-01:8\n")
+    words = ("eval", MOMOCO, "--reasoner", "direct,goal-mem", "--only", str(only), "--max-breadth", "1",
              "--max-depth", "0", "-k", "3", "--json")  # fmt: skip
     for number in ("1", "3"):
         outcome = goalmem(*words, "--parallel", number, "--out", str(tmp_path / number))
         assert outcome.code == 0, outcome.err
     alone, together = (answers_of(tmp_path / number) for number in ("1", "3"))
     assert len(alone) == 6
-    assert "answered" in {status for status, _ in alone.values()}
+    assert {status for status, _ in alone.values()} >= {"answered", "unknown"}
     assert together == alone
 
 
