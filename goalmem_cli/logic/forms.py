@@ -9,11 +9,13 @@ an age is told as it was said, ``when she was 10``.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import datetime
 
 from goalmem_cli.logic.computing.amounts import DAY, read_amount
 from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
-from goalmem_cli.logic.dates import parse_date, say_period, spoken_in
-from goalmem_cli.logic.days import MONTH
+from goalmem_cli.logic.dates import Annotation, annotate, parse_date, say_period, spoken_in
+from goalmem_cli.logic.days import MONTH, Period, single
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import Expression
 
@@ -42,6 +44,25 @@ def standard_time(text: str) -> str:
     return _DATE.sub(lambda match: _standard(match[0]), plain)
 
 
+def time_around(day: str, text: str, said: datetime | None) -> str | None:
+    """Return the time that the text tells by several days, in its form, where the date is an end of it, else None.
+
+    Of "last week", which is shown to it as 19-25 June 2023, a small model may name one day alone; what the text tells,
+    said on 2 July, is the week before 2 July 2023.
+    """
+    when = parse_date(day)
+    named = when.within(when.year) if when is not None and when.year is not None else None
+    if named is None or said is None:
+        return None
+    for annotation in annotate(text, said):
+        first, last = annotation.first, annotation.last or annotation.begun_by
+        if first is not None and last is not None and named in (single(first), single(last)):
+            told = Period(first, last)
+            forms = (form for form in _from_day(annotation, single(said.date())) if _means(form, told))
+            return next(forms, say_period(told))
+    return None
+
+
 def is_length(text: str) -> bool:
     """Say whether the text is a length of time, and no time: two weeks, about 3 months."""
     if _RELATIVE & set(words(text)):
@@ -63,6 +84,19 @@ def are_one_time(left: str, right: str) -> bool:
     if one is None or other is None or one.bound != other.bound:
         return False
     return one.readings[0] in other.readings or other.readings[0] in one.readings
+
+
+def _from_day(annotation: Annotation, said: Period) -> Iterator[str]:
+    """Yield what the days of an annotation may be called from the day on which it was said."""
+    day = say_period(said)
+    yield re.sub(r"\bago$", f"before {day}", annotation.text.casefold())
+    for unit in ("week", "weekend"):
+        yield from (f"the {unit} {place} {day}" for place in ("before", "of", "after"))
+
+
+def _means(text: str, period: Period) -> bool:
+    found = _whole(text)
+    return found is not None and found.readings[0] == period
 
 
 def _standard(written: str) -> str:

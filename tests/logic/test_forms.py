@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
+from goalmem_cli.evaluation.metrics.times import contains
 from goalmem_cli.logic.checks import TypeVerdict, check_type
+from goalmem_cli.logic.dates import periods_in
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.forms import are_one_time, is_age, is_length, standard_time
+from goalmem_cli.logic.forms import are_one_time, is_age, is_length, standard_time, time_around
 
 
 @pytest.mark.parametrize(
@@ -89,3 +93,30 @@ def test_lengths_and_ages_are_told_from_times() -> None:
         True, True, False, False,
     ]  # fmt: skip
     assert [is_age(text) for text in ("in his twenties", "when Mia turned 18", "when it rained")] == [True, True, False]
+
+
+SUNDAY = datetime(2023, 7, 2, 10, 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "told"),
+    [
+        ("She has joined us since last week.", "19 June 2023", "the week before 2 July 2023"),
+        ("We met last weekend.", "2023-06-25", "the weekend before 2 July 2023"),
+        ("I started this week.", "26 June 2023", "the week of 2 July 2023"),
+        ("It was two weeks ago.", "18 June 2023", "two weeks before 2 July 2023"),
+        ("We go next month.", "1 July 2023", None),
+        ("We go next month.", "1 August 2023", "August 2023"),
+        ("We met last week.", "21 June 2023", None),
+        ("We met last week.", "June 2023", None),
+        ("We met yesterday.", "19 June 2023", None),
+        ("We met.", "2 July 2023", None),
+        ("We met last week.", "a Monday", None),
+    ],
+)
+def test_a_day_that_a_longer_time_begins_or_ends_with_is_that_time(text: str, day: str, told: str | None) -> None:
+    """Its form says the very days that the text means; a day in the middle is nobody's copy."""
+    assert time_around(day, text, SUNDAY) == told
+    assert time_around(day, text, None) is None
+    if told is not None:
+        assert contains(told, periods_in(text, SUNDAY))

@@ -91,6 +91,20 @@ def test_the_engine_finds_the_fact_that_states_what_was_read() -> None:
     assert texts(trace)[0] == PETS[2].text
 
 
+@pytest.mark.parametrize(
+    ("reading", "answer"),
+    [("24 April 2023", "the week before 1 May 2023"), ("26 April 2023", None), ("1 May 2023", "1 May 2023")],
+)
+def test_one_end_of_what_a_fact_means_is_read_as_all_of_it(reading: str, answer: str | None) -> None:
+    """Of "last week" the model copies the first day; the engine knows which week it was, and takes no other day."""
+    turns = chat("Ben: I began with pottery last week.", "Ana: I had a goldfish once.")
+    plan = "(Ben) began with pottery on (x:date)\n1. (Ben) began with pottery on (x:date)"
+    trace, _ = run(read(f"answer: {reading}\nfacts: F1"), plan, "When did Ben begin with pottery?", turns)
+
+    assert trace.answer == answer
+    assert texts(trace) == ([turns[0].text] if answer else [])
+
+
 REFUSED = pytest.mark.parametrize(
     ("reading", "why"),
     [

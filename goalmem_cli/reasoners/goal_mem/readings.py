@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from goalmem_cli.logic import Variable
 from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.logic.forms import time_around
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.questions import asks_for_time
 from goalmem_cli.logic.support import Support, support_of, telling_stems
@@ -108,15 +109,26 @@ def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
 
     How sure the model is, is told by the (geometric) mean of the probabilities that it gave the tokens.
     """
-    answer = said.text.removeprefix(ANSWER).strip()
-    values = tuple(answer.split(", ")) if reading.variable.is_starred else (answer,)
-    likely = {fact.number: likelihood for fact, likelihood in reading.facts}
-    told = stating(answer, [fact for fact, _ in reading.facts])
+    answer, told = stated(said.text.removeprefix(ANSWER).strip(), [fact for fact, _ in reading.facts])
     if not told:
         return []
+    values = tuple(answer.split(", ")) if reading.variable.is_starred else (answer,)
+    likely = {fact.number: likelihood for fact, likelihood in reading.facts}
     numbers = tuple(fact.number for fact in told)
     sure = certainty(min(likely[number] for number in numbers), said.mean_likelihood)
     return [Proposal(reading.subgoal, numbers, {reading.variable.name: values}, certainty=sure, preference=PREFERENCE)]
+
+
+def stated(answer: str, facts: Sequence[Fact]) -> tuple[str, list[Fact]]:
+    """Return the answer and the facts that state it; a day none of them does is the time, of several days, that one
+    tells. There are no facts where it is not stated at all.
+    """
+    told = stating(answer, facts)
+    for fact in () if told else facts:
+        whole = time_around(answer, fact.text, fact.said)
+        if whole is not None:
+            return whole, [fact]
+    return answer, told
 
 
 def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
