@@ -41,6 +41,17 @@ def test_a_name_that_nobody_says_is_doubted(said: Fact, is_doubted: bool) -> Non
     assert bool(doubt(parse_atom("(Nora) paid (x:price)"), said, {said.speaker})) is is_doubted
 
 
+def test_who_is_spoken_to_need_not_be_named_where_both_who_talk_are_asked_of() -> None:
+    """ "It hangs in my bathroom", Beatriz says to Nikhil, tells of his mirror; of the asker's mirror it tells nothing."""
+    people, mirror = {"Beatriz", "Nikhil"}, parse_atom("the mirror that (Nikhil) gave to (Beatriz) is in (x:place)")
+    hangs = fact("It hangs in my bathroom.", "Beatriz", to="Nikhil")
+
+    assert not doubt(mirror, hangs, people)
+    assert doubt(mirror, replace(hangs, to=""), people)
+    assert doubt(parse_atom("the mirror of (Nikhil) is in (x:place)"), hangs, people)
+    assert doubt(parse_atom("(Nikhil) hung up the mirror of (Beatriz) in (x:place)"), hangs, people)
+
+
 def test_facts_read_together_may_name_what_one_of_them_means() -> None:
     """ "He is called Fintan" names whom the turn before told of; one who talks must still say it or be named."""
     born, named = fact("He was born on Thursday!", "Brigid"), fact("He is called Fintan.", "Brigid")
