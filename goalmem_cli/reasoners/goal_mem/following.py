@@ -9,14 +9,13 @@ follow CORPUS...`).
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.backbones.relevance import FUSED, POOL, likelihoods
+from goalmem_cli.backbones.relevance import FUSED, POOL, likelihoods, rarities
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.questions import stems_asked_for
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
@@ -78,11 +77,11 @@ def features(found: Found) -> NDArray[np.float64]:
     """Return the (candidates, 4) matrix of features; how rare a word is, is told from the candidates themselves."""
     candidates = found.candidates
     told = [content_stems(hit.unit.text) for hit in candidates]
-    seen = Counter(word for words in told for word in words)
+    rarity = rarities(told, frozenset[str]().union(*told))
     asked = stems_asked_for(found.question)
 
     def weight(words: frozenset[str]) -> float:
-        return math.fsum(math.log((len(candidates) + 1) / (seen[word] + 0.5)) for word in words)
+        return math.fsum(rarity[word] for word in words)
 
     rows = np.zeros((len(candidates), len(WEIGHTS)))
     rows[:, 0] = [log_odds(likely) for likely in likelihoods(found.question, candidates)]
