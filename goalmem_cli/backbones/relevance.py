@@ -93,13 +93,18 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             share(words),
             (len(names) - len(missing)) / (len(names) or 1),
             bool(names & content_stems(hit.unit.speaker)),
-            text.rstrip().endswith("?"),
+            ends_in_question(hit),
             math.log(1 + len(text)),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),
             share(_asked_before(hit) - words),
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)
+
+
+def ends_in_question(hit: Hit) -> bool:
+    """Say whether the turn asks last of all, and so is hardly evidence."""
+    return hit.unit.text.rstrip().endswith("?")
 
 
 def rarities(told: Sequence[Collection[str]], words: Iterable[str]) -> dict[str, float]:

@@ -14,10 +14,10 @@ from datetime import datetime
 
 from goalmem_cli.logic.computing.amounts import DAY, read_amount
 from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
-from goalmem_cli.logic.dates import Annotation, annotate, parse_date, say_period, spoken_in
+from goalmem_cli.logic.dates import annotate, parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import MONTH, Period, single
 from goalmem_cli.logic.normal import words
-from goalmem_cli.logic.relative import Expression
+from goalmem_cli.logic.relative import Bound, Expression
 
 _NAME = "|".join(sorted(MONTH, key=len, reverse=True))
 _TH = "(?:st|nd|rd|th)?"
@@ -58,9 +58,14 @@ def time_around(day: str, text: str, said: datetime | None) -> str | None:
         first, last = annotation.first, annotation.last or annotation.begun_by
         if first is not None and last is not None and named in (single(first), single(last)):
             told = Period(first, last)
-            forms = (form for form in _from_day(annotation, single(said.date())) if _means(form, told))
-            return next(forms, say_period(told))
+            return next((form for form in _forms(annotation.text, told, said) if means(form, told)), None)
     return None
+
+
+def means(text: str, period: Period) -> bool:
+    """Say whether the text as a whole means just these days."""
+    found = _whole(text)
+    return found is not None and found.bound is Bound.ON and found.readings[0] == period
 
 
 def is_length(text: str) -> bool:
@@ -86,17 +91,15 @@ def are_one_time(left: str, right: str) -> bool:
     return one.readings[0] in other.readings or other.readings[0] in one.readings
 
 
-def _from_day(annotation: Annotation, said: Period) -> Iterator[str]:
-    """Yield what the days of an annotation may be called from the day on which it was said."""
-    day = say_period(said)
-    yield re.sub(r"\bago$", f"before {day}", annotation.text.casefold())
+def _forms(text: str, period: Period, said: datetime) -> Iterator[str]:
+    """Yield what the days of an expression may be called, some of it from the day on which it was said."""
+    day, start = say_period(single(said.date())), say_period(single(period.first))
+    words_said = " ".join(text.split())
+    yield re.sub(r" ago$", f" before {day}", words_said[:1].lower() + words_said[1:])
     for unit in ("week", "weekend"):
         yield from (f"the {unit} {place} {day}" for place in ("before", "of", "after"))
-
-
-def _means(text: str, period: Period) -> bool:
-    found = _whole(text)
-    return found is not None and found.readings[0] == period
+        yield f"the {unit} of {start}"
+    yield say_period(period)
 
 
 def _standard(written: str) -> str:

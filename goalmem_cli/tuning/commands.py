@@ -267,7 +267,7 @@ def _say_recall(unseen: Sequence[ranking.Retrieval], name: str, weights: Sequenc
 
     found = recall(unseen, weights, DEPTHS)
     shares = ", ".join(f"{share:.3f} at {depth}" for depth, share in zip(DEPTHS, found, strict=True))
-    _say(f"evidence found for {len(unseen)} held-out queries, {name}: {shares}")
+    _say(f"evidence found for {len(unseen)} held-out searches, {name}: {shares}")
 
 
 def _idle(options: argparse.Namespace) -> None:

@@ -50,7 +50,7 @@ class Scene:
 
     def followed(self, query: str, k: int) -> list[Fact]:
         """Return what the memory gives for a query and what that leads to, as the engine reads it, best first."""
-        return [self.numbered.fact(hit) for hit in ordered(search(query, self.numbered.hits))[:k]]
+        return [self.numbered.fact(hit) for hit in ordered(search(query, self.numbered))[:k]]
 
     def number(self, queries: Sequence[str], k: int) -> None:
         """Give the facts that the queries lead to their numbers, the best of each first."""

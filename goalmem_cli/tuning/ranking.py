@@ -11,12 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from goalmem_cli.backbones.relevance import WEIGHTS, features
+from goalmem_cli.backbones.relevance import POOL, WEIGHTS, features
 from goalmem_cli.ports import Embedder
 from goalmem_cli.reasoners.goal_mem import following
 from goalmem_cli.records import Hit
 from goalmem_cli.tuning.corpus import Talk, by_domain
-from goalmem_cli.tuning.memory import DEEP, Scene, remembered
+from goalmem_cli.tuning.memory import Scene, remembered
 from goalmem_cli.tuning.plan import lesson_of
 from goalmem_cli.tuning.renaming import rename
 
@@ -35,7 +35,7 @@ def retrievals(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]
     """
     for scene in _scenes(talks, embedder):
         for query, labels in _queries(scene):
-            hits = scene.numbered.hits(query, DEEP)
+            hits = scene.numbered.hits(query, POOL)
             if labels and hits:
                 yield features(query, hits), _are_evidence(hits, scene, labels), len(labels)
 
@@ -50,7 +50,7 @@ def followed(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]:
     for scene in _scenes(talks, embedder):
         labels = set(scene.case.evidence)
         for numbered in (scene.numbered, scene.alone) if labels and not scene.case.is_unanswerable else ():
-            found = following.search(scene.question.text, numbered.hits)
+            found = following.search(scene.question.text, numbered)
             if found.hits:
                 yield following.features(found), _are_evidence(found.candidates, scene, labels), len(labels)
 

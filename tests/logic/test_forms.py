@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 import pytest
@@ -11,6 +12,7 @@ from goalmem_cli.logic.checks import TypeVerdict, check_type
 from goalmem_cli.logic.dates import periods_in
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.forms import are_one_time, is_age, is_length, standard_time, time_around
+from goalmem_cli.logic.support import Support, support_of
 
 
 @pytest.mark.parametrize(
@@ -98,6 +100,18 @@ def test_lengths_and_ages_are_told_from_times() -> None:
 SUNDAY = datetime(2023, 7, 2, 10, 20)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What Ana said that Sunday."""
+
+    text: str
+    speaker: str = "Ana"
+    said: datetime | None = SUNDAY
+    to: str = ""
+    before: tuple[tuple[str, str], ...] = ()
+    after: tuple[tuple[str, str], ...] = ()
+
+
 @pytest.mark.parametrize(
     ("text", "day", "told"),
     [
@@ -105,6 +119,10 @@ SUNDAY = datetime(2023, 7, 2, 10, 20)
         ("We met last weekend.", "2023-06-25", "the weekend before 2 July 2023"),
         ("I started this week.", "26 June 2023", "the week of 2 July 2023"),
         ("It was two weeks ago.", "18 June 2023", "two weeks before 2 July 2023"),
+        ("Two  weeks\nago we met.", "12 June 2023", "two weeks before 2 July 2023"),
+        ("I have had it since two weeks ago.", "12 June 2023", "the week of 12 June 2023"),
+        ("It was the week before last.", "12 June 2023", "the week of 12 June 2023"),
+        ("It was last summer.", "1 June 2022", None),
         ("We go next month.", "1 July 2023", None),
         ("We go next month.", "1 August 2023", "August 2023"),
         ("We met last week.", "21 June 2023", None),
@@ -120,3 +138,4 @@ def test_a_day_that_a_longer_time_begins_or_ends_with_is_that_time(text: str, da
     assert time_around(day, text, None) is None
     if told is not None:
         assert contains(told, periods_in(text, SUNDAY))
+        assert support_of(told, [Told(text)]) is Support.DERIVED

@@ -42,12 +42,14 @@ def test_a_name_that_nobody_says_is_doubted(said: Fact, is_doubted: bool) -> Non
 
 
 def test_who_is_spoken_to_need_not_be_named_where_both_who_talk_are_asked_of() -> None:
-    """ "It hangs in my bathroom", Beatriz says to Nikhil, tells of his mirror; of the asker's mirror it tells nothing."""
+    """What Beatriz says to Nikhil of "it" tells of his mirror where she is asked of too; "my mirror" is hers alone."""
     people, mirror = {"Beatriz", "Nikhil"}, parse_atom("the mirror that (Nikhil) gave to (Beatriz) is in (x:place)")
     hangs = fact("It hangs in my bathroom.", "Beatriz", to="Nikhil")
 
     assert not doubt(mirror, hangs, people)
     assert doubt(mirror, replace(hangs, to=""), people)
+    assert doubt(mirror, replace(hangs, text="My old mirror hangs in the bathroom."), people)
+    assert doubt(parse_atom("the mirror that (Nikhil) gave to (Beatriz's aunt) is in (x:place)"), hangs, people)
     assert doubt(parse_atom("the mirror of (Nikhil) is in (x:place)"), hangs, people)
     assert doubt(parse_atom("(Nikhil) hung up the mirror of (Beatriz) in (x:place)"), hangs, people)
 

@@ -20,7 +20,7 @@ from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.reasoners.goal_mem.attempt import Outcome
 from goalmem_cli.reasoners.goal_mem.line_steps import likely_of
 from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Proposal, Situation, Unification
-from goalmem_cli.reasoners.goal_mem.readings import reading_request, stated, told_of_another
+from goalmem_cli.reasoners.goal_mem.readings import reading_request, stated, stating, told_of_another
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, speakers
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.records import Question, Usage
@@ -162,9 +162,9 @@ def _told(reading: Reading, likelihood: float | None, situation: Situation) -> U
     atom, people = situation.subgoals[0], speakers(situation.facts)
     order = [*cited, *(fact for fact in situation.facts if fact not in cited)]
     fit = [fact for fact in order if not doubt(atom, fact, people, situation.facts)]
-    answer, told = stated(reading.answer, fit)
+    answer, told = reading.answer, stating(reading.answer, fit)
     if not told:
-        answer, told = stated(reading.answer, order)
+        answer, told = stated(reading.answer, order, [fact for fact in cited if fact in fit])
     if not told:
         return Unification(unresolved={0: f"{UNSTATED}: {reading.answer}"})
     beside = [fact for fact in cited if fact in fit and fact not in told]

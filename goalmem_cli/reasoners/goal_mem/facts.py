@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.backbones.relevance import PERSONAL, likelihoods
+from goalmem_cli.backbones.relevance import FUSED, PERSONAL, likelihoods
 from goalmem_cli.ports import Backbone
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.facts import Chosen, NumberedFacts, Room, round_robin
@@ -100,11 +100,14 @@ class FactBook:
         return Retrieved(block, by_query, by_speaker, chosen.skipped)
 
     def _find(self, query: str, k: int) -> tuple[list[Hit], Sequence[Hit]]:
-        """Return the best k hits for a query, and those that it finds itself."""
-        if not self._follows:
-            hits = self._seen.hits(query, k)
+        """Return the best k hits for a query, and those that it finds itself.
+
+        Only reranked hits are followed, which the order of what they lead to was fitted to.
+        """
+        hits = self._seen.hits(query, k)
+        if not self._follows or not all(FUSED in hit.ranks for hit in hits):
             return hits, hits
-        found = search(query, self._seen.hits)
+        found = search(query, self._seen)
         return ordered(found)[:k], found.hits[:k]
 
     def beside(self, numbers: Sequence[str], shown: Shown) -> Block:

@@ -109,7 +109,8 @@ def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
 
     How sure the model is, is told by the (geometric) mean of the probabilities that it gave the tokens.
     """
-    answer, told = stated(said.text.removeprefix(ANSWER).strip(), [fact for fact, _ in reading.facts])
+    facts = [fact for fact, _ in reading.facts]
+    answer, told = stated(said.text.removeprefix(ANSWER).strip(), facts, facts[:1])
     if not told:
         return []
     values = tuple(answer.split(", ")) if reading.variable.is_starred else (answer,)
@@ -119,12 +120,12 @@ def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
     return [Proposal(reading.subgoal, numbers, {reading.variable.name: values}, certainty=sure, preference=PREFERENCE)]
 
 
-def stated(answer: str, facts: Sequence[Fact]) -> tuple[str, list[Fact]]:
-    """Return the answer and the facts that state it; a day none of them does is the time, of several days, that one
-    tells. There are no facts where it is not stated at all.
+def stated(answer: str, facts: Sequence[Fact], cited: Sequence[Fact]) -> tuple[str, list[Fact]]:
+    """Return the answer and the facts that state it; a day none of them does is the time, of several days, that one of
+    those cited tells. There are no facts where it is not stated at all.
     """
     told = stating(answer, facts)
-    for fact in () if told else facts:
+    for fact in () if told else cited:
         whole = time_around(answer, fact.text, fact.said)
         if whole is not None:
             return whole, [fact]

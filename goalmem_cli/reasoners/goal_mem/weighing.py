@@ -22,6 +22,7 @@ about the other: a difference of the logarithms of odds."""
 _LEAST = 1e-9
 _DENIALS = frozenset("no not never none nobody nothing neither nor without hardly cannot".split())
 _SUPPOSING = frozenset("would could might may should can will if".split())
+_OWN = re.compile(r"\b(?:my|our|mine|ours)\b[^.!?,;]*", re.IGNORECASE)
 _GREETED = (
     "hey|hi|hello|thanks|thank you|wow|oh|yeah|yes|yep|no|sorry|well|congrats|congratulations|bye|okay|ok|sure|dear"
     "|good|morning|night|and|so|but|you"
@@ -57,20 +58,21 @@ def doubt(atom: Atom, fact: Fact, people: Iterable[str], beside: Iterable[Fact] 
     Of two who talk, what one says of himself is likeliest to be taken for the other's: of 59 right answers of held-out
     conversations and of LoCoMo that rule costs one. That half of a name's words are said in the fact or beside it, or
     are its speaker's, is so of 863 of the 905 names in the corpus's proofs; that what a statement begins with is not
-    told of by another's "I", of 554 of 571. In talks of two "you" names whom it is said to; and where the statement
-    names both who speaks and whom it is said to, it need not be said. Of facts that are read together with those
-    `beside` it, one of the same conversation may name who or what no speaker is called.
+    told of by another's "I", of 554 of 571. In talks of two "you" names whom it is said to; and a statement that
+    names both who speaks and whom it is said to may be told of without naming the second, unless the speaker calls
+    something in it "my". Of facts that are read together with those `beside` it, one of the same conversation may name
+    who or what no speaker is called.
     """
     text = f"{fact.text} {told_as_you(fact)}"
     told = content_stems(f"{fact.speaker} {text}")
-    hearer = fact.to if any(_is_of(constant, fact.speaker) for constant in atom.constants) else ""
+    hearer = fact.to if _is_between(atom, fact) else ""
     context = [(other.speaker, other.text) for other in beside if other.conversation == fact.conversation]
     around = content_stems(" ".join(f"{who} {said}" for who, said in context))
     beside_it = " ".join((hearer, *(f"{who} {said}" for who, said in (*fact.before, *fact.after))))
     near = told | around | content_stems(beside_it)
     for constant in atom.constants:
         name = content_words(constant.value)
-        namesakes = [person for person in people if _is_of(constant, person)]
+        namesakes = [person for person in people if name & content_words(person)]
         if namesakes and fact.speaker not in namesakes and not name & content_words(f"{text} {hearer}"):
             return f"{constant.value} neither says nor is named in it"
         wanted = content_stems(constant.value) if _is_name(constant.value) else frozenset()
@@ -82,8 +84,14 @@ def doubt(atom: Atom, fact: Fact, people: Iterable[str], beside: Iterable[Fact] 
     return ""
 
 
-def _is_of(constant: Constant, person: str) -> bool:
-    return bool(content_words(constant.value) & content_words(person))
+def _is_between(atom: Atom, fact: Fact) -> bool:
+    """Say whether the statement names who speaks, and the fact calls nothing in it the speaker's own."""
+    named = [content_words(constant.value) for constant in atom.constants]
+    own = content_stems(" ".join(_OWN.findall(fact.text)))
+    speaker = content_words(fact.speaker)
+    return any(name and name <= speaker for name in named) and not own & content_stems(
+        " ".join(map(_wording, atom.parts))
+    )
 
 
 def told_by_another(question: str, told: Mapping[str, float], people: Iterable[str]) -> tuple[str, str] | None:
