@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -75,7 +75,8 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     wanted = stems_asked_for(query)
     names = {stem(name.lower()) for name in _NAME.findall(query)} & wanted
     told = [content_stems(hit.unit.text) | content_stems(hit.unit.speaker) for hit in hits]
-    rarity = rarities(told, wanted)
+    seen = Counter(word for words in told for word in words)
+    rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
     asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))
     rows = []
 
@@ -93,26 +94,13 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             share(words),
             (len(names) - len(missing)) / (len(names) or 1),
             bool(names & content_stems(hit.unit.speaker)),
-            ends_in_question(hit),
+            text.rstrip().endswith("?"),
             math.log(1 + len(text)),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),
             share(_asked_before(hit) - words),
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)
-
-
-def ends_in_question(hit: Hit) -> bool:
-    """Say whether the turn asks last of all, and so is hardly evidence."""
-    return hit.unit.text.rstrip().endswith("?")
-
-
-def rarities(told: Sequence[Collection[str]], words: Iterable[str]) -> dict[str, float]:
-    """Return how rare each of the words is among what several turns tell, each given by its words: the logarithm of how
-    few have it.
-    """
-    seen = Counter(word for said in told for word in said)
-    return {word: math.log((len(told) + 1) / (seen[word] + 0.5)) for word in words}
 
 
 def _asked_before(hit: Hit) -> frozenset[str]:

@@ -46,18 +46,9 @@ class NumberedFacts:
         Raises:
             StoreError: the memory could not be read.
         """
-        return self._retrieve(query, k, self._question.asked)
-
-    def led_by(self, hit: Hit, k: int) -> list[Hit]:
-        """Return at most k hits for what a hit says, whose "yesterday" is the day before it was said.
-
-        Raises:
-            StoreError: the memory could not be read.
-        """
-        return self._retrieve(hit.unit.text, k, hit.unit.said)
-
-    def _retrieve(self, text: str, k: int, asked: datetime | None) -> list[Hit]:
-        scope = Query(text, conversations=self._question.conversations, until=self._question.as_of, asked=asked)
+        scope = Query(
+            query, conversations=self._question.conversations, until=self._question.as_of, asked=self._question.asked
+        )
         return [hit for hit in self._backbone.retrieve(scope, k) if hit.unit.kind != "answer"]
 
     def fact(self, hit: Hit) -> Fact:

@@ -22,7 +22,7 @@ from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import Scene
 from goalmem_cli.tuning.plan import Ground, Lesson
 
-FEWEST, MOST, TOKENS = 2, 12, 900
+FEWEST, MOST, TOKENS = 4, 12, 900
 """How many facts a reading is shown, and about how many tokens they have at most."""
 CITED = 4
 WITHOUT = 0.12
@@ -74,7 +74,7 @@ def _reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example
     evidence = scene.gold(scene.case.evidence)
     is_without = chance.random() < WITHOUT
     is_unknown = scene.case.is_unanswerable or is_without
-    found = scene.followed(scene.question.text, chance.randint(FEWEST, MOST))
+    found = scene.found(scene.question.text, chance.randint(FEWEST, MOST))
     units = {fact.unit for fact in evidence}
     if is_without and not scene.case.is_unanswerable:
         found = [fact for fact in found if fact.unit not in units]
@@ -103,7 +103,7 @@ def of_another(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -
     others = [name for name in people if not _word(name).search(told) and name != scene.question.asker]
     if named and others:
         text = _word(named[0]).sub(chance.choice(others), scene.question.text)
-        found = _with(scene.followed(text, chance.randint(FEWEST, MOST)), evidence, chance)
+        found = _with(scene.found(text, chance.randint(FEWEST, MOST)), evidence, chance)
         yield _unknown(scene, book, text, _within(found, {fact.unit for fact in evidence}))
 
 

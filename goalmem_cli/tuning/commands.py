@@ -26,7 +26,6 @@ from goalmem_cli.tuning.rendering import Variety, render
 from goalmem_cli.wiring import load_embedder, open_prompts
 
 if TYPE_CHECKING:
-    from goalmem_cli.tuning import ranking
     from goalmem_cli.tuning.calibration import Checked
     from goalmem_cli.tuning.training import Course
 
@@ -93,9 +92,6 @@ def _parser() -> argparse.ArgumentParser:
     order = commands.add_parser("rank", help="fit the weights by which retrieved turns are reranked, and print them")
     order.add_argument("corpus", type=Path, help="the folder of the corpus")
     order.set_defaults(run=_rank)
-    second = commands.add_parser("follow", help="fit the weights by which what the best facts lead to is ordered")
-    second.add_argument("corpora", type=Path, nargs="+", help="folders of conversations")
-    second.set_defaults(run=_follow)
     chat = commands.add_parser("idle", help="fit which turns are never evidence for anything, and print the weights")
     chat.add_argument("folders", type=Path, nargs="+", help="conversations with questions to fit on")
     chat.add_argument("--report", type=Path, action="append", default=[], help="others to say what is lost there")
@@ -245,29 +241,10 @@ def _rank(options: argparse.Namespace) -> None:
     weights, bias = ranking.fit(list(ranking.retrievals(talks, embedder)))
     _say(", ".join(f"{name} {weight:.3f}" for name, weight in weights.items()) + f", bias {bias:.3f}")
     unseen = list(ranking.retrievals(held, embedder))
-    _say_recall(unseen, "as retrieved", ranking.as_retrieved())
-    _say_recall(unseen, "reranked", list(weights.values()))
-
-
-def _follow(options: argparse.Namespace) -> None:
-    from goalmem_cli.reasoners.goal_mem import following
-    from goalmem_cli.tuning import ranking
-
-    talks, held = split([talk for corpus in options.corpora for talk in read_corpus(corpus)])
-    embedder = load_embedder("static")
-    weights, bias = ranking.fit(list(ranking.followed(talks, embedder)), following.WEIGHTS)
-    _say(", ".join(f"{name} {weight:.3f}" for name, weight in weights.items()) + f", bias {bias:.3f}")
-    unseen = list(ranking.followed(held, embedder))
-    _say_recall(unseen, "by the question", [float(name == "odds") for name in weights])
-    _say_recall(unseen, "by what that leads to", list(weights.values()))
-
-
-def _say_recall(unseen: Sequence[ranking.Retrieval], name: str, weights: Sequence[float]) -> None:
-    from goalmem_cli.tuning.ranking import recall
-
-    found = recall(unseen, weights, DEPTHS)
-    shares = ", ".join(f"{share:.3f} at {depth}" for depth, share in zip(DEPTHS, found, strict=True))
-    _say(f"evidence found for {len(unseen)} held-out searches, {name}: {shares}")
+    for name, order in (("as retrieved", ranking.as_retrieved()), ("reranked", list(weights.values()))):
+        found = ranking.recall(unseen, order, DEPTHS)
+        shares = ", ".join(f"{share:.3f} at {depth}" for depth, share in zip(DEPTHS, found, strict=True))
+        _say(f"evidence found for {len(unseen)} held-out queries, {name}: {shares}")
 
 
 def _idle(options: argparse.Namespace) -> None:

@@ -1,23 +1,21 @@
-"""What each question is shown in training: a memory of its domain, retrieved from as `reranked` does at run time."""
+"""What each question is shown in training: a real memory of its domain, retrieved from as `hybrid` does at run time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from goalmem_cli.backbones.flat import RECIPES
 from goalmem_cli.backbones.fusion import DEPTH
-from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.backbones.times import NamedTimes
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.memory import OpenMemory
 from goalmem_cli.ports import Embedder
 from goalmem_cli.reasoners.facts import NumberedFacts, round_robin
-from goalmem_cli.reasoners.goal_mem.following import ordered, search
 from goalmem_cli.records import Hit, Query, Question, Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.units import retrievable, units_from_turns
@@ -29,16 +27,13 @@ DEEP = 20
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One question before its memory: `hits` are its own conversation's turns by label, `names` that one's names;
-    `alone` retrieves from that conversation only.
-    """
+    """One question before its memory: `hits` are its own conversation's turns by label, `names` that one's names."""
 
     case: Case
     question: Question
     hits: Mapping[str, Hit]
     names: Mapping[str, Kind]
     numbered: NumberedFacts
-    alone: NumberedFacts
 
     def gold(self, labels: Sequence[str]) -> list[Fact]:
         """Return the turns of those labels as facts; passages of a long one are left out."""
@@ -47,10 +42,6 @@ class Scene:
     def found(self, query: str, k: int = DEEP) -> list[Fact]:
         """Return what the memory gives for a query, best first."""
         return [self.numbered.fact(hit) for hit in self.numbered.hits(query, k)]
-
-    def followed(self, query: str, k: int) -> list[Fact]:
-        """Return what the memory gives for a query and what that leads to, as the engine reads it, best first."""
-        return [self.numbered.fact(hit) for hit in ordered(search(query, self.numbered))[:k]]
 
     def number(self, queries: Sequence[str], k: int) -> None:
         """Give the facts that the queries lead to their numbers, the best of each first."""
@@ -78,7 +69,7 @@ def remembered(members: Sequence[Renamed], embedder: Embedder) -> Iterator[Itera
 
 
 class _Retrieval:
-    """The backbone `reranked` over a store that stays open: the same hits, many times faster for many queries."""
+    """The backbone `flat` over a store that stays open: the same hits, many times faster for thousands of queries."""
 
     def __init__(self, reader: OpenMemory, hits: Mapping[str, Hit]) -> None:
         self.hits = hits
@@ -90,16 +81,15 @@ class _Retrieval:
         raise NotImplementedError
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k hits, best first; k is at most POOL."""
+        """Return at most k hits, best first; k is at most DEEP."""
         if query not in self._known:
             recipe = RECIPES["hybrid"]
             ranked = self._reader.rank(query, list(recipe), DEPTH)
-            lists = {ranking.value: [scored.unit for scored in units] for ranking, units in ranked.items()}
+            lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
             best = NamedTimes(self._reader, query).fuse(
                 lists, {ranking.value: weight for ranking, weight in recipe.items()}
-            )[:POOL]
-            found = [self.hits[each.unit] for each in best if each.unit in self.hits]
-            self._known[query] = rerank(query.text, found)
+            )[:DEEP]
+            self._known[query] = [self.hits[found.unit] for found in best if found.unit in self.hits]
         return self._known[query][:k]
 
 
@@ -114,5 +104,4 @@ def _scenes(members: Sequence[Renamed], backbone: _Retrieval) -> Iterator[Scene]
         last = max((turn.said for turn in member.talk.conversation.turns if turn.said), default=datetime(1970, 1, 1))
         for case in member.talk.cases:
             question = Question(case.question, last, case.asker, scope)
-            own = NumberedFacts(backbone, replace(question, conversations=(member.talk.name,)))
-            yield Scene(case, question, hits, member.names, NumberedFacts(backbone, question), own)
+            yield Scene(case, question, hits, member.names, NumberedFacts(backbone, question))

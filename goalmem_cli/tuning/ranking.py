@@ -1,8 +1,8 @@
-"""Fits the weights of `backbones.relevance`, and of `reasoners.goal_mem.following`: what of that found is evidence."""
+"""Fits the weights of `backbones.relevance`: which of what a query retrieves is evidence for it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 
 import numpy as np
@@ -11,12 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from goalmem_cli.backbones.relevance import POOL, WEIGHTS, features
+from goalmem_cli.backbones.relevance import WEIGHTS, features
 from goalmem_cli.ports import Embedder
-from goalmem_cli.reasoners.goal_mem import following
-from goalmem_cli.records import Hit
 from goalmem_cli.tuning.corpus import Talk, by_domain
-from goalmem_cli.tuning.memory import Scene, remembered
+from goalmem_cli.tuning.memory import DEEP, Scene, remembered
 from goalmem_cli.tuning.plan import lesson_of
 from goalmem_cli.tuning.renaming import rename
 
@@ -33,47 +31,26 @@ def retrievals(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]
     Raises:
         StoreError: the memory cannot be written.
     """
-    for scene in _scenes(talks, embedder):
-        for query, labels in _queries(scene):
-            hits = scene.numbered.hits(query, POOL)
-            if labels and hits:
-                yield features(query, hits), _are_evidence(hits, scene, labels), len(labels)
-
-
-def followed(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]:
-    """Yield what the questions that have an answer find, and what that leads to: in their domain, and where only their
-    own conversation is searched.
-
-    Raises:
-        StoreError: the memory cannot be written.
-    """
-    for scene in _scenes(talks, embedder):
-        labels = set(scene.case.evidence)
-        for numbered in (scene.numbered, scene.alone) if labels and not scene.case.is_unanswerable else ():
-            found = following.search(scene.question.text, numbered)
-            if found.hits:
-                yield following.features(found), _are_evidence(found.candidates, scene, labels), len(labels)
-
-
-def _scenes(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Scene]:
     for members in by_domain(talks).values():
         with remembered([rename(talk, {}, Random(0)) for talk in members], embedder) as scenes:  # noqa: S311
-            yield from scenes
+            for scene in scenes:
+                for query, labels in _queries(scene):
+                    hits = scene.numbered.hits(query, DEEP)
+                    if labels and hits:
+                        proofs = [hit.unit.conversation == scene.case.conversation and
+                                  hit.unit.labels[0] in labels for hit in hits]  # fmt: skip
+                        yield features(query, hits), np.array(proofs), len(labels)
 
 
-def _are_evidence(hits: Sequence[Hit], scene: Scene, labels: set[str]) -> NDArray[np.bool_]:
-    return np.array([hit.unit.conversation == scene.case.conversation and hit.unit.labels[0] in labels for hit in hits])
-
-
-def fit(retrieved: Sequence[Retrieval], names: Iterable[str] = WEIGHTS) -> tuple[dict[str, float], float]:
-    """Return the weight of each feature, by its name, and the bias, of a logistic regression."""
+def fit(retrieved: Sequence[Retrieval]) -> tuple[dict[str, float], float]:
+    """Return the weight of each feature, and the bias, of a logistic regression."""
     matrix = np.vstack([each for each, _, _ in retrieved])
     proofs = np.concatenate([each for _, each, _ in retrieved])
     model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000)).fit(matrix, proofs)
     scale, regression = model[0], model[1]
     weights = regression.coef_[0] / scale.scale_
     bias = float(regression.intercept_[0] - weights @ scale.mean_)
-    return dict(zip(names, map(float, weights), strict=True)), bias
+    return dict(zip(WEIGHTS, map(float, weights), strict=True)), bias
 
 
 def recall(retrieved: Sequence[Retrieval], weights: Sequence[float], depths: Sequence[int]) -> list[float]:

@@ -88,8 +88,7 @@ class GoalMem(Engine):
         budget = min(self._limits.budget, ROUNDS[-1][-1])
         limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=self._limits.read_tokens)
         steps = ReadingSteps(self._model, self._prompts)
-        whole, reader = replace(plan, subgoals=(plan.goal,)), book.within(limits, follows=True)
-        read = self._attempt(question, whole, reader, steps, limits, 0)
+        read = self._attempt(question, replace(plan, subgoals=(plan.goal,)), book.within(limits), steps, limits, 0)
         return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
 
     def _attempt(

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.backbones.relevance import FUSED, PERSONAL, likelihoods
+from goalmem_cli.backbones.relevance import PERSONAL, likelihoods
 from goalmem_cli.ports import Backbone
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.facts import Chosen, NumberedFacts, Room, round_robin
-from goalmem_cli.reasoners.goal_mem.following import ordered, search
 from goalmem_cli.reasoners.goal_mem.plans import Limits
 from goalmem_cli.reasoners.showing import Block, Shown
 from goalmem_cli.records import Hit, Question
@@ -48,15 +47,11 @@ class FactBook:
     def __init__(self, backbone: Backbone, question: Question, limits: Limits, profile: Profile) -> None:
         self._seen = NumberedFacts(backbone, question, profile)
         self._limits = limits
-        self._follows = False
 
-    def within(self, limits: Limits, *, follows: bool = False) -> FactBook:
-        """Return the book for an attempt with other limits: what either sees has one number in both.
-
-        If it `follows`, a query also finds what its best hits lead to.
-        """
+    def within(self, limits: Limits) -> FactBook:
+        """Return the book for an attempt with other limits: what either sees has one number in both."""
         book = copy(self)
-        book._limits, book._follows = limits, follows
+        book._limits = limits
         return book
 
     @property
@@ -82,8 +77,7 @@ class FactBook:
         known = {fact.unit for fact in shown.facts}
         sees_past = bool(known) or len(queries) > 1
         window = max(_LEAST_LOOK, 2 * share if sees_past else share) + (len(known) if is_deep else 0)
-        found = [self._find(query, window) for query in queries]
-        lists = [hits for hits, _ in found]
+        lists = [self._seen.hits(query, window) for query in queries]
         fresh = round_robin([[hit for hit in hits if hit.unit.id not in known][:share] for hits in lists])
         chosen = self._seen.choose(fresh, known, room)
         block = self._seen.block(chosen)
@@ -96,19 +90,8 @@ class FactBook:
             }
             for query, hits in zip(queries, lists, strict=True)
         }
-        by_speaker = {query: _by_speaker(query, own) for query, (_, own) in zip(queries, found, strict=True)}
+        by_speaker = {query: _by_speaker(query, hits) for query, hits in zip(queries, lists, strict=True)}
         return Retrieved(block, by_query, by_speaker, chosen.skipped)
-
-    def _find(self, query: str, k: int) -> tuple[list[Hit], Sequence[Hit]]:
-        """Return the best k hits for a query, and those that it finds itself.
-
-        Only reranked hits are followed, which the order of what they lead to was fitted to.
-        """
-        hits = self._seen.hits(query, k)
-        if not self._follows or not all(FUSED in hit.ranks for hit in hits):
-            return hits, hits
-        found = search(query, self._seen)
-        return ordered(found)[:k], found.hits[:k]
 
     def beside(self, numbers: Sequence[str], shown: Shown) -> Block:
         """Return the turns next to those of the facts that are not in view yet, each with its own number.
