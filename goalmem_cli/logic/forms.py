@@ -58,14 +58,14 @@ def time_around(day: str, text: str, said: datetime | None) -> str | None:
         first, last = annotation.first, annotation.last or annotation.begun_by
         if first is not None and last is not None and named in (single(first), single(last)):
             told = Period(first, last)
-            return next((form for form in _forms(annotation.text, told, said) if means(form, told)), None)
+            return next((form for form in _forms(annotation.text, told, said) if days_of(form) == told), None)
     return None
 
 
-def means(text: str, period: Period) -> bool:
-    """Say whether the text as a whole means just these days."""
+def days_of(text: str) -> Period | None:
+    """Return the days that the text as a whole means, or None: a time within a longer phrase is not enough."""
     found = _whole(text)
-    return found is not None and found.bound is Bound.ON and found.readings[0] == period
+    return found.readings[0] if found is not None and found.bound is Bound.ON else None
 
 
 def is_length(text: str) -> bool:

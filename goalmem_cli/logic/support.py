@@ -12,7 +12,7 @@ from math import isclose
 
 from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
-from goalmem_cli.logic.forms import means
+from goalmem_cli.logic.forms import days_of
 from goalmem_cli.logic.normal import THIRD_PERSONS, content_stems, content_words, numbers, stem, words
 
 
@@ -62,7 +62,7 @@ def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:
     if not dates:
         return False
     periods = [period for fact in facts for period in _periods(fact)]
-    if any(means(value, period) for period in periods):
+    if days_of(value) in periods:
         return True
     periods += shifted(periods, " ; ".join(fact.text for fact in facts))
     return all(any(when.covers(period) for period in periods) for when in dates)

@@ -65,7 +65,7 @@ def doubt(atom: Atom, fact: Fact, people: Iterable[str], beside: Iterable[Fact] 
     """
     text = f"{fact.text} {told_as_you(fact)}"
     told = content_stems(f"{fact.speaker} {text}")
-    hearer = fact.to if _is_between(atom, fact) else ""
+    hearer = _hearer(atom, fact)
     context = [(other.speaker, other.text) for other in beside if other.conversation == fact.conversation]
     around = content_stems(" ".join(f"{who} {said}" for who, said in context))
     beside_it = " ".join((hearer, *(f"{who} {said}" for who, said in (*fact.before, *fact.after))))
@@ -84,14 +84,12 @@ def doubt(atom: Atom, fact: Fact, people: Iterable[str], beside: Iterable[Fact] 
     return ""
 
 
-def _is_between(atom: Atom, fact: Fact) -> bool:
-    """Say whether the statement names who speaks, and the fact calls nothing in it the speaker's own."""
-    named = [content_words(constant.value) for constant in atom.constants]
-    own = content_stems(" ".join(_OWN.findall(fact.text)))
+def _hearer(atom: Atom, fact: Fact) -> str:
+    """Return whom the fact is said to, where the statement names its speaker, who calls nothing in it "my"."""
     speaker = content_words(fact.speaker)
-    return any(name and name <= speaker for name in named) and not own & content_stems(
-        " ".join(map(_wording, atom.parts))
-    )
+    is_named = any(name and name <= speaker for name in (content_words(constant.value) for constant in atom.constants))
+    own = content_stems(" ".join(_OWN.findall(fact.text)))
+    return fact.to if is_named and not own & _stems(atom) else ""
 
 
 def told_by_another(question: str, told: Mapping[str, float], people: Iterable[str]) -> tuple[str, str] | None:
@@ -154,8 +152,12 @@ def says_nothing_new(bindings: Mapping[str, Sequence[str]], atom: Atom) -> bool:
     named = [normalise(constant.value) for constant in atom.constants]
     if len({*values, *named}) < len(values) + len({*named}):
         return True
-    written = content_stems(" ".join(map(_wording, atom.parts)))
+    written = _stems(atom)
     return any(content_stems(value) and content_stems(value) <= written for value in values)
+
+
+def _stems(atom: Atom) -> frozenset[str]:
+    return content_stems(" ".join(map(_wording, atom.parts)))
 
 
 def _wording(part: str | Variable | Constant) -> str:
