@@ -90,7 +90,7 @@ class Settings:
     max_depth: int = 5
     max_subgoals: int = 4
     max_steps: int = 5
-    certainty: int = 10
+    certainty: int = 0
     budget: int = 60
     strict: bool | None = None
     checks: bool = True

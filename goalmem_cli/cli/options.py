@@ -141,7 +141,7 @@ Certainty = Annotated[
     typer.Option(
         min=LEAST["certainty"],
         max=MOST["certainty"],
-        help="How certain an answer has to be, in percent, where that is known [default: 15]; 0 answers all it can.",
+        help="How certain an answer has to be, in percent, where that is known [default: 0, all it can].",
     ),
 ]
 Budget = Annotated[

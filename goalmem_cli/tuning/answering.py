@@ -27,6 +27,8 @@ FEWEST, MOST, TOKENS = 4, 12, 900
 CITED = 4
 WITHOUT = 0.12
 """How often a reading is shown none of the evidence."""
+TOGETHER = 6
+"""How many questions at most are put to the same facts."""
 OF_ANOTHER = 0.5
 """How often a question is put again with somebody else's name in it, whom its evidence does not tell of."""
 
@@ -38,7 +40,7 @@ def answering(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) ->
         yield from _wording(scene, lesson, book)
     else:
         yield from _verdict(scene, lesson, book)
-    yield from _reading(scene, book, chance)
+    yield from reading(scene, book, chance)
 
 
 def _wording(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
@@ -69,7 +71,7 @@ def _verdict(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example
         yield Example("verdict", scene.case.id, book["verdict"].request(inputs), reply)
 
 
-def _reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
+def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
     """Yield a reading of what the question finds, its evidence among it but for some, the best last."""
     evidence = scene.gold(scene.case.evidence)
     is_without = chance.random() < WITHOUT
@@ -88,8 +90,31 @@ def _reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example
     if is_unknown:
         yield _unknown(scene, book, scene.question.text, shown)
     else:
-        reply = f"answer: {answer}\nfacts: {', '.join(cited)}"
-        yield Example("read", scene.case.id, _read(scene, book, scene.question.text, shown), reply)
+        yield Example("read", scene.case.id, _read(scene, book, scene.question.text, shown), _cites(answer, cited))
+
+
+def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, copy: int) -> Iterator[Example]:
+    """Yield readings of one conversation's questions, several from the same facts: all evidence of theirs and what
+    each finds besides, in any order. What they share is computed once. `copy` tells copies of the conversation apart.
+    """
+    asked = chance.sample(scenes, len(scenes))
+    for at in range(0, len(asked), TOGETHER):
+        part = asked[at : at + TOGETHER]
+        first = part[0]
+        evidence = first.gold([label for scene in part for label in scene.case.evidence])
+        hits = [hit for scene in part for hit in scene.numbered.hits(scene.question.text, FEWEST)]
+        units = {fact.unit for fact in evidence}
+        found = {fact.unit: fact for fact in map(first.numbered.fact, chance.sample(hits, len(hits)))}
+        others = [fact for unit, fact in found.items() if unit not in units][: max(0, MOST - len(units))]
+        shown = _within(_with(others, evidence, chance), units)
+        numbers = {fact.turns[0]: fact.number for fact in evidence}
+        for scene in part:
+            if scene.case.is_unanswerable or scene.case.answer is not None:
+                cited = [numbers[label] for label in scene.case.evidence if label in numbers][:CITED]
+                answer = None if scene.case.is_unanswerable else scene.case.answer
+                request = _read(scene, book, scene.question.text, shown)
+                group = f"{copy}/{first.case.id}"
+                yield Example("read together", scene.case.id, request, _cites(answer, cited), group)
 
 
 def of_another(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:  # noqa: ARG001
@@ -112,7 +137,12 @@ def _word(name: str) -> re.Pattern[str]:
 
 
 def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Example:
-    return Example("read none", scene.case.id, _read(scene, book, asked, shown), "answer: unknown")
+    return Example("read none", scene.case.id, _read(scene, book, asked, shown), _cites(None, ()))
+
+
+def _cites(answer: str | None, numbers: Sequence[str]) -> str:
+    """Return the reply of a reading; None is not known."""
+    return "answer: unknown" if answer is None else f"answer: {answer}\nfacts: {', '.join(numbers)}"
 
 
 def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:

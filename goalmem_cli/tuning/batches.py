@@ -1,4 +1,4 @@
-"""Examples as tokens, mixed by kind and batched by length."""
+"""Examples as tokens, mixed by kind, packed where their prompts begin alike, and batched by length."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from goalmem_cli.tuning.example import Example
 
 MIX: Mapping[str, float] = {
     "decompose": 0.15, "decompose again": 0.02, "unify": 0.32, "unify none": 0.36, "refine": 0.03, "stop": 0.01,
-    "answer": 0.03, "verdict": 0.02, "read": 0.045, "read none": 0.015,
+    "answer": 0.03, "verdict": 0.02, "read": 0.045, "read none": 0.015, "read together": 0.0,
 }  # fmt: skip
-"""The share of each kind among the examples that are drawn."""
+"""The share of each kind among the rows that are drawn."""
 
 WINDOW = 256
-"""So many examples are drawn at a time at least, for large batches more, and batched by their lengths."""
+"""So many rows are drawn at a time at least, for large batches more, and batched by their lengths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,28 @@ class Tokens:
     kind: str
     prompt: tuple[int, ...]
     reply: tuple[int, ...]
+    group: str = ""
 
     def __len__(self) -> int:
         return len(self.prompt) + len(self.reply)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Examples computed together: the first `shared` tokens of their prompts once, the rest of each behind them."""
+
+    examples: tuple[Tokens, ...]
+    shared: int = 0
+
+    def __len__(self) -> int:
+        return self.shared + sum(len(example) - self.shared for example in self.examples)
+
+
+def packed(examples: Sequence[Tokens]) -> Row:
+    """Return the row of examples whose prompts begin alike; a token at least of each prompt is its own."""
+    prompts = [example.prompt for example in examples]
+    most = min(map(len, prompts)) - 1
+    return Row(tuple(examples), next((n for n in range(most) if len({prompt[n] for prompt in prompts}) > 1), most))
 
 
 def tokenise(examples: Iterable[Example], vocabulary: PromptTokens, dropped: Counter[str]) -> Iterator[Tokens]:
@@ -38,37 +57,48 @@ def tokenise(examples: Iterable[Example], vocabulary: PromptTokens, dropped: Cou
     for example in examples:
         if vocabulary.allows(example.request, example.reply):
             prompt, reply = vocabulary.prompt(example.request), vocabulary.reply(example.reply)
-            yield Tokens(example.kind, tuple(prompt), tuple(reply))
+            yield Tokens(example.kind, tuple(prompt), tuple(reply), example.group)
         else:
             dropped[example.kind] += 1
 
 
-def batches(examples: Sequence[Tokens], mix: Mapping[str, float], most: int, seed: int) -> Iterator[list[Tokens]]:
+def batches(examples: Sequence[Tokens], mix: Mapping[str, float], most: int, seed: int) -> Iterator[list[Row]]:
     """Yield batches without end: kinds as the mix says, alike in length, of `most` tokens at most with their padding.
 
-    No example of a kind comes again before all others of it have come.
+    Examples of one group are one row. No row of a kind comes again before all others of it have come.
     """
     chance = Random(seed)  # noqa: S311 - these are no secrets
     drawn = _drawn(examples, mix, chance)
     while True:
         window = sorted(islice(drawn, max(WINDOW, most // 8)), key=len)
-        ready: list[list[Tokens]] = []
-        for example in window:
-            if ready and (len(ready[-1]) + 1) * len(example) <= most:
-                ready[-1].append(example)
+        ready: list[list[Row]] = []
+        for row in window:
+            if ready and (len(ready[-1]) + 1) * len(row) <= most:
+                ready[-1].append(row)
             else:
-                ready.append([example])
+                ready.append([row])
         chance.shuffle(ready)
         yield from ready
 
 
-def _drawn(examples: Sequence[Tokens], mix: Mapping[str, float], chance: Random) -> Iterator[Tokens]:
-    by_kind: dict[str, list[Tokens]] = {}
+def rows_of(examples: Iterable[Tokens]) -> Iterator[Row]:
+    """Yield the examples as rows: those of a group together, each other alone."""
+    groups: dict[str, list[Tokens]] = {}
     for example in examples:
-        by_kind.setdefault(example.kind, []).append(example)
+        if example.group:
+            groups.setdefault(example.group, []).append(example)
+        else:
+            yield Row((example,))
+    yield from map(packed, groups.values())
+
+
+def _drawn(examples: Sequence[Tokens], mix: Mapping[str, float], chance: Random) -> Iterator[Row]:
+    by_kind: dict[str, list[Row]] = {}
+    for row in rows_of(examples):
+        by_kind.setdefault(row.examples[0].kind, []).append(row)
     kinds = [kind for kind in by_kind if mix.get(kind, 0.0) > 0]
     weights = [mix[kind] for kind in kinds]
-    left: dict[str, list[Tokens]] = {kind: [] for kind in kinds}
+    left: dict[str, list[Row]] = {kind: [] for kind in kinds}
     while True:
         kind = chance.choices(kinds, weights)[0]
         if not left[kind]:

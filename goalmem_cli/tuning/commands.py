@@ -195,9 +195,9 @@ def _train(options: argparse.Namespace) -> None:
     _say(f"held out, after: {_losses(after)}")
     record = {
         **data.about, "available": dict(data.available), "start": known["start"], "course": asdict(course),
-        "device": str(training.device()), "steps": done.steps, "examples": dict(done.kinds), "tokens": done.tokens,
-        "minutes": round(done.seconds / 60, 1), "losses": _rounded(done.losses), "aside_losses": aside(),
-        "held_out_losses_before": before, "held_out_losses": after,
+        "mix": {**MIX, **mix}, "device": str(training.device()), "steps": done.steps, "examples": dict(done.kinds),
+        "tokens": done.tokens, "minutes": round(done.seconds / 60, 1), "losses": _rounded(done.losses),
+        "aside_losses": aside(), "held_out_losses_before": before, "held_out_losses": after,
         "versions": {name: version(name) for name in _LIBRARIES}, "evaluation": {},
     }  # fmt: skip
     card.write_record(record | _converted(run.model, base, options.out), options.out)

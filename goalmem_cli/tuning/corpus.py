@@ -17,7 +17,7 @@ HELD_OUT = (*(f"{domain}-{number}" for domain in DOMAINS for number in (12, 13))
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation of the corpus and the questions about it, all of them with gold plans."""
+    """A conversation and the questions about it, which have gold plans in the corpus and the minis."""
 
     conversation: Conversation
     cases: tuple[Case, ...]
@@ -26,6 +26,11 @@ class Talk:
     def name(self) -> str:
         """What the conversation is called."""
         return self.conversation.name
+
+    @property
+    def domain(self) -> str:
+        """What it lies in one memory with: its domain, or those of its name but for the number."""
+        return self.cases[0].domain or self.name.rpartition("-")[0] or self.name
 
     @property
     def speakers(self) -> tuple[str, ...]:
@@ -42,8 +47,7 @@ def read_corpus(folder: Path) -> list[Talk]:
     dataset = read_dataset([folder])
     cases: dict[str, list[Case]] = {}
     for case in dataset.cases:
-        if case.plan is not None:
-            cases.setdefault(case.conversation, []).append(case)
+        cases.setdefault(case.conversation, []).append(case)
     talks = [Talk(conversation, tuple(cases[conversation.name])) for conversation in dataset.conversations(cases)]
     return sorted(talks, key=lambda talk: talk.name)
 
@@ -57,5 +61,5 @@ def by_domain(talks: Sequence[Talk]) -> dict[str, list[Talk]]:
     """Return the conversations of each domain: what one memory holds together."""
     domains: dict[str, list[Talk]] = {}
     for talk in talks:
-        domains.setdefault(talk.cases[0].domain, []).append(talk)
+        domains.setdefault(talk.domain, []).append(talk)
     return domains

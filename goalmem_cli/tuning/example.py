@@ -9,9 +9,13 @@ from goalmem_cli.ports import Request
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`kind` is the step, in finer grain where what is learnt differs; `case` the question it comes from."""
+    """`kind` is the step, in finer grain where what is learnt differs; `case` the question it comes from.
+
+    Examples of one `group` have the beginning of their prompts in common.
+    """
 
     kind: str
     case: str
     request: Request
     reply: str
+    group: str = ""

@@ -1,4 +1,4 @@
-"""What each question is shown in training: a real memory of its domain, retrieved from as `hybrid` does at run time."""
+"""What each question is shown in training: a memory of its domain, retrieved from as `reranked` does at run time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from goalmem_cli.backbones.flat import RECIPES
 from goalmem_cli.backbones.fusion import DEPTH
+from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.backbones.times import NamedTimes
 from goalmem_cli.evaluation.cases import Case
 from goalmem_cli.memory import OpenMemory
@@ -69,7 +70,7 @@ def remembered(members: Sequence[Renamed], embedder: Embedder) -> Iterator[Itera
 
 
 class _Retrieval:
-    """The backbone `flat` over a store that stays open: the same hits, many times faster for thousands of queries."""
+    """The backbone `reranked` over a store that stays open: the same hits, many times faster for many queries."""
 
     def __init__(self, reader: OpenMemory, hits: Mapping[str, Hit]) -> None:
         self.hits = hits
@@ -81,15 +82,16 @@ class _Retrieval:
         raise NotImplementedError
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k hits, best first; k is at most DEEP."""
+        """Return at most k hits, best first; k is at most POOL."""
         if query not in self._known:
             recipe = RECIPES["hybrid"]
             ranked = self._reader.rank(query, list(recipe), DEPTH)
-            lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
+            lists = {ranking.value: [scored.unit for scored in units] for ranking, units in ranked.items()}
             best = NamedTimes(self._reader, query).fuse(
                 lists, {ranking.value: weight for ranking, weight in recipe.items()}
-            )[:DEEP]
-            self._known[query] = [self.hits[found.unit] for found in best if found.unit in self.hits]
+            )[:POOL]
+            found = [self.hits[each.unit] for each in best if each.unit in self.hits]
+            self._known[query] = rerank(query.text, found)
         return self._known[query][:k]
 
 

@@ -60,6 +60,7 @@ def write(prepared: Prepared, path: Path) -> None:
             tokens=np.array(tokens, dtype=np.uint16),
             lengths=np.array([(len(each.prompt), len(each.reply)) for _, each in members], dtype=np.uint16),
             kinds=np.array([kinds.index(example.kind) for _, example in members], dtype=np.uint8),
+            groups=np.array([example.group for _, example in members]),
             parts=np.array([PARTS.index(part) for part, _ in members], dtype=np.uint8),
         )
 
@@ -73,15 +74,17 @@ def read(path: Path) -> Prepared:
     try:
         with np.load(path, allow_pickle=False) as file:
             about = json.loads(str(file["about"]))
-            tokens, lengths, kinds, parts = (file[name].tolist() for name in ("tokens", "lengths", "kinds", "parts"))
+            tokens, lengths, kinds, groups, parts = (
+                file[name].tolist() for name in ("tokens", "lengths", "kinds", "groups", "parts")
+            )
     except (OSError, EOFError, BadZipFile, ValueError, KeyError) as error:
         raise InputError(path, "", f"these are no prepared examples: {error}", "make them with prepare") from error
     names = about.pop("kinds")
     found: dict[str, list[Tokens]] = {part: [] for part in PARTS}
     at = 0
-    for (prompt, reply), kind, part in zip(lengths, kinds, parts, strict=True):
+    for (prompt, reply), kind, group, part in zip(lengths, kinds, groups, parts, strict=True):
         middle, end = at + prompt, at + prompt + reply
-        found[PARTS[part]].append(Tokens(names[kind], tuple(tokens[at:middle]), tuple(tokens[middle:end])))
+        found[PARTS[part]].append(Tokens(names[kind], tuple(tokens[at:middle]), tuple(tokens[middle:end]), group))
         at = end
     return Prepared(tuple(found["trained"]), tuple(found["aside"]), tuple(found["held_out"]), about)
 

@@ -10,7 +10,7 @@ from goalmem_cli.logic.normal import numbers
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.tuning.answering import answering, of_another
+from goalmem_cli.tuning.answering import answering, of_another, reading, reading_together
 from goalmem_cli.tuning.corpus import Talk, by_domain
 from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import Scene, remembered
@@ -22,10 +22,7 @@ from goalmem_cli.tuning.unifying import unifying
 
 @dataclass(frozen=True, slots=True)
 class Variety:
-    """What a copy of the examples differs in from the corpus beside near misses: names, years, whom a question names.
-
-    The shipped adapter saw other names alone.
-    """
+    """What a copy of the examples differs in from the corpus beside near misses: names, years, whom a question names."""
 
     names: bool = True
     years: bool = False
@@ -36,6 +33,8 @@ def render(
     talks: Sequence[Talk], book: PromptBook, embedder: Embedder, seed: int, variety: Variety = Variety()
 ) -> Iterator[Example]:
     """Yield one copy of the examples of the conversations; another seed draws another one.
+
+    Questions without a gold plan teach to read, and no more.
 
     Raises:
         PromptError: a prompt has other inputs than the examples give.
@@ -49,11 +48,19 @@ def render(
         years = chance.choice(YEARS) if variety.years else 0
         renamed = [rename(talk, kinds[talk.name] if variety.names else {}, chance, years) for talk in members]
         with remembered(renamed, embedder) as scenes:
+            read: dict[str, list[Scene]] = {}
             for scene in scenes:
                 lesson = lesson_of(scene.case)
-                if lesson is not None and not is_worked_out(scene, lesson):
+                if lesson is None:
+                    yield from reading(scene, book, chance)
+                elif is_worked_out(scene, lesson):
+                    continue
+                else:
                     for examples in parts:
                         yield from examples(scene, lesson, book, chance)
+                read.setdefault(scene.case.conversation, []).append(scene)
+            for asked in read.values():
+                yield from reading_together(asked, book, chance, seed)
 
 
 def is_worked_out(scene: Scene, lesson: Lesson) -> bool:

@@ -27,7 +27,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.tuning.batches import Tokens
+from goalmem_cli.tuning.batches import Row, Tokens, rows_of
 
 ATTENTION = "goalmem_float32"
 STATE = "state.pt"
@@ -35,6 +35,8 @@ STATE = "state.pt"
 DECIDED, DECISION = ("unify", "unify none"), 2.0
 """The kinds whose replies decide by their first token, and what that token weighs besides: without it, whether a fact
 proves a subgoal was a seventh of the loss, and was hardly learnt."""
+PADDING = -1
+"""The block of what fills up a row."""
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
@@ -146,7 +148,7 @@ def resumed(path: Path, folder: Path, course: Course) -> Run:
 
 def train(
     run: Run,
-    supply: Iterator[list[Tokens]],
+    supply: Iterator[list[Row]],
     course: Course,
     folder: Path,
     report: Callable[[Progress], None],
@@ -212,12 +214,12 @@ def mean_losses(model: Any, examples: Sequence[Tokens], most: int) -> dict[str, 
     model.eval()
     sums: dict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
-    ordered = sorted(examples, key=len)
+    ordered = sorted(rows_of(examples), key=len)
     with torch.no_grad():
         while ordered:
             size = max(1, most // len(ordered[-1]))
             batch, ordered = ordered[-size:], ordered[:-size]
-            for example, losses in zip(batch, _losses(model, batch), strict=True):
+            for example, losses in zip(_examples(batch), _losses(model, batch), strict=True):
                 sums[example.kind] += float(losses.sum())
                 counts[example.kind] += len(losses)
     model.train(was_training)
@@ -239,39 +241,65 @@ def _height(share: float, warmup: float) -> float:
     return 0.5 * (1 + math.cos(math.pi * (share - warmup) / (1 - warmup)))
 
 
-def _loss(batch: Sequence[Tokens], losses: Sequence[torch.Tensor]) -> torch.Tensor:
+def _examples(batch: Sequence[Row]) -> list[Tokens]:
+    return [example for row in batch for example in row.examples]
+
+
+def _loss(batch: Sequence[Row], losses: Sequence[torch.Tensor]) -> torch.Tensor:
     """Return the mean over a batch's reply tokens, each weighing 1 by the root of its reply's length, decisions more.
 
     A plan has fifty tokens, a refusal two, and the refusal is as hard to learn: by plain means plans would be all.
     """
     roots = [math.sqrt(len(each)) for each in losses]
-    decided = [DECISION if example.kind in DECIDED else 0.0 for example in batch]
+    decided = [DECISION if example.kind in DECIDED else 0.0 for example in _examples(batch)]
     parts = [each.mean() * root + each[0] * weight for each, root, weight in zip(losses, roots, decided, strict=True)]
     return torch.stack(parts).sum() / (sum(roots) + sum(decided))
 
 
-def _losses(model: Any, batch: Sequence[Tokens]) -> list[torch.Tensor]:
+def _losses(model: Any, batch: Sequence[Row]) -> list[torch.Tensor]:
     """Return each example's losses, one a reply token; the vocabulary is only scored where a reply token follows."""
+    place, laid = device(), [_laid(row) for row in batch]
     width = max(map(len, batch))
-    place = device()
-    ids = torch.zeros((len(batch), width), dtype=torch.long)
-    mask = torch.zeros((len(batch), width), dtype=torch.long)
-    rows: list[int] = []
-    columns: list[int] = []
-    wanted: list[int] = []
-    for row, example in enumerate(batch):
-        whole = example.prompt + example.reply
-        ids[row, : len(whole)] = torch.tensor(whole)
-        mask[row, : len(whole)] = 1
-        rows += [row] * len(example.reply)
-        columns += range(len(example.prompt) - 1, len(whole) - 1)
-        wanted += example.reply
+    ids, positions, blocks = (
+        torch.tensor([each[part] + [filling] * (width - len(each[part])) for each in laid], device=place)
+        for part, filling in enumerate((0, 0, PADDING))
+    )
+    rows = [row for row, each in enumerate(laid) for _ in each[3]]
+    columns = [column for each in laid for column in each[3]]
+    wanted = torch.tensor([token for example in _examples(batch) for token in example.reply], device=place)
     with _precision(place):
         causal = model.get_base_model()
-        hidden = causal.model(input_ids=ids.to(place), attention_mask=mask.to(place), use_cache=False)[0]
+        hidden = causal.model(
+            input_ids=ids, position_ids=positions, attention_mask=_seen(blocks), use_cache=False
+        )[0]  # fmt: skip
         logits = causal.lm_head(hidden[rows, columns])
-        losses = torch.nn.functional.cross_entropy(logits.float(), torch.tensor(wanted, device=place), reduction="none")
-    return list(torch.functional.split(losses, [len(example.reply) for example in batch]))
+        losses = torch.nn.functional.cross_entropy(logits.float(), wanted, reduction="none")
+    return list(torch.functional.split(losses, [len(example.reply) for example in _examples(batch)]))
+
+
+def _laid(row: Row) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Return a row's tokens, their positions, their blocks, and where each reply's next token is to be said.
+
+    Block 0 is what the prompts share; every example goes on from there in a block and at positions of its own.
+    """
+    tokens = list(row.examples[0].prompt[: row.shared])
+    positions, blocks = list(range(row.shared)), [0] * row.shared
+    says: list[int] = []
+    for number, example in enumerate(row.examples, 1):
+        own = [*example.prompt[row.shared :], *example.reply]
+        says += range(len(tokens) + len(own) - len(example.reply) - 1, len(tokens) + len(own) - 1)
+        tokens += own
+        positions += range(row.shared, row.shared + len(own))
+        blocks += [number] * len(own)
+    return tokens, positions, blocks, says
+
+
+def _seen(blocks: torch.Tensor) -> torch.Tensor:
+    """Return the (rows, 1, width, width) mask of what each token sees: earlier ones of its own block and of block 0."""
+    width = blocks.shape[1]
+    earlier = torch.ones((width, width), dtype=torch.bool, device=blocks.device).tril()
+    alike = (blocks[:, :, None] == blocks[:, None, :]) | (blocks[:, None, :] == 0)
+    return (alike & earlier)[:, None]
 
 
 def _precision(place: torch.device) -> AbstractContextManager[object]:
@@ -310,15 +338,15 @@ def _attend(
 
 def _count(
     done: Progress,
-    batch: Sequence[Tokens],
+    batch: Sequence[Row],
     losses: Sequence[torch.Tensor],
     sums: dict[str, float],
     counts: Counter[str],
 ) -> None:
     done.steps += 1
-    done.examples += len(batch)
     done.tokens += sum(map(len, batch))
-    for example, loss in zip(batch, losses, strict=True):
+    for example, loss in zip(_examples(batch), losses, strict=True):
+        done.examples += 1
         done.kinds[example.kind] += 1
         sums[example.kind] += float(loss.detach().sum())
         counts[example.kind] += len(loss)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typer import Typer
 from typer.main import get_command
 
 from goalmem_cli.cli.main import app
+from goalmem_cli.config import KEYS, Settings
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.guide import NAMES
 from goalmem_cli.wiring import LoadedModel
@@ -59,6 +61,24 @@ def test_no_line_of_help_is_cut_off(goalmem: Goalmem, words: tuple[str, ...], mo
     monkeypatch.setenv("COLUMNS", "80")
     lines = goalmem(*words, "--help").out.partition("Commands:")[2].splitlines()
     assert not [line for line in lines if line.endswith("...")]
+
+
+def test_help_names_the_defaults_that_settings_have() -> None:
+    """What an option's help calls its default is what a command without it starts from."""
+    told = {}
+
+    def walk(command: object) -> None:
+        for option in getattr(command, "params", ()):
+            if found := re.search(r"\[default: (\d+)", getattr(option, "help", None) or ""):
+                told.setdefault(option.name, set()).add(int(found[1]))
+        for inner in getattr(command, "commands", {}).values():
+            walk(inner)
+
+    walk(get_command(app))
+    told.pop("parallel")  # another one for a model in this process
+    named = told.keys() & set(KEYS)
+    assert named >= {"certainty", "budget", "max_breadth", "max_depth", "max_steps", "seed"}
+    assert {name: told[name] for name in named} == {name: {getattr(Settings(Path()), name)} for name in named}
 
 
 def test_the_commands_are_those_of_this_version() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from goalmem_cli.ports import Completion, GrammarShape, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.line_steps import CANDIDATES
@@ -151,6 +153,32 @@ def test_who_is_only_addressed_grounds_nothing() -> None:
     assert grounded.bindings == {"x": ("Kim",)}
     said[("went to Leeds", "Kim")] = "y = Ben"
     assert asked("x:person").attempts[-1].steps[0].unresolved[0].why.endswith("comes near, but only addresses Ben")
+
+
+@pytest.mark.parametrize(
+    ("question", "plan", "said", "why"),
+    [
+        (
+            "What is the name of Nora's cat?", "(Nora) has the cat (x:cat)\n1. (Nora) has the cat (x:cat)", "Mr. Okafor",
+            "Mr. Okafor is a person, no cat",
+        ),
+        (
+            "Who is Deniz?", "(Deniz) is (x:person)\n1. (Deniz) is (x:person)", "Luis",
+            "Luis is a name, and does not tell who somebody is",
+        ),
+    ],
+)  # fmt: skip
+def test_a_person_is_no_animal_and_a_speaker_s_name_tells_not_who_somebody_is(
+    question: str, plan: str, said: str, why: str
+) -> None:
+    """However sure the model is, and though the turn says the name: the engine refuses it, and says why."""
+    turns = chat("Nora: Mr. Okafor allows cats.", "Luis: My brother Deniz allows none.")
+    pairs = {("Nora", "Okafor"): f"y = {said}", ("Deniz", "brother"): f"y = {said}"}
+    trace, _ = run(replies(pairs, plan), question, turns=turns, depth=0)
+    whys = [unresolved.why for attempt in trace.attempts for step in attempt.steps for unresolved in step.unresolved]
+
+    assert trace.status is Status.UNKNOWN
+    assert any(why in told for told in whys), whys
 
 
 def test_what_one_says_of_himself_is_not_taken_for_the_others() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goalmem_cli.tuning.batches import MIX, WINDOW, Tokens, batches
+from goalmem_cli.tuning.batches import MIX, WINDOW, Tokens, batches, packed
 from tests.conftest import examples
 
 LENGTHS = st.lists(st.tuples(st.sampled_from(sorted(MIX)), st.integers(1, 300), st.integers(1, 40)), min_size=1)
@@ -24,7 +24,7 @@ def windows(examples: list[Tokens], mix: dict[str, float], count: int, most: int
     """Return the examples of the first draws."""
     drawn: list[Tokens] = []
     for batch in batches(examples, mix, most, 1):
-        drawn += batch
+        drawn += [example for row in batch for example in row.examples]
         if len(drawn) >= count * WINDOW:
             return drawn
     raise AssertionError("batches came to an end")
@@ -87,6 +87,23 @@ def test_seed_decides_the_batches() -> None:
     first, again, other = (list(islice(batches(some, MIX, 300, seed), 30)) for seed in (1, 1, 2))
 
     assert first == again != other
+
+
+def test_examples_of_a_group_are_one_row() -> None:
+    """They are drawn together, and what their prompts have in common counts once."""
+    group = [Tokens("read together", (1, 2, 3, number, 9), (5, 6), "talk") for number in (20, 30, 40)]
+    alone = Tokens("read together", (1, 2, 3, 50), (5, 6))
+    rows = [row for batch in islice(batches([*group, alone], {"read together": 1.0}, 40, 1), 50) for row in batch]
+
+    assert {row.examples for row in rows} == {tuple(group), (alone,)}
+    assert {(len(row.examples), row.shared, len(row)) for row in rows} == {(3, 3, 15), (1, 0, 6)}
+
+
+def test_examples_with_one_prompt_keep_its_last_token() -> None:
+    """From it the first token of each reply is said."""
+    row = packed([Tokens("read", (1, 2, 3), (reply,), "talk") for reply in (4, 5)])
+
+    assert (row.shared, len(row)) == (2, 6)
 
 
 def test_mix_is_whole() -> None:

@@ -19,7 +19,8 @@ from tests.tuning.samples import write_corpus
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
 
 RECORD: dict[str, Any] = {
-    "conversations": 1, "copies": {"minis/train": 2}, "start": "", "available": {"unify": 5, "read": 2}, "dropped": {"unify": 1},
+    "conversations": 1, "copies": {"minis/train": 2}, "variety": {"names": True, "years": False}, "start": "",
+    "mix": {"unify": 0.7, "read": 0.3}, "available": {"unify": 5, "read": 2}, "dropped": {"unify": 1},
     "course": {"rank": 16, "threads": 2}, "device": "cpu", "steps": 7, "examples": {"unify": 3}, "tokens": 800,
     "minutes": 1.5, "losses": {"unify": 0.25}, "aside_losses": {"unify": 0.5}, "held_out_losses_before": {"unify": 2.5}, "held_out_losses": {},
     "held_out": HELD_OUT, "versions": {"torch": "2.9"}, "evaluation": {}, "base": "base.gguf", "base_digest": "b1",
@@ -88,6 +89,7 @@ def test_card_tells_what_each_kind_was_trained_on() -> None:
     """Every kind has its line, with nought for what there was none of."""
     text = card.card(RECORD)
 
+    assert "| copies differ in | names |" in text and "| shares of the steps | unify 0.7, read 0.3 |" in text
     assert "| unify | 5 | 1 | 3 | 0.25 | 0.5 | 2.5 | 0 |\n| read | 2 | 0 | 0 | 0 | 0 | 0 | 0 |\n" in text
     assert "| base | base.gguf (b1) |" in text and "| adapter | 9 bytes, d1 |" in text
     assert all(name in text for name in HELD_OUT)

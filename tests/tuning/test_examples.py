@@ -18,7 +18,7 @@ from goalmem_cli.reasoners.goal_mem import lines
 from goalmem_cli.reasoners.goal_mem.line_steps import plan_choices
 from goalmem_cli.records import Question
 from goalmem_cli.tuning.answering import TOKENS
-from goalmem_cli.tuning.batches import MIX, tokenise
+from goalmem_cli.tuning.batches import MIX, packed, tokenise
 from goalmem_cli.tuning.corpus import Talk
 from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.rendering import Variety, render
@@ -155,6 +155,35 @@ def test_a_question_of_somebody_else_is_refused_in_sight_of_the_evidence(
             assert not any(re.search(rf"\b{name}\b", text) for text in evidence)
             others += 1
     assert others > 2
+
+
+def test_questions_read_together_have_one_beginning_with_all_their_evidence(
+    plain: list[Example], talks: list[Talk], vocabulary: PromptTokens
+) -> None:
+    """Each question of a group stands behind the same facts, which hold what it cites, in no order of its own."""
+    cases = {case.id: case for talk in talks for case in talk.cases}
+    texts = {(talk.name, turn.label): turn.text for talk in talks for turn in talk.conversation.turns}
+    groups: dict[str, list[Example]] = {}
+    for example in of_kind(plain, "read together"):
+        groups.setdefault(example.group, []).append(example)
+        case, shown = cases[example.case], facts_of(example)
+        assert {" ".join(texts[case.conversation, label].split()) for label in case.evidence} <= set(shown.values())
+        assert (example.reply == "answer: unknown") == case.is_unanswerable
+    rows = [packed(list(tokenise(group, vocabulary, Counter()))) for group in groups.values()]
+
+    assert all(len({example.request.growing for example in group}) == 1 for group in groups.values())
+    assert max(len(row.examples) for row in rows) > 2
+    assert sum(map(len, rows)) < 0.6 * sum(len(example) for row in rows for example in row.examples)
+
+
+def test_questions_without_a_plan_teach_to_read_alone(
+    talks: list[Talk], book: PromptBook, embedder: Embedder
+) -> None:
+    """Conversations with answers and evidence only are read from, and teach nothing else."""
+    bare = [replace(talk, cases=tuple(replace(case, plan=None) for case in talk.cases)) for talk in talks]
+    made = list(render(bare, book, embedder, 1))
+
+    assert {example.kind for example in made} == {"read", "read none", "read together"}
 
 
 def facts_of(example: Example) -> dict[str, str]:

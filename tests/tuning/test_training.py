@@ -20,7 +20,7 @@ from goalmem_cli.errors import InputError, ModelError
 from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.lora import BASE_DIGEST, Adapter
 from goalmem_cli.tuning import adapter, training
-from goalmem_cli.tuning.batches import Tokens
+from goalmem_cli.tuning.batches import Row, Tokens, packed, rows_of
 from tests.conftest import examples
 from tests.tuning.small_model import HEADS, KEY_HEADS, LAYERS, VOCABULARY, WIDTH, write_model
 
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:Futu
 
 COURSE = training.Course(steps=2, rank=4, alpha=8, rate=0.05, warmup=0.0)
 EXAMPLES = [Tokens("plan", tuple(range(10, 30)), (50, 51, 2)), Tokens("none", tuple(range(30, 40)), (70, 2))]
+BATCH = list(rows_of(EXAMPLES))
 PROMPTS = [[int(token) for token in row] for row in np.random.default_rng(1).integers(0, VOCABULARY, (12, 20))]
 
 
@@ -53,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(small: Path, folder: Path) -> Any:
     """The small model with an adapter trained on two batches, which no test changes."""
     made = training.with_adapter(training.load_base(small), COURSE)
-    training.train(training.started(made, COURSE), repeat(EXAMPLES), COURSE, folder, lambda _: None)
+    training.train(training.started(made, COURSE), repeat(BATCH), COURSE, folder, lambda _: None)
     return made
 
 
@@ -65,7 +66,7 @@ def weights(model: Any, *, of_adapter: bool) -> dict[str, torch.Tensor]:
 def test_training_changes_the_adapter_alone(model: Any, tmp_path: Path) -> None:
     """After two batches every factor of the adapter is another, and the model below it the same."""
     before, below = weights(model, of_adapter=True), weights(model, of_adapter=False)
-    training.train(training.started(model, COURSE), repeat(EXAMPLES), COURSE, tmp_path, lambda _: None)
+    training.train(training.started(model, COURSE), repeat(BATCH), COURSE, tmp_path, lambda _: None)
 
     assert len(before) == LAYERS * len(training.LAYERS) * 2
     assert all(not torch.equal(each, before[name]) for name, each in weights(model, of_adapter=True).items())
@@ -77,7 +78,7 @@ def test_training_teaches_the_replies(model: Any, tmp_path: Path) -> None:
     before = training.mean_losses(model, EXAMPLES, 100)
     training.train(
         training.started(model, COURSE),
-        repeat(EXAMPLES),
+        repeat(BATCH),
         training.Course(steps=12, rate=0.04),
         tmp_path,
         lambda _: None,
@@ -94,7 +95,7 @@ def test_prompts_are_not_taught(model: Any, tmp_path: Path) -> None:
     before = training.mean_losses(model, heard, 100)["heard"]
     training.train(
         training.started(model, COURSE),
-        repeat(EXAMPLES),
+        repeat(BATCH),
         training.Course(steps=12, rate=0.04),
         tmp_path,
         lambda _: None,
@@ -106,7 +107,7 @@ def test_prompts_are_not_taught(model: Any, tmp_path: Path) -> None:
 def test_progress_counts_what_was_trained_on(model: Any, tmp_path: Path) -> None:
     """Steps, examples and tokens are those of the batches; the losses those of their kinds; the rate has come down."""
     told: list[training.Progress] = []
-    done = training.train(training.started(model, COURSE), repeat(EXAMPLES), COURSE, tmp_path, told.append)
+    done = training.train(training.started(model, COURSE), repeat(BATCH), COURSE, tmp_path, told.append)
 
     assert told[-1] == done
     assert (done.steps, done.examples, done.tokens) == (2, 4, 2 * sum(map(len, EXAMPLES)))
@@ -117,7 +118,7 @@ def test_progress_counts_what_was_trained_on(model: Any, tmp_path: Path) -> None
 def test_seed_decides_what_is_trained(small: Path, trained: Any, tmp_path: Path) -> None:
     """The same seed and batches give the same adapter."""
     again = training.with_adapter(training.load_base(small), COURSE)
-    training.train(training.started(again, COURSE), repeat(EXAMPLES), COURSE, tmp_path, lambda _: None)
+    training.train(training.started(again, COURSE), repeat(BATCH), COURSE, tmp_path, lambda _: None)
 
     expected = weights(trained, of_adapter=True)
     assert all(
@@ -140,8 +141,8 @@ def test_checkpoint_is_the_trained_model(small: Path, trained: Any, folder: Path
 def test_interrupted_training_leaves_its_last_weights(small: Path, model: Any, tmp_path: Path) -> None:
     """Weights are saved on the way, so that what ends before its time is not lost."""
 
-    def supply() -> Iterator[list[Tokens]]:
-        yield EXAMPLES
+    def supply() -> Iterator[list[Row]]:
+        yield BATCH
         raise KeyboardInterrupt
 
     course = training.Course(steps=5, rank=4, alpha=8, rate=0.05, save_minutes=0.0)
@@ -156,11 +157,11 @@ def test_interrupted_training_leaves_its_last_weights(small: Path, model: Any, t
 def test_resumed_training_is_the_one_that_was_not_interrupted(small: Path, tmp_path: Path) -> None:
     """Stopped after two of six batches and gone on with, a training ends with the weights of one that never stopped."""
     course = training.Course(steps=6, rank=4, alpha=8, rate=0.02)
-    supply = [[Tokens("plan", tuple(range(at, at + 12)), (50, at, 2))] for at in range(6)]
+    supply = [[Row((Tokens("plan", tuple(range(at, at + 12)), (50, at, 2)),))] for at in range(6)]
     whole = training.begun(small, course)
     training.train(whole, iter(supply), course, tmp_path / "whole", lambda _: None)
 
-    def stopping() -> Iterator[list[Tokens]]:
+    def stopping() -> Iterator[list[Row]]:
         yield from supply[:2]
         raise KeyboardInterrupt
 
@@ -216,6 +217,30 @@ def test_losses_do_not_depend_on_what_examples_are_batched_with(trained: Any, mo
     alone = training.mean_losses(trained, some, 1)
 
     assert training.mean_losses(trained, some, most) == pytest.approx(alone, abs=1e-4)
+
+
+@settings(max_examples=examples(8))
+@given(shared=st.integers(0, 12), most=st.integers(1, 200))
+def test_losses_do_not_depend_on_what_examples_are_packed_with(trained: Any, shared: int, most: int) -> None:
+    """What prompts have in common is computed once, and no example sees another: losses are those of each alone."""
+    begin = tuple(range(60, 60 + shared))
+    several = [replace(each, prompt=begin + each.prompt, group="facts") for each in (*EXAMPLES, *EXAMPLES[::-1])]
+    alone = training.mean_losses(trained, [replace(each, group="") for each in several], 1)
+
+    assert training.mean_losses(trained, several, most) == pytest.approx(alone, abs=1e-4)
+
+
+def test_packed_examples_move_the_adapter_as_those_alone(small: Path, tmp_path: Path) -> None:
+    """A batch of one row of two examples teaches what a batch of the two does."""
+    two = [replace(each, prompt=(7, 8, 9, *each.prompt), group="facts") for each in EXAMPLES]
+    course = replace(COURSE, steps=1)
+    moved = []
+    for number, batch in enumerate(([packed(two)], [Row((each,)) for each in two])):
+        model = training.with_adapter(training.load_base(small), course)
+        training.train(training.started(model, course), repeat(batch), course, tmp_path / str(number), lambda _: None)
+        moved.append(weights(model, of_adapter=True))
+
+    assert all(torch.allclose(each, moved[1][name], atol=2e-3) for name, each in moved[0].items())
 
 
 def test_file_says_what_it_is_and_for_which_weights(small: Path, trained: Any, tmp_path: Path) -> None:
