@@ -50,11 +50,11 @@ def speed(
         list[Path] | None,
         typer.Argument(
             metavar="[FILE]...",
-            help="Conversations with questions, for calls, reply and batch [default: the sample conversations].",
+            help="Conversations with questions, for calls, reply, batch and ask [default: the sample conversations].",
         ),
     ] = None,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="SECTIONS", help="Some of calls,reply,batch,model,store.")
+        str | None, typer.Option("--only", metavar="SECTIONS", help="Some of calls,reply,batch,model,ask,store.")
     ] = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions to ask.")] = 10,
     max_breadth: Annotated[
@@ -88,8 +88,8 @@ def speed(
     calls: the calls of whole questions both ways, in one process and in a process each; and, for questions with gold
     plans, what proofs cost where a model replies as these do, within the limits that `goalmem ask` has. reply:
     grammars, and JSON against lines. batch: requests in one call against one by one. model: types of weights, threads,
-    batches. store: ingest and search, for which it takes about 5 KB of disk a unit. Everything is made in a folder that
-    is gone afterwards.
+    batches. ask: processes of `goalmem ask`, with its own defaults. store: ingest and search, for which it takes about
+    5 KB of disk a unit. Everything is made in a folder that is gone afterwards.
     """
     from goalmem_cli.models.catalogue import is_address
 
@@ -166,6 +166,7 @@ class SpeedBench:
             "reply": self._reply,
             "batch": self._batch,
             "model": self._model,
+            "ask": self._ask,
             "store": self._store,
         }
 
@@ -272,6 +273,19 @@ class SpeedBench:
             )
         self._show(model_table(speeds))
         return [asdict(speed) for speed in speeds]
+
+    def _ask(self) -> object:
+        from goalmem_cli.bench.asking import measure_asking
+        from goalmem_cli.cli.speed_tables import ask_table
+
+        _ = self._memory  # which fills the store
+        told = {name: getattr(self._run.settings, name) for name in ("store", "model", "adapter", "threads")}
+        words = [word for name, value in told.items() if value is not None for word in (f"--{name}", str(value))]
+        questions = [case.question for case in self._dataset.cases[: self._questions]]
+        with self._screen.counting("questions, a process each") as reach:
+            cost = measure_asking(questions, words, reach)
+        self._show(ask_table(cost))
+        return asdict(cost)
 
     def _store(self) -> object:
         from goalmem_cli.bench.store import measure_sizes

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from goalmem_cli.bench.asking import AskCost
     from goalmem_cli.bench.batch import BatchComparison
     from goalmem_cli.bench.calls import CallCost, CallsComparison, ProcessCosts
     from goalmem_cli.bench.model import ModelSpeed
@@ -162,6 +163,14 @@ def model_table(speeds: Sequence[ModelSpeed]) -> Table:
         is_on = "on" if setup.flash_attention else "off"
         rows.append([setup.weights, f"{setup.threads}", f"{setup.batch}", is_on, *(f"{rate:.0f}" for rate in rates)])
     return Table(("weights", "threads", "batch", "flash", "prompt t/s", "written t/s", "8 at once"), rows)
+
+
+def ask_table(cost: AskCost) -> Table:
+    """Return what a question costs as a process of its own."""
+    seconds = (cost.first_seconds, cost.seconds, cost.longest_seconds)
+    row = [f"{cost.asked}", f"{cost.unknown}", *(f"{each:.1f}" for each in seconds)]
+    columns = ("questions", "unknown", "first, s", "median, s", "longest, s", "memory, MB")
+    return Table(columns, [[*row, f"{cost.peak_bytes / MEGABYTE:,.0f}"]])
 
 
 def store_table(sizes: Sequence[SizeFigures], name: str = "store") -> Table:

@@ -215,7 +215,9 @@ def _case(case: Case, say: Callable[[str], str], seek: Callable[[str], str]) -> 
         question=say(case.question),
         answer=None if case.answer is None else say(case.answer),
         asker=None if case.asker is None else say(case.asker),
-        plan=None if case.plan is None else replace(
+        plan=None
+        if case.plan is None
+        else replace(
             plan,
             goal=say(plan.goal),
             subgoals=tuple(map(step, plan.subgoals)),

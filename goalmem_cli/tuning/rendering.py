@@ -22,7 +22,7 @@ from goalmem_cli.tuning.unifying import unifying
 
 @dataclass(frozen=True, slots=True)
 class Variety:
-    """What a copy of the examples differs in from the corpus beside near misses: names, years, whom a question names."""
+    """What a copy of the examples differs in from the corpus: names, years, whom a question names."""
 
     names: bool = True
     years: bool = False

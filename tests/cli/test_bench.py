@@ -126,6 +126,20 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_bench_speed_measures_whole_processes(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The median lies between the shortest and the longest of the processes, and memory holds the model."""
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps(TALK), "utf-8")
+    outcome = goalmem("bench", "speed", str(path), "--only", "ask", "--questions", "2", "--threads", "1", "--json")
+    assert outcome.code == 0, outcome.err
+    cost = json.loads(outcome.out)["ask"]
+
+    assert cost["asked"] == min(2, len(TALK["qa"])) and cost["unknown"] <= cost["asked"]
+    assert 0 < cost["seconds"] <= cost["longest_seconds"] and cost["first_seconds"] <= cost["longest_seconds"]
+    assert cost["peak_bytes"] > 100_000_000
+
+
+@pytest.mark.slow
 def test_bench_speed_shows_tables(goalmem: Goalmem) -> None:
     """A column a size, on standard output."""
     outcome = goalmem("bench", "speed", "--only", "store", "--units", "100,200")

@@ -65,7 +65,7 @@ def test_no_line_of_help_is_cut_off(goalmem: Goalmem, words: tuple[str, ...], mo
 
 def test_help_names_the_defaults_that_settings_have() -> None:
     """What an option's help calls its default is what a command without it starts from."""
-    told = {}
+    told: dict[str, set[int]] = {}
 
     def walk(command: object) -> None:
         for option in getattr(command, "params", ()):

@@ -176,9 +176,7 @@ def test_questions_read_together_have_one_beginning_with_all_their_evidence(
     assert sum(map(len, rows)) < 0.6 * sum(len(example) for row in rows for example in row.examples)
 
 
-def test_questions_without_a_plan_teach_to_read_alone(
-    talks: list[Talk], book: PromptBook, embedder: Embedder
-) -> None:
+def test_questions_without_a_plan_teach_to_read_alone(talks: list[Talk], book: PromptBook, embedder: Embedder) -> None:
     """Conversations with answers and evidence only are read from, and teach nothing else."""
     bare = [replace(talk, cases=tuple(replace(case, plan=None) for case in talk.cases)) for talk in talks]
     made = list(render(bare, book, embedder, 1))
