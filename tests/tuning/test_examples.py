@@ -184,6 +184,24 @@ def test_questions_without_a_plan_teach_to_read_alone(talks: list[Talk], book: P
     assert {example.kind for example in made} == {"read", "read none", "read together"}
 
 
+def test_what_has_to_be_worked_out_is_not_taught(talks: list[Talk], book: PromptBook, embedder: Embedder) -> None:
+    """A question whose answer is a number that no turn tells and no check derives gives no example at all."""
+    talk = talks[0]
+    case = next(case for case in talk.cases if case.plan is not None and case.plan.answer_variables and case.answer)
+    assert case.plan is not None
+    steps = tuple(
+        replace(step, bindings={name: "9731 euros" for name in step.bindings if name in case.plan.answer_variables})
+        for step in case.plan.subgoals
+    )
+    changed = replace(case, answer="9731 euros", plan=replace(case.plan, subgoals=steps, refinements=()))
+    made = {
+        each.answer: {example.case for example in render([replace(talk, cases=(each,))], book, embedder, 1)}
+        for each in (case, changed)
+    }
+
+    assert made == {case.answer: {case.id}, "9731 euros": set()}
+
+
 def facts_of(example: Example) -> dict[str, str]:
     """Return what each of the facts that a prompt shows says, by number."""
     return dict(re.findall(r"^(F\d+)\. [^:]+: (.+) \[", example.request.growing, re.MULTILINE))

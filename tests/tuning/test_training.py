@@ -230,6 +230,29 @@ def test_losses_do_not_depend_on_what_examples_are_packed_with(trained: Any, sha
     assert training.mean_losses(trained, several, most) == pytest.approx(alone, abs=1e-4)
 
 
+def test_losses_in_bfloat16_are_about_those_in_float32(trained: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a GPU, or a processor that is faster so, computes with is the same but for what eight bits tell."""
+    told = {}
+    for is_half in (True, False):
+        monkeypatch.setattr(training, "_is_half_faster", lambda is_half=is_half: is_half)
+        told[is_half] = training.mean_losses(trained, EXAMPLES, 100)
+
+    assert told[True] != told[False]
+    assert told[True] == pytest.approx(told[False], rel=0.05)
+
+
+def test_a_gpu_gets_larger_batches_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where torch sees one it is used, with bfloat16 whatever the processor is better at."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert (training.device().type, training.room()) == ("cpu", 1024)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(training, "_is_half_faster", lambda: False)
+    monkeypatch.setattr(torch, "autocast", lambda kind, dtype: (kind, dtype))
+
+    assert (training.device().type, training.room()) == ("cuda", 32_768)
+    assert training._precision(training.device()) == ("cuda", torch.bfloat16)
+
+
 def test_packed_examples_move_the_adapter_as_those_alone(small: Path, tmp_path: Path) -> None:
     """A batch of one row of two examples teaches what a batch of the two does."""
     two = [replace(each, prompt=(7, 8, 9, *each.prompt), group="facts") for each in EXAMPLES]
