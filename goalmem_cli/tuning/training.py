@@ -267,11 +267,12 @@ def _losses(model: Any, batch: Sequence[Row]) -> list[torch.Tensor]:
     rows = [row for row, each in enumerate(laid) for _ in each[3]]
     columns = [column for each in laid for column in each[3]]
     wanted = torch.tensor([token for example in _examples(batch) for token in example.reply], device=place)
+    is_packed = any(len(row.examples) > 1 for row in batch)
+    how: dict[str, Any] = {"attention_mask": _seen(blocks), "position_ids": positions} if is_packed else {}
     with _precision(place):
         causal = model.get_base_model()
-        hidden = causal.model(
-            input_ids=ids, position_ids=positions, attention_mask=_seen(blocks), use_cache=False
-        )[0]  # fmt: skip
+        shared = batch[0].shared if len(batch) == 1 else 0
+        hidden = causal.model(input_ids=ids, use_cache=False, shared=shared, **how)[0]
         logits = causal.lm_head(hidden[rows, columns])
         losses = torch.nn.functional.cross_entropy(logits.float(), wanted, reduction="none")
     return list(torch.functional.split(losses, [len(example.reply) for example in _examples(batch)]))
@@ -327,9 +328,16 @@ def _seconds(kind: torch.dtype) -> float:
 
 def _attend(
     module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None,
-    **settings: Any,
+    *, shared: int = 0, **settings: Any,
 ) -> tuple[torch.Tensor, None]:  # fmt: skip
-    """Return scaled dot-product attention, on a processor in float32, whatever the matrices around it are in."""
+    """Return scaled dot-product attention, on a processor in float32, whatever the matrices around it are in.
+
+    Where the row's first `shared` tokens see only each other, they are computed without a mask, which halves them.
+    """
+    if shared and mask is not None:
+        begin, _ = _attend(module, *(part[:, :, :shared] for part in (query, key, value)), None, **settings)
+        end, _ = _attend(module, query[:, :, shared:], key, value, mask[:, :, shared:], **settings)
+        return torch.cat((begin, end), dim=1), None
     if query.device.type != "cpu":
         return sdpa_attention_forward(module, query, key, value, mask, **settings)
     with torch.autocast("cpu", enabled=False):
