@@ -86,35 +86,33 @@ def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]
     answer = scene.case.answer
     if not shown or (not is_unknown and answer is None):
         return
-    cited = [fact.number for fact in evidence][:CITED]
     if is_unknown:
         yield _unknown(scene, book, scene.question.text, shown)
     else:
-        yield Example("read", scene.case.id, _read(scene, book, scene.question.text, shown), _cites(answer, cited))
+        reply = _reply(answer, _numbers(shown, evidence))
+        yield Example("read", scene.case.id, _read(scene, book, scene.question.text, shown), reply)
 
 
 def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, copy: int) -> Iterator[Example]:
     """Yield readings of one conversation's questions, several from the same facts: all evidence of theirs and what
     each finds besides, in any order. What they share is computed once. `copy` tells copies of the conversation apart.
     """
-    asked = chance.sample(scenes, len(scenes))
+    asked = [scene for scene in scenes if scene.case.is_unanswerable or scene.case.answer is not None]
+    chance.shuffle(asked)
     for at in range(0, len(asked), TOGETHER):
         part = asked[at : at + TOGETHER]
-        first = part[0]
-        evidence = first.gold([label for scene in part for label in scene.case.evidence])
-        hits = [hit for scene in part for hit in scene.numbered.hits(scene.question.text, FEWEST)]
+        first, group = part[0], f"{copy}/{part[0].case.id}"
+        evidence = first.gold(list(dict.fromkeys(label for scene in part for label in scene.case.evidence)))
         units = {fact.unit for fact in evidence}
+        hits = [hit for scene in part for hit in scene.numbered.hits(scene.question.text, FEWEST)]
         found = {fact.unit: fact for fact in map(first.numbered.fact, chance.sample(hits, len(hits)))}
         others = [fact for unit, fact in found.items() if unit not in units][: max(0, MOST - len(units))]
         shown = _within(_with(others, evidence, chance), units)
-        numbers = {fact.turns[0]: fact.number for fact in evidence}
         for scene in part:
-            if scene.case.is_unanswerable or scene.case.answer is not None:
-                cited = [numbers[label] for label in scene.case.evidence if label in numbers][:CITED]
-                answer = None if scene.case.is_unanswerable else scene.case.answer
-                request = _read(scene, book, scene.question.text, shown)
-                group = f"{copy}/{first.case.id}"
-                yield Example("read together", scene.case.id, request, _cites(answer, cited), group)
+            told = first.gold(scene.case.evidence)
+            reply = _reply(None if scene.case.is_unanswerable else scene.case.answer, _numbers(shown, told))
+            request = _read(scene, book, scene.question.text, shown)
+            yield Example("read together", scene.case.id, request, reply, group)
 
 
 def of_another(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:  # noqa: ARG001
@@ -137,18 +135,30 @@ def _word(name: str) -> re.Pattern[str]:
 
 
 def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Example:
-    return Example("read none", scene.case.id, _read(scene, book, asked, shown), _cites(None, ()))
+    return Example("read none", scene.case.id, _read(scene, book, asked, shown), _reply(None, ()))
 
 
-def _cites(answer: str | None, numbers: Sequence[str]) -> str:
-    """Return the reply of a reading; None is not known."""
+def _reply(answer: str | None, numbers: Sequence[str]) -> str:
+    """Return the reply of a reading; without an answer, that it is unknown."""
     return "answer: unknown" if answer is None else f"answer: {answer}\nfacts: {', '.join(numbers)}"
 
 
 def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
-    """Return the request for a reading of the facts, the best last."""
-    choices = reading_choices([fact.number for fact in shown])
-    return reading_request(book["read"], replace(scene.question, text=asked), shown[::-1], choices)
+    """Return the request for a reading of the facts, given best first, the best last."""
+    numbered = _numbered(shown)[::-1]
+    choices = reading_choices([fact.number for fact in numbered])
+    return reading_request(book["read"], replace(scene.question, text=asked), numbered, choices)
+
+
+def _numbered(shown: Sequence[Fact]) -> list[Fact]:
+    """Return the facts, given best first, with the numbers that the engine would give them: evidence has no others."""
+    return [replace(fact, number=f"F{place}") for place, fact in enumerate(shown, 1)]
+
+
+def _numbers(shown: Sequence[Fact], evidence: Sequence[Fact]) -> list[str]:
+    """Return the numbers under which the evidence is shown, as many as a reading cites."""
+    numbers = {fact.unit: fact.number for fact in _numbered(shown)}
+    return [numbers[fact.unit] for fact in evidence][:CITED]
 
 
 def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:
@@ -157,6 +167,7 @@ def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> li
     units = {fact.unit for fact in facts}
     for fact in evidence:
         if fact.unit not in units:
+            units.add(fact.unit)
             facts.insert(chance.randint(0, len(facts)), fact)
     return facts
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from goalmem_cli.backbones.relevance import WEIGHTS, features
+from goalmem_cli.backbones.relevance import FUSED, POOL, WEIGHTS, features
 from goalmem_cli.ports import Embedder
 from goalmem_cli.tuning.corpus import Talk, by_domain
 from goalmem_cli.tuning.memory import DEEP, Scene, remembered
@@ -35,7 +35,8 @@ def retrievals(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]
         with remembered([rename(talk, {}, Random(0)) for talk in members], embedder) as scenes:  # noqa: S311
             for scene in scenes:
                 for query, labels in _queries(scene):
-                    hits = scene.numbered.hits(query, DEEP)
+                    found = scene.numbered.hits(query, POOL)
+                    hits = sorted(found, key=lambda hit: hit.ranks[FUSED])[:DEEP]  # as they were before reranking
                     if labels and hits:
                         proofs = [hit.unit.conversation == scene.case.conversation and
                                   hit.unit.labels[0] in labels for hit in hits]  # fmt: skip

@@ -169,6 +169,8 @@ def test_questions_read_together_have_one_beginning_with_all_their_evidence(
         case, shown = cases[example.case], facts_of(example)
         assert {" ".join(texts[case.conversation, label].split()) for label in case.evidence} <= set(shown.values())
         assert (example.reply == "answer: unknown") == case.is_unanswerable
+        lines = example.request.growing.splitlines()
+        assert len({line.partition(". ")[2] for line in lines}) == len(lines)
     rows = [packed(list(tokenise(group, vocabulary, Counter()))) for group in groups.values()]
 
     assert all(len({example.request.growing for example in group}) == 1 for group in groups.values())
@@ -182,6 +184,22 @@ def test_questions_without_a_plan_teach_to_read_alone(talks: list[Talk], book: P
     made = list(render(bare, book, embedder, 1))
 
     assert {example.kind for example in made} == {"read", "read none", "read together"}
+
+
+@pytest.mark.parametrize("has_plans", [True, False])
+def test_numbers_of_facts_do_not_tell_which_are_evidence(
+    talks: list[Talk], book: PromptBook, embedder: Embedder, has_plans: bool
+) -> None:
+    """The last of the facts is the first one, as the engine numbers them best first, and is by no means always cited."""
+    changed = [replace(t, cases=tuple(c if has_plans else replace(c, plan=None) for c in t.cases)) for t in talks]
+    made = [each for seed in (1, 2) for each in render(changed, book, embedder, seed)]
+    cited = []
+    for example in of_kind(made, "read", "read together"):
+        numbers = [line.partition(".")[0] for line in example.request.growing.splitlines()]
+        assert numbers == [f"F{number}" for number in range(len(numbers), 0, -1)]
+        cited += [set(re.findall(r"F\d+", example.reply))] if "facts:" in example.reply else []
+
+    assert 0.1 < sum("F1" in each for each in cited) / len(cited) < 0.75
 
 
 def test_what_has_to_be_worked_out_is_not_taught(talks: list[Talk], book: PromptBook, embedder: Embedder) -> None:
