@@ -279,7 +279,6 @@ def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, obser
         max_depth=settings.max_depth,
         max_subgoals=settings.max_subgoals,
         budget=settings.budget,
-        certainty=Limits().certainty if settings.certainty else 0.0,
         max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
         read_tokens=fact_tokens(loaded.context, prompts),
         checks=settings.checks,

@@ -35,7 +35,7 @@ def measure_asking(questions: Sequence[str], words: Sequence[str], report: Progr
     ran = []
     for question in questions:
         ran.append(run_python(["-m", "goalmem_cli", "ask", question, *words]))
-        if ran[-1].status not in _DONE:
+        if ran[-1].status not in _DONE or "Traceback" in ran[-1].said:
             raise ModelError(f"`goalmem ask` ended with {ran[-1].status}: {ran[-1].said}", "ask it by hand")
         report(len(ran), len(questions))
     seconds = [each.seconds for each in ran]

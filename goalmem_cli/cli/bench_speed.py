@@ -162,13 +162,9 @@ class SpeedBench:
     def sections(self) -> Mapping[str, Callable[[], object]]:
         """The sections by name, in their order."""
         return {
-            "calls": self._calls,
-            "reply": self._reply,
-            "batch": self._batch,
-            "model": self._model,
-            "ask": self._ask,
+            "calls": self._calls, "reply": self._reply, "batch": self._batch, "model": self._model, "ask": self._ask,
             "store": self._store,
-        }
+        }  # fmt: skip
 
     def _calls(self) -> object:
         from goalmem_cli.bench.calls import compare_calls, compare_processes

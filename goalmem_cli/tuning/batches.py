@@ -63,9 +63,10 @@ def tokenise(examples: Iterable[Example], vocabulary: PromptTokens, dropped: Cou
 
 
 def batches(examples: Sequence[Tokens], mix: Mapping[str, float], most: int, seed: int) -> Iterator[list[Row]]:
-    """Yield batches without end: kinds as the mix says, alike in length, of `most` tokens at most with their padding.
+    """Yield batches without end: kinds as the mix says, rows alike in length.
 
-    Examples of one group are one row. No row of a kind comes again before all others of it have come.
+    A batch has `most` tokens at most with its padding, or one row. Examples of one group are one row.
+    No row of a kind comes again before all others of it have come.
     """
     chance = Random(seed)  # noqa: S311 - these are no secrets
     drawn = _drawn(examples, mix, chance)

@@ -51,7 +51,7 @@ def card(record: Mapping[str, object]) -> str:
         f"| adapter | {record['bytes']} bytes, {record['digest']} |",
         f"| data | {record['conversations']} conversations; sets of names: {_figures(record['copies'])} |",
         f"| copies differ in | {', '.join(name for name, is_so in _items(record['variety']) if is_so) or 'nothing'} |",
-        f"| shares of the steps | {_figures(record['mix'])} |",
+        f"| shares of rows, by kind | {_figures(record['mix'])} |",
         f"| started from | {record['start'] or 'nothing'} |",
         f"| training | {record['steps']} steps, {record['tokens']} tokens, {record['minutes']} minutes |",
         f"| machine | {record['device']} |",

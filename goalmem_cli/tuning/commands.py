@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     chat.set_defaults(run=_idle)
     sure = commands.add_parser("calibrate", help="fit how certain answers are to runs on training conversations")
     sure.add_argument("reasoner", help="whose answers")
-    sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval`, with the default certainty")
+    sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval`, with --certainty 0")
     sure.add_argument("--check", type=Path, nargs="+", default=[], help="runs to check the fit on, of other questions")
     sure.add_argument("--card", type=Path, help="the folder of the adapter, whose card is to have it")
     sure.set_defaults(run=_calibrate)

@@ -29,7 +29,7 @@ class Talk:
 
     @property
     def domain(self) -> str:
-        """What it lies in one memory with: its domain, or those of its name but for the number."""
+        """The group whose conversations share a memory: its domain, or its name up to the last hyphen."""
         return self.cases[0].domain or self.name.rpartition("-")[0] or self.name
 
     @property
@@ -42,7 +42,7 @@ def read_corpus(folder: Path) -> list[Talk]:
     """Return the conversations of the folder, by name.
 
     Raises:
-        InputError: the folder cannot be read, or a file is not of the corpus form.
+        InputError: the folder cannot be read, or a file is not of LoCoMo's form, which the corpus has too.
     """
     dataset = read_dataset([folder])
     cases: dict[str, list[Case]] = {}

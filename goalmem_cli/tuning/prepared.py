@@ -45,7 +45,7 @@ def is_aside(conversation: str) -> bool:
 
 
 def write(prepared: Prepared, path: Path) -> None:
-    """Write one compressed file: tokens in 16 bits, their lengths, kinds and parts.
+    """Write one compressed file: tokens in 16 bits, their lengths, kinds, groups and parts.
 
     Raises:
         OSError: it cannot be written.

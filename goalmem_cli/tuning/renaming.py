@@ -204,24 +204,23 @@ def _turn(turn: Turn, say: Callable[[str], str], years: int) -> Turn:
 
 
 def _case(case: Case, say: Callable[[str], str], seek: Callable[[str], str]) -> Case:
-    plan = _plan(case)
-
     def step(old: GoldStep) -> GoldStep:
         bindings = {name: say(value) for name, value in old.bindings.items()}
         return replace(old, text=say(old.text), bindings=bindings, query=seek(old.query))
+
+    def plan_of(old: GoldPlan) -> GoldPlan:
+        return replace(
+            old,
+            goal=say(old.goal),
+            subgoals=tuple(map(step, old.subgoals)),
+            refinements=tuple(map(step, old.refinements)),
+            alternative=tuple(map(say, old.alternative)),
+        )
 
     return replace(
         case,
         question=say(case.question),
         answer=None if case.answer is None else say(case.answer),
         asker=None if case.asker is None else say(case.asker),
-        plan=None
-        if case.plan is None
-        else replace(
-            plan,
-            goal=say(plan.goal),
-            subgoals=tuple(map(step, plan.subgoals)),
-            refinements=tuple(map(step, plan.refinements)),
-            alternative=tuple(map(say, plan.alternative)),
-        ),
+        plan=case.plan and plan_of(case.plan),
     )

@@ -271,7 +271,7 @@ def _losses(model: Any, batch: Sequence[Row]) -> list[torch.Tensor]:
     how: dict[str, Any] = {"attention_mask": _seen(blocks), "position_ids": positions} if is_packed else {}
     with _precision(place):
         causal = model.get_base_model()
-        shared = batch[0].shared if len(batch) == 1 else 0
+        shared = min(row.shared for row in batch)
         hidden = causal.model(input_ids=ids, use_cache=False, shared=shared, **how)[0]
         logits = causal.lm_head(hidden[rows, columns])
         losses = torch.nn.functional.cross_entropy(logits.float(), wanted, reduction="none")
@@ -332,10 +332,12 @@ def _attend(
 ) -> tuple[torch.Tensor, None]:  # fmt: skip
     """Return scaled dot-product attention, on a processor in float32, whatever the matrices around it are in.
 
-    Where the row's first `shared` tokens see only each other, they are computed without a mask, which halves them.
+    The first `shared` tokens, which see only each other, are computed without a mask, at half the cost.
     """
     if shared and mask is not None:
-        begin, _ = _attend(module, *(part[:, :, :shared] for part in (query, key, value)), None, **settings)
+        begin, _ = _attend(
+            module, query[:, :, :shared], key[:, :, :shared], value[:, :, :shared], None, **settings
+        )  # fmt: skip
         end, _ = _attend(module, query[:, :, shared:], key, value, mask[:, :, shared:], **settings)
         return torch.cat((begin, end), dim=1), None
     if query.device.type != "cpu":

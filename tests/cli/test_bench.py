@@ -127,7 +127,7 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_bench_speed_measures_whole_processes(goalmem: Goalmem, tmp_path: Path) -> None:
-    """The median lies between the shortest and the longest of the processes, and memory holds the model."""
+    """No process takes longer than the longest, and memory holds the model."""
     path = tmp_path / "talk.json"
     path.write_text(json.dumps(TALK), "utf-8")
     outcome = goalmem("bench", "speed", str(path), "--only", "ask", "--questions", "2", "--threads", "1", "--json")

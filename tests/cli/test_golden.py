@@ -75,7 +75,7 @@ def reasoner(tmp_path_factory: pytest.TempPathFactory) -> Reasoner:
 
 @pytest.mark.slow
 def test_most_of_the_golden_answers_are_right(reasoner: Reasoner) -> None:
-    """At least twenty answers are, the README's first command among them, and no refused one is answered."""
+    """At least twenty of the 27 answers are right, the README's first command among them, and no refused one is answered."""
     said = {question: reasoner.answer(Question(question, datetime(2026, 1, 5, 12))).answer for question in ANSWERS}
     told = {question: reasoner.answer(Question(question, datetime(2026, 1, 5, 12))).answer for question in REFUSED}
     fell = {

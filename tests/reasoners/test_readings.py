@@ -35,6 +35,7 @@ def run(
     turns: list[Turn] = PETS,
     held: Callable[[Request], str] = lambda _: "y = goldfish",
     refine: str = "stop",
+    certainty: float = 0.0,
 ) -> tuple[Trace, list[Request]]:
     """Return the trace of a question and what was asked, where every fact binds what `held` says."""
 
@@ -47,7 +48,8 @@ def run(
         return said.get(request.step, "as found")
 
     model = ScriptedModel(reply)
-    engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits(max_breadth=1, max_depth=1), strict=True)
+    limits = Limits(max_breadth=1, max_depth=1, certainty=certainty)
+    engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, limits, strict=True)
     return engine.answer(Question(question, MOMENT)), model.seen
 
 
@@ -104,9 +106,9 @@ def test_another_persons_fact_proves_no_reading() -> None:
 
 
 def test_a_doubtful_reading_is_none() -> None:
-    """Where the model gave its words little probability and the fact is unlikely, nothing is proved."""
+    """Where a grounding has to be certain, words of little probability from an unlikely fact prove nothing."""
     turns = chat("Ben: Yes.", "Ben: Hm, eels.")
-    unsure, _ = run(read("eels", 1e-6), turns=turns, held=lambda _: "none")
+    unsure, _ = run(read("eels", 1e-6), turns=turns, held=lambda _: "none", certainty=0.15)
 
     assert unsure.status is Status.UNKNOWN
 

@@ -13,7 +13,8 @@ from goalmem_cli.tuning import prepared
 from goalmem_cli.tuning.batches import Tokens
 
 TOKEN = st.lists(st.integers(0, 65_535), min_size=1, max_size=8).map(tuple)
-EXAMPLES = st.lists(st.builds(Tokens, st.sampled_from(["unify", "read", "stop"]), TOKEN, TOKEN), max_size=6).map(tuple)
+KIND = st.sampled_from(["unify", "read", "stop"])
+EXAMPLES = st.lists(st.builds(Tokens, KIND, TOKEN, TOKEN, st.text("ab/1", max_size=3)), max_size=6).map(tuple)
 
 
 @given(trained=EXAMPLES, aside=EXAMPLES, held_out=EXAMPLES)

@@ -220,11 +220,15 @@ def test_losses_do_not_depend_on_what_examples_are_batched_with(trained: Any, mo
 
 
 @settings(max_examples=examples(8))
-@given(shared=st.integers(0, 12), most=st.integers(1, 200))
+@given(shared=st.integers(0, 12), most=st.integers(1, 400))
 def test_losses_do_not_depend_on_what_examples_are_packed_with(trained: Any, shared: int, most: int) -> None:
     """What prompts have in common is computed once, and no example sees another: losses are those of each alone."""
     begin = tuple(range(60, 60 + shared))
-    several = [replace(each, prompt=begin + each.prompt, group="facts") for each in (*EXAMPLES, *EXAMPLES[::-1])]
+    several = [
+        replace(each, prompt=begin + each.prompt, group=group)
+        for group in ("facts", "others", "")
+        for each in (*EXAMPLES, *EXAMPLES[: len(group) // 5])
+    ]
     alone = training.mean_losses(trained, [replace(each, group="") for each in several], 1)
 
     assert training.mean_losses(trained, several, most) == pytest.approx(alone, abs=1e-4)
@@ -241,16 +245,13 @@ def test_losses_in_bfloat16_are_about_those_in_float32(trained: Any, monkeypatch
     assert told[True] == pytest.approx(told[False], rel=0.05)
 
 
-def test_a_gpu_gets_larger_batches_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where torch sees one it is used, with bfloat16 whatever the processor is better at."""
+def test_a_gpu_gets_larger_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where torch sees one it is used."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert (training.device().type, training.room()) == ("cpu", 1024)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(training, "_is_half_faster", lambda: False)
-    monkeypatch.setattr(torch, "autocast", lambda kind, dtype: (kind, dtype))
 
     assert (training.device().type, training.room()) == ("cuda", 32_768)
-    assert training._precision(training.device()) == ("cuda", torch.bfloat16)
 
 
 def test_packed_examples_move_the_adapter_as_those_alone(small: Path, tmp_path: Path) -> None:
