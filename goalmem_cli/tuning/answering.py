@@ -27,7 +27,7 @@ FEWEST, MOST, TOKENS = 4, 12, 900
 CITED = 4
 WITHOUT = 0.12
 """How often a reading is shown none of the evidence."""
-TOGETHER = 6
+TOGETHER = 14
 """How many questions at most are put to the same facts."""
 OF_ANOTHER = 0.5
 """How often a question is put again with somebody else's name in it, whom its evidence does not tell of."""
