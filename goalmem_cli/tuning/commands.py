@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     teach.add_argument("prepared", type=Path, help="what prepare wrote")
     teach.add_argument("out", type=Path, help="the folder to write to")
     end = teach.add_mutually_exclusive_group(required=True)
-    end.add_argument("--minutes", type=float, help="how long to train")
+    end.add_argument("--minutes", type=float, help="how long to train, looking at those aside not counted")
     end.add_argument("--steps", type=int, help="how many batches to train on")
     begin = teach.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help="go on as the training in the folder began")

@@ -157,7 +157,7 @@ def train(
     """Train the adapter, save it in the folder every few minutes and at the end, and `report` now and then.
 
     `supply` starts where a new training does: the batches that one resumed has had are drawn and left out. `look` is
-    called whenever the adapter was saved.
+    called whenever the adapter was saved, and its time does not count.
     """
     weights = [weight for weight in run.model.parameters() if weight.requires_grad]
     run.model.train()
@@ -186,8 +186,9 @@ def train(
             reported = done.seconds
         if done.seconds - saved >= 60 * course.save_minutes:
             save(run, folder)
+            saved, looked = done.seconds, time.monotonic()
             look()
-            saved = done.seconds
+            begin += time.monotonic() - looked
     save(run, folder)
     return done
 
