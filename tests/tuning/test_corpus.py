@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.logic.support import Support, support_of
+from goalmem_cli.trace import Fact
 from goalmem_cli.tuning.commands import main
 from goalmem_cli.tuning.corpus import DOMAINS, HELD_OUT, Talk, by_domain, read_corpus, split
+from tests.conftest import CHECKOUT
 from tests.tuning.samples import write_corpus
+
+WORKED_OUT = re.compile(r"(?:yes|no)$|(?:about )?\d[\d.,]*(?: \w+)?$|.*\b(?:day|week|month|year|hour|minute)s?\b")
 
 
 def test_conversations_come_with_their_questions(talks: list[Talk]) -> None:
@@ -17,6 +22,30 @@ def test_conversations_come_with_their_questions(talks: list[Talk]) -> None:
     assert [(talk.name, len(talk.cases)) for talk in talks] == [("assistant-01", 10), ("momoco-01", 8), ("work-02", 10)]
     assert all(case.plan is not None and case.conversation == talk.name for talk in talks for case in talk.cases)
     assert talks[0].speakers == ("Tomas", "Assistant")
+
+
+def test_answers_of_the_conversations_to_read_from_follow_from_their_evidence() -> None:
+    """Every tenth: the cited turns state the answer, or each part of a list, or mean it where it is a time.
+
+    Verdicts, and numbers that are counted or worked out, are left to whoever wrote them.
+    """
+    talks = read_corpus(CHECKOUT / "goalmem_cli" / "tuning" / "talks.json")
+    told = 0
+    for talk in talks[::10]:
+        turns = {turn.label: turn for turn in talk.conversation.turns}
+        for case in talk.cases:
+            facts = [
+                Fact("F1", label, (label,), talk.name, turns[label].speaker, turns[label].said, turns[label].text)
+                for label in case.evidence
+            ]
+            assert facts and (case.answer is None) == case.is_unanswerable, case.id
+            if case.answer is not None and not WORKED_OUT.match(case.answer):
+                parts = [case.answer] if support_of(case.answer, facts) != Support.INFERRED else case.answer.split(", ")
+                assert all(support_of(part, facts) != Support.INFERRED for part in parts), case.id
+                told += 1
+
+    assert len(talks) == 795 and told > 700
+    assert len({talk.domain for talk in talks}) == 8
 
 
 def test_each_domain_has_conversations_held_out(tmp_path: Path) -> None:
