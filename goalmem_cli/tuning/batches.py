@@ -13,7 +13,7 @@ from goalmem_cli.tuning.example import Example
 
 MIX: Mapping[str, float] = {
     "decompose": 0.15, "decompose again": 0.02, "unify": 0.32, "unify none": 0.36, "refine": 0.03, "stop": 0.01,
-    "answer": 0.03, "verdict": 0.02, "read": 0.045, "read none": 0.015, "read together": 0.0,
+    "answer": 0.03, "verdict": 0.02, "read": 0.03, "read none": 0.01, "read together": 0.02,
 }  # fmt: skip
 """The share of each kind among the rows that are drawn."""
 

@@ -45,7 +45,7 @@ def examples(talks: list[Talk], book: PromptBook, embedder: Embedder) -> list[Ex
 @pytest.fixture(scope="session")
 def plain(talks: list[Talk], book: PromptBook, embedder: Embedder) -> list[Example]:
     """Three copies of the examples of the samples, under the samples' own names."""
-    return [example for seed in (1, 2, 3) for example in render(talks, book, embedder, seed, Variety(names=False))]
+    return [example for seed in (7, 8, 9) for example in render(talks, book, embedder, seed, Variety(names=False))]
 
 
 @pytest.fixture(scope="session")
