@@ -1,12 +1,13 @@
 """The calls of whole questions, made the plain way and goalmem's way: tokens evaluated, and seconds.
 
 Both ways are given the very same requests, and each question is measured one way after the other, so that whatever
-else the machine does hits all of them.
+else the machine does hits all of them. What a user waits for is measured as he does it: `goalmem ask` as a process.
 """
 
 from __future__ import annotations
 
 import json
+import statistics
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -14,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from goalmem_cli.bench.recording import Calls, RecordedQuestion, calls_document, calls_from_document
-from goalmem_cli.bench.timing import Progress, run_python, unwatched
+from goalmem_cli.bench.timing import Progress, run_goalmem, run_python, unwatched
 from goalmem_cli.bench.ways import Weights
 from goalmem_cli.errors import ModelError
 from goalmem_cli.ports import LanguageModel
@@ -54,6 +55,20 @@ class QuestionCosts:
     plain: CallCost
     cold: CallCost
     warm: CallCost
+
+
+@dataclass(frozen=True, slots=True)
+class AskCost:
+    """`asked` questions, a process each: the first one's seconds, the median, the longest, and the most memory that one
+    had resident at a time, 0 where the system does not say. `unknown` is how many had no answer.
+    """
+
+    asked: int
+    unknown: int
+    first_seconds: float
+    seconds: float
+    longest_seconds: float
+    peak_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +181,29 @@ def compare_processes(
         done.append(ProcessCosts(question.text, plain, plain_seconds, warm, warm_seconds))
         report(len(done), len(questions))
     return done
+
+
+def measure_asking(questions: Sequence[str], words: Sequence[str], report: Progress = unwatched) -> AskCost:
+    """Run `goalmem ask` with the words for each of the questions, of which there is one at least.
+
+    Raises:
+        ModelError: a process failed.
+    """
+    ran = []
+    for question in questions:
+        ran.append(run_goalmem("ask", question, *words))
+        if ran[-1].has_failed:
+            raise ModelError(f"`goalmem ask` ended with {ran[-1].status}: {ran[-1].said}", "ask it by hand")
+        report(len(ran), len(questions))
+    seconds = [each.seconds for each in ran]
+    return AskCost(
+        asked=len(ran),
+        unknown=sum(each.status != 0 for each in ran),
+        first_seconds=seconds[0],
+        seconds=statistics.median(seconds),
+        longest_seconds=max(seconds),
+        peak_bytes=max(each.peak_bytes for each in ran),
+    )
 
 
 def _in_process(way: str, weights: Weights, calls: Calls, folder: Path) -> tuple[CallCost, float]:

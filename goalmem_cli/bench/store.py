@@ -12,7 +12,7 @@ from pathlib import Path
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.fusion import DEPTH
 from goalmem_cli.bench.talk import made_up_conversations, made_up_questions
-from goalmem_cli.bench.timing import Progress, median_ms, run_python, unwatched
+from goalmem_cli.bench.timing import Progress, median_ms, run_goalmem, unwatched
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory import Memory
 from goalmem_cli.ports import Embedder
@@ -24,7 +24,6 @@ HITS = 60
 
 _CONVERSATIONS_A_TIME = 48
 _TEXTS = 4096
-_DONE = (0, 1)  # found, or nothing found
 _BY_WORDS, _BY_VECTORS = (Ranking.BM25, Ranking.BM25_CONTEXT), (Ranking.DENSE, Ranking.DENSE_CONTEXT)
 
 
@@ -199,8 +198,8 @@ def measure_search(place: Place, *, rounds: int = 3) -> SearchCost:
     times, peaks = [], []
     place.let_go()
     for question in made_up_questions(rounds):
-        ran = run_python(["-m", "goalmem_cli", "search", question, "--store", place.name])
-        if ran.status not in _DONE:
+        ran = run_goalmem("search", question, "--store", place.name)
+        if ran.has_failed:
             raise StoreError(
                 f"the search ended with {ran.status}: {ran.said}", f"goalmem stores verify --store {place.name}"
             )

@@ -42,6 +42,11 @@ class ProcessRun:
     peak_bytes: int
     said: str
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether goalmem ended otherwise than with something found, or nothing: a crash has the status of nothing."""
+        return self.status not in (0, 1) or "Traceback" in self.said
+
 
 def run_python(words: Sequence[str]) -> ProcessRun:
     """Run this Python with the words after its name, and nothing to read, and wait for its end."""
@@ -51,6 +56,11 @@ def run_python(words: Sequence[str]) -> ProcessRun:
     )  # fmt: skip
     status, seconds, peak, said = json.loads(ran.stdout)
     return ProcessRun(status, seconds, peak, " ".join(said.split()))
+
+
+def run_goalmem(*words: str) -> ProcessRun:
+    """Run `goalmem` with the words as a process of its own."""
+    return run_python(["-m", "goalmem_cli", *words])
 
 
 def unwatched(done: int, total: int) -> None:

@@ -271,7 +271,7 @@ class SpeedBench:
         return [asdict(speed) for speed in speeds]
 
     def _ask(self) -> object:
-        from goalmem_cli.bench.asking import measure_asking
+        from goalmem_cli.bench.calls import measure_asking
         from goalmem_cli.cli.speed_tables import ask_table
 
         _ = self._memory  # which fills the store

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from goalmem_cli.bench.asking import AskCost
     from goalmem_cli.bench.batch import BatchComparison
-    from goalmem_cli.bench.calls import CallCost, CallsComparison, ProcessCosts
+    from goalmem_cli.bench.calls import AskCost, CallCost, CallsComparison, ProcessCosts
     from goalmem_cli.bench.model import ModelSpeed
     from goalmem_cli.bench.proofs import ProofCost
     from goalmem_cli.bench.reply import ReplyFigures

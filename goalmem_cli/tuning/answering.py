@@ -145,19 +145,13 @@ def _reply(answer: str | None, numbers: Sequence[str]) -> str:
 
 def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
     """Return the request for a reading of the facts, given best first, the best last."""
-    numbered = _numbered(shown)[::-1]
-    choices = reading_choices([fact.number for fact in numbered])
-    return reading_request(book["read"], replace(scene.question, text=asked), numbered, choices)
-
-
-def _numbered(shown: Sequence[Fact]) -> list[Fact]:
-    """Return the facts, given best first, with the numbers that the engine would give them: evidence has no others."""
-    return [replace(fact, number=f"F{place}") for place, fact in enumerate(shown, 1)]
+    choices = reading_choices([fact.number for fact in shown])
+    return reading_request(book["read"], replace(scene.question, text=asked), shown[::-1], choices)
 
 
 def _numbers(shown: Sequence[Fact], evidence: Sequence[Fact]) -> list[str]:
     """Return the numbers under which the evidence is shown, as many as a reading cites."""
-    numbers = {fact.unit: fact.number for fact in _numbered(shown)}
+    numbers = {fact.unit: fact.number for fact in shown}
     return [numbers[fact.unit] for fact in evidence][:CITED]
 
 
@@ -173,7 +167,10 @@ def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> li
 
 
 def _within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
-    """Return as many of the facts as the tokens allow, best first, those to be kept in any case."""
+    """Return as many of the facts as the tokens allow, best first, those to be kept in any case.
+
+    They are numbered in that order, as the engine would: their numbers do not tell which are evidence.
+    """
     left = TOKENS - sum(_cost(fact) for fact in facts if fact.unit in kept)
     shown = []
     for fact in facts:
@@ -181,7 +178,7 @@ def _within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
             left -= _cost(fact)
         if fact.unit in kept or left >= 0:
             shown.append(fact)
-    return shown
+    return [replace(fact, number=f"F{place}") for place, fact in enumerate(shown, 1)]
 
 
 def _cost(fact: Fact) -> int:

@@ -189,13 +189,14 @@ def _train(options: argparse.Namespace) -> None:
         _say(f"aside: {_losses(losses)}")
         return _rounded(losses)
 
-    supply = batches(data.trained, {**MIX, **mix}, course.tokens, course.seed)
+    shares = {**MIX, **mix}
+    supply = batches(data.trained, shares, course.tokens, course.seed)
     done = training.train(run, supply, course, checkpoint, _tell, aside)
     after = _rounded(training.mean_losses(run.model, data.held_out, course.tokens))
     _say(f"held out, after: {_losses(after)}")
     record = {
         **data.about, "available": dict(data.available), "start": known["start"], "course": asdict(course),
-        "mix": {**MIX, **mix}, "device": str(training.device()), "steps": done.steps, "examples": dict(done.kinds),
+        "mix": shares, "device": str(training.device()), "steps": done.steps, "examples": dict(done.kinds),
         "tokens": done.tokens, "minutes": round(done.seconds / 60, 1), "losses": _rounded(done.losses),
         "aside_losses": aside(), "held_out_losses_before": before, "held_out_losses": after,
         "versions": {name: version(name) for name in _LIBRARIES}, "evaluation": {},

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -261,12 +261,14 @@ def _losses(model: Any, batch: Sequence[Row]) -> list[torch.Tensor]:
     """Return each example's losses, one a reply token; the vocabulary is only scored where a reply token follows."""
     place, laid = device(), [_laid(row) for row in batch]
     width = max(map(len, batch))
-    ids, positions, blocks = (
-        torch.tensor([each[part] + [filling] * (width - len(each[part])) for each in laid], device=place)
-        for part, filling in enumerate((0, 0, PADDING))
-    )
-    rows = [row for row, each in enumerate(laid) for _ in each[3]]
-    columns = [column for each in laid for column in each[3]]
+
+    def even(parts: list[list[int]], filling: int) -> torch.Tensor:
+        return torch.tensor([part + [filling] * (width - len(part)) for part in parts], device=place)
+
+    ids, positions = even([each.tokens for each in laid], 0), even([each.positions for each in laid], 0)
+    blocks = even([each.blocks for each in laid], PADDING)
+    rows = [row for row, each in enumerate(laid) for _ in each.says]
+    columns = [column for each in laid for column in each.says]
     wanted = torch.tensor([token for example in _examples(batch) for token in example.reply], device=place)
     is_packed = any(len(row.examples) > 1 for row in batch)
     how: dict[str, Any] = {"attention_mask": _seen(blocks), "position_ids": positions} if is_packed else {}
@@ -279,11 +281,19 @@ def _losses(model: Any, batch: Sequence[Row]) -> list[torch.Tensor]:
     return list(torch.functional.split(losses, [len(example.reply) for example in _examples(batch)]))
 
 
-def _laid(row: Row) -> tuple[list[int], list[int], list[int], list[int]]:
-    """Return a row's tokens, their positions, their blocks, and where each reply's next token is to be said.
+class _Laid(NamedTuple):
+    """A row's tokens, their positions and blocks, and where each reply's next token is to be said.
 
     Block 0 is what the prompts share; every example goes on from there in a block and at positions of its own.
     """
+
+    tokens: list[int]
+    positions: list[int]
+    blocks: list[int]
+    says: list[int]
+
+
+def _laid(row: Row) -> _Laid:
     tokens = list(row.examples[0].prompt[: row.shared])
     positions, blocks = list(range(row.shared)), [0] * row.shared
     says: list[int] = []
@@ -293,7 +303,7 @@ def _laid(row: Row) -> tuple[list[int], list[int], list[int], list[int]]:
         tokens += own
         positions += range(row.shared, row.shared + len(own))
         blocks += [number] * len(own)
-    return tokens, positions, blocks, says
+    return _Laid(tokens, positions, blocks, says)
 
 
 def _seen(blocks: torch.Tensor) -> torch.Tensor:
