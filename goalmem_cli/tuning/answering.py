@@ -13,6 +13,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, fact_line
 from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
+from goalmem_cli.reasoners.goal_mem.plans import Limits
 from goalmem_cli.reasoners.goal_mem.readings import reading_request
 from goalmem_cli.reasoners.goal_mem.wording import worded
 from goalmem_cli.reasoners.inquiry import reading_choices
@@ -22,8 +23,8 @@ from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import Scene
 from goalmem_cli.tuning.plan import Ground, Lesson
 
-FEWEST, MOST, TOKENS = 4, 12, 900
-"""How many facts a reading is shown, and about how many tokens they have at most."""
+FEWEST, MOST, TOKENS = 2, 20, Limits().read_tokens
+"""How many facts a reading is shown, and about how many tokens they have at most: as many as in answering."""
 CITED = 4
 WITHOUT = 0.12
 """How often a reading is shown none of the evidence."""

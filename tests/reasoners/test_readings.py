@@ -35,7 +35,6 @@ def run(
     turns: list[Turn] = PETS,
     held: Callable[[Request], str] = lambda _: "y = goldfish",
     refine: str = "stop",
-    certainty: float = 0.0,
 ) -> tuple[Trace, list[Request]]:
     """Return the trace of a question and what was asked, where every fact binds what `held` says."""
 
@@ -48,7 +47,7 @@ def run(
         return said.get(request.step, "as found")
 
     model = ScriptedModel(reply)
-    limits = Limits(max_breadth=1, max_depth=1, certainty=certainty)
+    limits = Limits(max_breadth=1, max_depth=1)
     engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, limits, strict=True)
     return engine.answer(Question(question, MOMENT)), model.seen
 
@@ -103,14 +102,6 @@ def test_another_persons_fact_proves_no_reading() -> None:
 
     assert trace.status is Status.UNKNOWN
     assert "Ben neither says nor is named in it" in trace.attempts[-1].steps[0].unresolved[0].why
-
-
-def test_a_doubtful_reading_is_none() -> None:
-    """Where a grounding has to be certain, words of little probability from an unlikely fact prove nothing."""
-    turns = chat("Ben: Yes.", "Ben: Hm, eels.")
-    unsure, _ = run(read("eels", 1e-6), turns=turns, held=lambda _: "none", certainty=0.15)
-
-    assert unsure.status is Status.UNKNOWN
 
 
 def test_what_the_question_finds_is_read_the_likeliest_last() -> None:

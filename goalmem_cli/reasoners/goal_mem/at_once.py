@@ -18,7 +18,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, ask_whole
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.reasoners.goal_mem.attempt import Outcome
-from goalmem_cli.reasoners.goal_mem.line_steps import likely_of
+from goalmem_cli.reasoners.goal_mem.line_steps import fitting
 from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Proposal, Situation, Unification
 from goalmem_cli.reasoners.goal_mem.readings import reading_request, stated, stating, told_of_another
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, speakers
@@ -171,8 +171,7 @@ def _told(reading: Reading, likelihood: float | None, situation: Situation) -> U
     (variable,) = (each for each in atom.variables if each.name == variables[0])
     values = tuple(answer.split(", ")) if variable.is_starred else (answer,)
     proposal = Proposal(0, _numbers(told, beside), {variable.name: values}, certainty=likelihood)
-    likely, unsure = likely_of([proposal], situation, 0.0, situation.facts)
-    return Unification(likely, unsure)
+    return Unification(*fitting([proposal], situation, situation.facts))
 
 
 def _together(told: Sequence[Unification], plan: Decomposition) -> Unification:

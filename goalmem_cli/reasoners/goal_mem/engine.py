@@ -49,7 +49,7 @@ class GoalMem(Engine):
 
     @cached_property
     def _steps(self) -> Steps:
-        return _steps(self._model, self._prompts, self._limits)
+        return _steps(self._model, self._prompts)
 
     def _search(self, question: Question, book: FactBook, trace: Trace) -> Trace:
         """Run the breadth loop; beside its first plan the goal is read at once."""
@@ -184,7 +184,7 @@ def _by_reading(trace: Trace, read: Read) -> Trace:
 
 def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
     """Return what gives the subgoals of a question's first decomposition as plain words; none if it is unusable."""
-    steps = _steps(model, prompts, Limits())
+    steps = _steps(model, prompts)
 
     def plan(question: Question) -> Sequence[str]:
         reply = steps.decompose(question, [], "")
@@ -193,8 +193,8 @@ def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], S
     return plan
 
 
-def _steps(model: LanguageModel, prompts: PromptBook, limits: Limits) -> Steps:
-    return LineSteps(model, prompts, limits) if prompts.profile == "compact" else JsonSteps(model, prompts)
+def _steps(model: LanguageModel, prompts: PromptBook) -> Steps:
+    return LineSteps(model, prompts) if prompts.profile == "compact" else JsonSteps(model, prompts)
 
 
 def _settled_line(outcome: Outcome, item: Grounded | Contradicted) -> str:

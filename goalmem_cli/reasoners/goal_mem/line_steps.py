@@ -17,7 +17,6 @@ from goalmem_cli.reasoners.goal_mem.asking import say_bindings
 from goalmem_cli.reasoners.goal_mem.plans import (
     Antecedent,
     Decomposition,
-    Limits,
     Proposal,
     Situation,
     Unification,
@@ -54,10 +53,9 @@ _ADDRESSED = "Assistant"
 class LineSteps:
     """Steps for the bundled model and others of its size: line replies under a grammar."""
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook, limits: Limits) -> None:
+    def __init__(self, model: LanguageModel, prompts: PromptBook) -> None:
         self._model = model
         self._prompts = prompts
-        self._least = limits.certainty
 
     def decompose(self, question: Question, failed: Sequence[str], problem: str) -> Reply[Decomposition]:
         """Return a rule for the question."""
@@ -93,7 +91,7 @@ class LineSteps:
             return Reply(Unification(unresolved=refused), Usage())
 
         def read_all(replies: Sequence[Completion]) -> Unification:
-            said = _read_unification(replies, pairs, readings, situation, self._least)
+            said = _read_unification(replies, pairs, readings, situation)
             return replace(said, unresolved={**said.unresolved, **refused})
 
         return ask_whole(self._model, build, read_all)
@@ -204,9 +202,8 @@ def _read_unification(
     pairs: Sequence[tuple[int, Fact, float]],
     readings: Sequence[ReadFrom],
     situation: Situation,
-    least: float,
 ) -> Unification:
-    """Return the proposals that are certain enough, and of each subgoal without any why it has none."""
+    """Return the proposals that fit, and of each subgoal without any why it has none."""
     rest = iter(replies)
     proposals = []
     for (number, fact, likelihood), reply in zip(pairs, rest, strict=False):
@@ -220,19 +217,19 @@ def _read_unification(
         proposals += what_is_read(reading, said)
     verdicts = zip(situation.undecided, rest, strict=True)
     same = [as_pair(*names) for names, reply in verdicts if lines.read_sameness(reply.text)]
-    likely, unsure = likely_of(proposals, situation, least)
-    return Unification(likely, unsure, frozenset(same), tuple((number, fact.number) for number, fact, _ in pairs))
+    fit, refused = fitting(proposals, situation)
+    return Unification(fit, refused, frozenset(same), tuple((number, fact.number) for number, fact, _ in pairs))
 
 
-def likely_of(
-    proposals: Sequence[Proposal], situation: Situation, least: float, beside: Sequence[Fact] = ()
+def fitting(
+    proposals: Sequence[Proposal], situation: Situation, beside: Sequence[Fact] = ()
 ) -> tuple[tuple[Proposal, ...], dict[int, str]]:
-    """Return the proposals that say something, of whom they should, and likely enough; and why others do not, once.
+    """Return the proposals that say something, of whom they should; and of each other subgoal why one does not.
 
     `beside` are facts that were read together with those cited.
     """
     people, facts = speakers(situation.facts), {fact.number: fact for fact in situation.facts}
-    likely, unsure = [], dict[int, str]()
+    fit, refused = [], dict[int, str]()
     for proposal in proposals:
         atom = situation.subgoals[proposal.subgoal]
         if says_nothing_new(proposal.bindings, atom):
@@ -245,13 +242,11 @@ def likely_of(
             why = _misnamed(proposal, atom, situation.question, people)
         if not why and not all(told.values()):
             why = f"only addresses {', '.join(sorted(addressed))}"
-        if not why and proposal.certainty is not None and proposal.certainty < least:
-            why = "is too unlikely to prove it"
         if why:
-            unsure.setdefault(proposal.subgoal, f"{proposal.facts[0]} comes near, but {why}")
+            refused.setdefault(proposal.subgoal, f"{proposal.facts[0]} comes near, but {why}")
         else:
-            likely.append(replace(proposal, bindings=told))
-    return tuple(likely), unsure
+            fit.append(replace(proposal, bindings=told))
+    return tuple(fit), refused
 
 
 def _misnamed(proposal: Proposal, atom: Atom, question: Question, people: frozenset[str]) -> str:

@@ -19,9 +19,8 @@ from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 class Limits:
     """The bounds of a question (GOAL-MEM section 5): breadth, depth, subgoals a decomposition, facts an attempt.
 
-    `certainty` is what a grounding needs at least, from 0 to 1, where that is estimated: with the compact prompts. No
-    command sets it: what an answer needs is another number (`reasoners.certainty`). With these prompts a goal is read
-    at once from `read_tokens` of facts. Without `checks` the engine takes what a model proposes as it is.
+    With the compact prompts a goal is read at once from `read_tokens` of facts. Without `checks` the engine takes what
+    a model proposes as it is.
     """
 
     max_breadth: int = 3
@@ -30,7 +29,6 @@ class Limits:
     budget: int = 60
     max_fact_tokens: int = 3000
     read_tokens: int = 900
-    certainty: float = 0.0
     checks: bool = True
 
 
