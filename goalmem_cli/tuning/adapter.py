@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gguf
 import numpy as np
@@ -45,6 +45,14 @@ class Check:
     plain: float
     effect: float
     agreement: float
+
+
+class Shape(NamedTuple):
+    """How an adapter is built: its rank, its alpha and which linear layers it changes, as transformers calls them."""
+
+    rank: int
+    alpha: int
+    layers: tuple[str, ...]
 
 
 def write_adapter(model: Any, base: Path, path: Path) -> int:
@@ -106,8 +114,8 @@ def interleaved(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
     return halves.swapaxes(1, 2).reshape(rows.shape)
 
 
-def strength_of(path: Path) -> tuple[int, int]:
-    """Return the rank and the alpha of an adapter's file.
+def shape_of(path: Path) -> Shape:
+    """Return the rank, the alpha and the layers of an adapter's file.
 
     Raises:
         ModelError: it cannot be read, or is no adapter.
@@ -116,7 +124,9 @@ def strength_of(path: Path) -> tuple[int, int]:
     reader = gguf.GGUFReader(path)
     alpha = next(float(field.contents()) for name, field in reader.fields.items() if name == _ALPHA)
     rank = next(min(map(int, tensor.shape)) for tensor in reader.tensors)
-    return rank, round(alpha)
+    parts = {part for tensor in reader.tensors for part in tensor.name.split(".")}
+    layers = tuple(name.rpartition(".")[2] for name, called in _NAMES.items() if called in parts)
+    return Shape(rank, round(alpha), layers)
 
 
 def copy_weights(path: Path, model: Any) -> None:

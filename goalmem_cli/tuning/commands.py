@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from goalmem_cli.errors import GoalmemError, InputError
+from goalmem_cli.errors import GoalmemError, InputError, UsageError
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.models.weights.gguf import file_digest
@@ -26,6 +26,7 @@ from goalmem_cli.tuning.rendering import Variety, render
 from goalmem_cli.wiring import load_embedder, open_prompts
 
 if TYPE_CHECKING:
+    from goalmem_cli.tuning.adapter import Shape
     from goalmem_cli.tuning.calibration import Checked
     from goalmem_cli.tuning.training import Course
 
@@ -74,10 +75,11 @@ def _parser() -> argparse.ArgumentParser:
     end.add_argument("--steps", type=int, help="how many batches to train on")
     begin = teach.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help="go on as the training in the folder began")
-    begin.add_argument("--start", type=Path, help="an adapter (GGUF) to start from; its rank and alpha are kept")
+    begin.add_argument("--start", type=Path, help="an adapter (GGUF) to start from, of whose shape it is")
     teach.add_argument("--seed", type=int, default=1)
     teach.add_argument("--rank", type=int, default=16)
     teach.add_argument("--alpha", type=int, default=32)
+    teach.add_argument("--layers", default="", help="which layers to adapt, such as q_proj,v_proj; all if not told")
     teach.add_argument("--dropout", type=float, default=0.0, help="how much of what enters the adapter is dropped")
     teach.add_argument("--decay", type=float, default=0.0, help="how strongly weights are drawn to nought")
     teach.add_argument("--rate", type=float, default=4e-4, help="the highest learning rate")
@@ -206,7 +208,7 @@ def _train(options: argparse.Namespace) -> None:
 
 def _course(options: argparse.Namespace, known: Mapping[str, Any]) -> Course:
     """Return the course that was asked for; of a training that is resumed its own, with another end and machine."""
-    from goalmem_cli.tuning import adapter, training
+    from goalmem_cli.tuning import training
 
     here = {
         "minutes": options.minutes, "steps": options.steps, "threads": options.threads,
@@ -214,11 +216,26 @@ def _course(options: argparse.Namespace, known: Mapping[str, Any]) -> Course:
     }  # fmt: skip
     if known:
         return training.Course(**{**known["course"], **here})
-    rank, alpha = (options.rank, options.alpha) if options.start is None else adapter.strength_of(options.start)
     return training.Course(
-        **here, seed=options.seed, rank=rank, alpha=alpha, rate=options.rate, tokens=options.tokens or training.room(),
-        dropout=options.dropout, decay=options.decay,
+        **here, **_shape(options)._asdict(), seed=options.seed, rate=options.rate,
+        tokens=options.tokens or training.room(), dropout=options.dropout, decay=options.decay,
     )  # fmt: skip
+
+
+def _shape(options: argparse.Namespace) -> Shape:
+    """Return how the adapter is to be built: as the one to start from, or as was asked for.
+
+    Raises:
+        UsageError: there is no such layer.
+    """
+    from goalmem_cli.tuning import adapter, training
+
+    if options.start is not None:
+        return adapter.shape_of(options.start)
+    layers = tuple(options.layers.split(",")) if options.layers else training.LAYERS
+    if unknown := sorted(set(layers) - set(training.LAYERS)):
+        raise UsageError(f"no layers are called {', '.join(unknown)}", f"they are {', '.join(training.LAYERS)}")
+    return adapter.Shape(options.rank, options.alpha, layers)
 
 
 def _begun(folder: Path) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class Course:
     seed: int = 1
     rank: int = 16
     alpha: int = 32
+    layers: tuple[str, ...] = LAYERS
     rate: float = 4e-4
     warmup: float = 0.03
     clip: float = 1.0
@@ -102,12 +103,12 @@ class Run:
 
 
 def with_adapter(model: Any, course: Course) -> Any:
-    """Return the model with a new adapter over all linear layers, which alone is trained."""
+    """Return the model with a new adapter over the course's linear layers, which alone is trained."""
     torch.manual_seed(course.seed)
     torch.set_num_threads(course.threads)
     config = LoraConfig(
-        r=course.rank, lora_alpha=course.alpha, lora_dropout=course.dropout, target_modules=list(LAYERS), bias="none",
-        task_type="CAUSAL_LM",
+        r=course.rank, lora_alpha=course.alpha, lora_dropout=course.dropout, target_modules=list(course.layers),
+        bias="none", task_type="CAUSAL_LM",
     )  # fmt: skip
     return get_peft_model(model, config)
 

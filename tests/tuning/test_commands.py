@@ -153,6 +153,15 @@ def test_training_goes_on_where_it_stopped(folder: Path) -> None:
     assert file_digest(folder / NAME) == record["digest"] != before
 
 
+@pytest.mark.slow
+def test_unknown_layers_are_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A layer that the model does not have is an error that names those it has."""
+    words = ["--steps", "1", "--layers", "q_proj,nose"]
+    assert main(["train", str(folder.with_name("examples.npz")), str(tmp_path), *words]) == 4
+    told = capsys.readouterr().err
+    assert "no layers are called nose" in told and "hint: they are q_proj, k_proj" in told
+
+
 def test_what_is_not_prepared_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Another file than one that prepare wrote is an error that says how to make one."""
     (tmp_path / "other.npz").write_text("other", "utf-8")

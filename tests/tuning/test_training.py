@@ -186,9 +186,9 @@ def test_nothing_to_resume_is_refused(small: Path, tmp_path: Path) -> None:
 
 
 def test_adapter_can_be_started_from(small: Path, trained: Any, tmp_path: Path) -> None:
-    """A training that starts from an adapter's file has its weights, in half precision, its rank and its alpha."""
+    """A training that starts from an adapter's file has its weights, in half precision, and its shape."""
     adapter.write_adapter(trained, small, tmp_path / "adapter.gguf")
-    assert adapter.strength_of(tmp_path / "adapter.gguf") == (4, 8)
+    assert adapter.shape_of(tmp_path / "adapter.gguf") == (4, 8, training.LAYERS)
     fresh = training.with_adapter(training.load_base(small), COURSE)
     adapter.copy_weights(tmp_path / "adapter.gguf", fresh)
 
@@ -293,6 +293,16 @@ def test_file_has_a_pair_of_factors_for_each_linear_layer(small: Path, trained: 
     }
     assert {tensor.tensor_type for tensor in tensors.values()} == {gguf.GGMLQuantizationType.F16}
     assert all(np.any(tensor.data) for tensor in tensors.values())
+
+
+def test_some_layers_can_be_adapted_alone(small: Path, tmp_path: Path) -> None:
+    """An adapter of two kinds of layers has factors for these only, and its file tells which."""
+    course = replace(COURSE, layers=("q_proj", "v_proj"))
+    adapter.write_adapter(training.with_adapter(training.load_base(small), course), small, tmp_path / "adapter.gguf")
+    tensors = gguf.GGUFReader(tmp_path / "adapter.gguf").tensors
+
+    assert {tensor.name.split(".")[2] for tensor in tensors} == {"attn_q", "attn_v"}
+    assert adapter.shape_of(tmp_path / "adapter.gguf") == (4, 8, ("q_proj", "v_proj"))
 
 
 def test_llama_cpp_computes_what_was_trained(small: Path, trained: Any, tmp_path: Path) -> None:
