@@ -129,13 +129,22 @@ def shape_of(path: Path) -> Shape:
     return Shape(rank, round(alpha), layers)
 
 
-def copy_weights(path: Path, model: Any) -> None:
-    """Give the model's adapter the weights of a file that `write_adapter` wrote of one of the same rank."""
+def copy_weights(paths: Sequence[Path], model: Any) -> None:
+    """Give the model's adapter the weights of files that `write_adapter` wrote of one of the same shape; their mean.
+
+    A mean is of use where one of them was trained from another.
+
+    Raises:
+        ModelError: one of them has another shape.
+    """
+    shapes = {shape_of(path): path for path in paths}
+    if len(shapes) > 1:
+        raise ModelError(f"{paths[0]} and {shapes.popitem()[1]} differ in rank, alpha or layers", "take those alike")
     config = model.config
-    written = {tensor.name: tensor.data for tensor in gguf.GGUFReader(path).tensors}
+    written = [{tensor.name: tensor.data for tensor in gguf.GGUFReader(path).tensors} for path in paths]
     with torch.no_grad():
         for name, weight, heads in _factors(model, config.num_attention_heads, config.num_key_value_heads):
-            values = np.array(written[name], dtype=np.float32)
+            values = np.mean([each[name].astype(np.float32) for each in written], axis=0)
             weight.copy_(torch.from_numpy(halved(values, heads) if heads else values))
 
 

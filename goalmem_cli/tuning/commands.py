@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     end.add_argument("--steps", type=int, help="how many batches to train on")
     begin = teach.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help="go on as the training in the folder began")
-    begin.add_argument("--start", type=Path, help="an adapter (GGUF) to start from, of whose shape it is")
+    begin.add_argument("--start", type=Path, nargs="+", help="an adapter (GGUF) to start from; the mean of several")
     teach.add_argument("--seed", type=int, default=1)
     teach.add_argument("--rank", type=int, default=16)
     teach.add_argument("--alpha", type=int, default=32)
@@ -178,10 +178,10 @@ def _train(options: argparse.Namespace) -> None:
         run, before = training.resumed(base, checkpoint, course), known["held_out_losses_before"]
     else:
         run = training.begun(base, course)
-        if options.start is not None:
+        if options.start:
             adapter.copy_weights(options.start, run.model)
         before = _rounded(training.mean_losses(run.model, data.held_out, course.tokens))
-        start = options.start.name if options.start is not None else ""
+        start = ", ".join(path.name for path in options.start or ())
         known = {"start": start, "course": asdict(course), "mix": mix, "held_out_losses_before": before}
         (options.out / BEGUN).write_text(json.dumps(known), "utf-8")
     _say(f"held out, before: {_losses(before)}")
@@ -223,15 +223,15 @@ def _course(options: argparse.Namespace, known: Mapping[str, Any]) -> Course:
 
 
 def _shape(options: argparse.Namespace) -> Shape:
-    """Return how the adapter is to be built: as the one to start from, or as was asked for.
+    """Return how the adapter is to be built: as those to start from, or as was asked for.
 
     Raises:
         UsageError: there is no such layer.
     """
     from goalmem_cli.tuning import adapter, training
 
-    if options.start is not None:
-        return adapter.shape_of(options.start)
+    if options.start:
+        return adapter.shape_of(options.start[0])
     layers = tuple(options.layers.split(",")) if options.layers else training.LAYERS
     if unknown := sorted(set(layers) - set(training.LAYERS)):
         raise UsageError(f"no layers are called {', '.join(unknown)}", f"they are {', '.join(training.LAYERS)}")

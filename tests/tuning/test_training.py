@@ -190,12 +190,30 @@ def test_adapter_can_be_started_from(small: Path, trained: Any, tmp_path: Path) 
     adapter.write_adapter(trained, small, tmp_path / "adapter.gguf")
     assert adapter.shape_of(tmp_path / "adapter.gguf") == (4, 8, training.LAYERS)
     fresh = training.with_adapter(training.load_base(small), COURSE)
-    adapter.copy_weights(tmp_path / "adapter.gguf", fresh)
+    adapter.copy_weights([tmp_path / "adapter.gguf"], fresh)
 
     expected = weights(trained, of_adapter=True)
     for name, each in weights(fresh, of_adapter=True).items():
         assert torch.allclose(each, expected[name], atol=1e-3, rtol=1e-3)
         assert not torch.equal(each, torch.zeros_like(each))
+
+
+def test_mean_of_adapters_can_be_started_from(small: Path, trained: Any, tmp_path: Path) -> None:
+    """Of two adapters each weight is the mean; one of another rank is refused."""
+    one, other, narrow = tmp_path / "one.gguf", tmp_path / "other.gguf", tmp_path / "narrow.gguf"
+    adapter.write_adapter(trained, small, one)
+    fresh = training.with_adapter(training.load_base(small), COURSE)
+    adapter.write_adapter(fresh, small, other)
+    halves = [
+        (each + weights(fresh, of_adapter=True)[name]) / 2 for name, each in weights(trained, of_adapter=True).items()
+    ]
+    adapter.copy_weights([one, other], fresh)
+
+    for each, expected in zip(weights(fresh, of_adapter=True).values(), halves, strict=True):
+        assert torch.allclose(each, expected, atol=1e-3, rtol=1e-3)
+    adapter.write_adapter(training.with_adapter(training.load_base(small), replace(COURSE, rank=2)), small, narrow)
+    with pytest.raises(ModelError, match="differ in rank"):
+        adapter.copy_weights([one, narrow], fresh)
 
 
 def test_losses_are_of_each_reply_token_after_what_comes_before_it(trained: Any) -> None:
