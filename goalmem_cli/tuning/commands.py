@@ -68,25 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     _varied(make)
     make.set_defaults(run=_prepare)
     teach = commands.add_parser("train", help="train on prepared examples; convert, check and describe the adapter")
-    teach.add_argument("prepared", type=Path, help="what prepare wrote")
-    teach.add_argument("out", type=Path, help="the folder to write to")
-    end = teach.add_mutually_exclusive_group(required=True)
-    end.add_argument("--minutes", type=float, help="how long to train, looking at those aside not counted")
-    end.add_argument("--steps", type=int, help="how many batches to train on")
-    begin = teach.add_mutually_exclusive_group()
-    begin.add_argument("--resume", action="store_true", help="go on as the training in the folder began")
-    begin.add_argument("--start", type=Path, nargs="+", help="an adapter (GGUF) to start from; the mean of several")
-    teach.add_argument("--seed", type=int, default=1)
-    teach.add_argument("--rank", type=int, default=16)
-    teach.add_argument("--alpha", type=int, default=32)
-    teach.add_argument("--layers", default="", help="which layers to adapt, such as q_proj,v_proj; all if not told")
-    teach.add_argument("--dropout", type=float, default=0.0, help="how much of what enters the adapter is dropped")
-    teach.add_argument("--decay", type=float, default=0.0, help="how strongly weights are drawn to nought")
-    teach.add_argument("--rate", type=float, default=4e-4, help="the highest learning rate")
-    teach.add_argument("--tokens", type=int, help="how many tokens a batch has at most (1024; on a GPU 32768)")
-    teach.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    teach.add_argument("--save-minutes", type=float, default=10.0, help="how often to save and to look at those aside")
-    teach.add_argument("--mix", type=json.loads, default={}, help='shares of kinds to change: {"read": 0.1}')
+    _course_options(teach)
     teach.set_defaults(run=_train)
     turn = commands.add_parser("convert", help="convert and check the last weights of a training that was interrupted")
     turn.add_argument("folder", type=Path, help="the folder that train wrote to")
@@ -110,6 +92,32 @@ def _parser() -> argparse.ArgumentParser:
     note.add_argument("figures", type=json.loads, help='a JSON object: {"F1": 0.31}')
     note.set_defaults(run=_record)
     return parser
+
+
+def _course_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("prepared", type=Path, help="what prepare wrote")
+    command.add_argument("out", type=Path, help="the folder to write to")
+    end = command.add_mutually_exclusive_group(required=True)
+    end.add_argument("--minutes", type=float, help="how long to train, looking at those aside not counted")
+    end.add_argument("--steps", type=int, help="how many batches to train on")
+    begin = command.add_mutually_exclusive_group()
+    begin.add_argument("--resume", action="store_true", help="go on as the training in the folder began")
+    begin.add_argument(
+        "--start", type=Path, nargs="+", help="an adapter to go on from, of its shape; the mean of several"
+    )
+    command.add_argument("--seed", type=int, default=1)
+    command.add_argument("--rank", type=int, default=16)
+    command.add_argument("--alpha", type=int, default=32)
+    command.add_argument("--layers", default="", help="which layers to adapt, such as q_proj,v_proj; all if not told")
+    command.add_argument("--dropout", type=float, default=0.0, help="how much of what enters the adapter is dropped")
+    command.add_argument("--decay", type=float, default=0.0, help="how strongly weights are drawn to nought")
+    command.add_argument("--rate", type=float, default=4e-4, help="the highest learning rate")
+    command.add_argument("--tokens", type=int, help="how many tokens a batch has at most (1024; on a GPU 32768)")
+    command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    command.add_argument(
+        "--save-minutes", type=float, default=10.0, help="how often to save, and to look at those aside"
+    )
+    command.add_argument("--mix", type=json.loads, default={}, help='shares of kinds to change: {"read": 0.1}')
 
 
 def _varied(command: argparse.ArgumentParser) -> None:
@@ -181,7 +189,7 @@ def _train(options: argparse.Namespace) -> None:
         if options.start:
             adapter.copy_weights(options.start, run.model)
         before = _rounded(training.mean_losses(run.model, data.held_out, course.tokens))
-        start = ", ".join(path.name for path in options.start or ())
+        start = ", ".join("/".join(path.parts[-2:]) for path in options.start or ())
         known = {"start": start, "course": asdict(course), "mix": mix, "held_out_losses_before": before}
         (options.out / BEGUN).write_text(json.dumps(known), "utf-8")
     _say(f"held out, before: {_losses(before)}")
