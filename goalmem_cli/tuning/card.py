@@ -37,7 +37,6 @@ def update_record(folder: Path, entries: Mapping[str, object]) -> None:
 
 def card(record: Mapping[str, object]) -> str:
     """Return the card of a record as Markdown."""
-    course = record["course"]
     lines = [
         "# goalmem-smollm2: goalmem's own adapter",
         "",
@@ -55,9 +54,9 @@ def card(record: Mapping[str, object]) -> str:
         f"| started from | {record['start'] or 'nothing'} |",
         f"| training | {record['steps']} steps, {record['tokens']} tokens, {record['minutes']} minutes |",
         f"| machine | {record['device']} |",
-        f"| course | {', '.join(f'{name} {value}' for name, value in _items(course))} |",
+        f"| course | {_figures(record['course'])} |",
         f"| llama.cpp beside the trained model | {_figures(record['check'])} |",
-        f"| versions | {', '.join(f'{name} {value}' for name, value in _items(record['versions']))} |",
+        f"| versions | {_figures(record['versions'])} |",
         "",
         "The conversations were written for goalmem and are its own. Never trained on, as it is measured on them:",
         f"{', '.join(map(str, _list(record['held_out'])))}, and the minis' held-out part.",
@@ -107,7 +106,7 @@ def _certainty(made: Mapping[str, object]) -> Iterator[str]:
 
 
 def _figures(figures: object) -> str:
-    return ", ".join(f"{name} {value}" for name, value in _items(figures))
+    return ", ".join(f"{name} {' and '.join(map(str, _list(value))) or value}" for name, value in _items(figures))
 
 
 def _items(value: object) -> list[tuple[str, Any]]:
