@@ -106,7 +106,7 @@ def _certainty(made: Mapping[str, object]) -> Iterator[str]:
 
 
 def _figures(figures: object) -> str:
-    return ", ".join(f"{name} {' and '.join(map(str, _list(value))) or value}" for name, value in _items(figures))
+    return ", ".join(f"{name} {'+'.join(map(str, _list(value))) or value}" for name, value in _items(figures))
 
 
 def _items(value: object) -> list[tuple[str, Any]]:
