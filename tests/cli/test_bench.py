@@ -45,13 +45,13 @@ TALK = {
     },
     "qa": [
         {
-            "question": "Where did the woman move whose sister lives in Leeds?",
-            "answer": "Oslo",
-            "evidence": ["D1:1"],
+            "question": "Which town does the sister of the woman who moved to Oslo live in?",
+            "answer": "Leeds",
+            "evidence": ["D1:3"],
             "category": 4,
-            "goal": "(Priya) moved to (x:city)",
+            "goal": "(Priya)'s sister lives in (x:town)",
             "answer_variables": ["x"],
-            "subgoals": [{"text": "(Priya) moved to (x:city)", "facts": ["D1:1"], "bindings": {"x": "Oslo"}}],
+            "subgoals": [{"text": "(Priya)'s sister lives in (x:town)", "facts": ["D1:3"], "bindings": {"x": "Leeds"}}],
         }
     ],
 }
@@ -104,7 +104,7 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
 
     calls = document["calls"]
     (question,) = calls["questions"]
-    assert question["question"] == "Where did the woman move whose sister lives in Leeds?"
+    assert question["question"] == "Which town does the sister of the woman who moved to Oslo live in?"
     assert question["calls"] >= 3
     assert calls["plain"]["evaluated_tokens"] == calls["plain"]["prompt_tokens"] == calls["warm"]["prompt_tokens"]
     assert calls["warm"]["evaluated_tokens"] < calls["cold"]["evaluated_tokens"] <= calls["plain"]["evaluated_tokens"]
