@@ -18,6 +18,7 @@ from goalmem_cli.loading import load_model
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
+from goalmem_cli.trace import Ending
 from goalmem_cli.wiring import Factories, build_reasoner, open_store
 from tests.cli.conftest import Goalmem, Outcome
 from tests.conftest import SAMPLES
@@ -120,6 +121,7 @@ def test_two_turns_of_different_months_answer_a_question_together(asked: Any) ->
     assert document["answer"] == "350 euros"
     assert document["certainty"] > 0
     assert [attempt["breadth"] for attempt in document["attempts"]] == [0, 1]
+    assert [attempt["ending"] == Ending.GROUNDED for attempt in document["attempts"]] == [False, True]
     assert sorted(document["attempts"][1]["subgoals"]) == [
         "(y:person) paid (x:amount) for the Tourer",
         "(y:person) saved (Tomas)'s morning meeting",
