@@ -193,6 +193,14 @@ def test_a_list_is_the_surest_readings_own() -> None:
     assert trace.answer == "parrot"
 
 
+def test_a_list_names_everything_once() -> None:
+    """A small model says the same again."""
+    plan = "(Ben) keeps (x:pets*)\n1. (Ben) keeps (x:pets*)"
+    trace, _ = run(read("answer: parrot, parrot\nfacts: F1"), plan, "Which pets does Ben keep?")
+
+    assert trace.answer == "parrot"
+
+
 def test_a_plan_of_several_steps_is_proved_beside_a_sure_reading() -> None:
     """Where both say the same, the proof shows the steps of what was read; where they differ, the reading stands."""
     sure = read(f"answer: a parrot\nfacts: {cited(1)}")

@@ -169,7 +169,7 @@ def _told(reading: Reading, likelihood: float | None, situation: Situation) -> U
         return Unification(unresolved={0: f"{UNSTATED}: {reading.answer}"})
     beside = [fact for fact in cited if fact in fit and fact not in told]
     (variable,) = (each for each in atom.variables if each.name == variables[0])
-    values = tuple(answer.split(", ")) if variable.is_starred else (answer,)
+    values = tuple(dict.fromkeys(answer.split(", "))) if variable.is_starred else (answer,)
     proposal = Proposal(0, _numbers(told, beside), {variable.name: values}, certainty=likelihood)
     return Unification(*fitting([proposal], situation, situation.facts))
 
