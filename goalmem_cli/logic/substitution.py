@@ -77,6 +77,11 @@ class Substitution:
         return frozenset((name, frozenset(map(normalise, values))) for name, values in self.bindings.items())
 
 
+def values_of(text: str, variable: Variable) -> tuple[str, ...]:
+    """Return what a reply's text binds the variable to: of a starred one, each of the parts between commas once."""
+    return _union(part.strip() for part in (text.split(", ") if variable.is_starred else [text]))
+
+
 def _union(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values without repeats, in order; of equal ones the more specific spelling stands."""
     found: dict[str, str] = {}

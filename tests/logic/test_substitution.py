@@ -6,8 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from goalmem_cli.logic import Substitution, parse_atom
+from goalmem_cli.logic import Substitution, Variable, parse_atom
 from goalmem_cli.logic.equality import Equality, compare
+from goalmem_cli.logic.substitution import values_of
 
 values = st.sampled_from(
     [
@@ -94,3 +95,18 @@ def test_equality_of_bindings(left: str, right: str, verdict: Equality) -> None:
     """Two bindings are equal, aliases, different or undecided, in either order."""
     assert compare(left, right) is verdict
     assert compare(right, left) is verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "several"),
+    [
+        (" tea ", ("tea",), ("tea",)),
+        ("tea, cake", ("tea, cake",), ("tea", "cake")),
+        ("tea, Leeds, Tea, 31, thirty-one", ("tea, Leeds, Tea, 31, thirty-one",), ("tea", "Leeds", "thirty-one")),
+        ("", ("",), ("",)),
+    ],
+)
+def test_what_a_reply_binds(text: str, one: tuple[str, ...], several: tuple[str, ...]) -> None:
+    """A list has everything once, however it is spelled; what is no list is one value, commas and all."""
+    assert values_of(text, Variable("x", "thing")) == one
+    assert values_of(text, Variable("x", "thing", is_starred=True)) == several

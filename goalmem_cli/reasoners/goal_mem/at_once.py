@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from goalmem_cli.asking import read_fields
 from goalmem_cli.logic.equality import Equality, compare
+from goalmem_cli.logic.substitution import values_of
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, ask_whole
@@ -169,8 +170,8 @@ def _told(reading: Reading, likelihood: float | None, situation: Situation) -> U
         return Unification(unresolved={0: f"{UNSTATED}: {reading.answer}"})
     beside = [fact for fact in cited if fact in fit and fact not in told]
     (variable,) = (each for each in atom.variables if each.name == variables[0])
-    values = tuple(dict.fromkeys(answer.split(", "))) if variable.is_starred else (answer,)
-    proposal = Proposal(0, _numbers(told, beside), {variable.name: values}, certainty=likelihood)
+    values = {variable.name: values_of(answer, variable)}
+    proposal = Proposal(0, _numbers(told, beside), values, certainty=likelihood)
     return Unification(*fitting([proposal], situation, situation.facts))
 
 

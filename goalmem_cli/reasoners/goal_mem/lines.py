@@ -10,6 +10,7 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, Variable
 from goalmem_cli.logic.computing.asking import plain_answer
 from goalmem_cli.logic.questions import asks_for_current_state
+from goalmem_cli.logic.substitution import values_of
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS, parse_plan, parse_reply_atom, say_bindings
 from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition
 from goalmem_cli.records import Question
@@ -81,14 +82,15 @@ def read_bindings(text: str, wanted: Sequence[Variable]) -> dict[str, tuple[str,
         return None
     if said == ENTAILED and not wanted:
         return {}
-    starred = {variable.name: variable.is_starred for variable in wanted}
+    variables = {variable.name: variable for variable in wanted}
     bindings = {}
     for part in said.split("; "):
         name, equals, value = part.partition(" = ")
-        values = tuple(item.strip() for item in (value.split(", ") if starred.get(name.strip()) else [value]))
-        if not equals or name.strip() not in starred or not all(values):
+        variable = variables.get(name.strip())
+        values = values_of(value, variable) if variable else ()
+        if not equals or variable is None or not all(values):
             raise ReplyUnusable(f"{part!r} binds no variable of the statement")
-        bindings[name.strip()] = values
+        bindings[variable.name] = values
     return bindings
 
 

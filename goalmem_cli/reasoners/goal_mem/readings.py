@@ -13,6 +13,7 @@ from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import time_around
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.questions import asks_for_time
+from goalmem_cli.logic.substitution import values_of
 from goalmem_cli.logic.support import Support, support_of, telling_stems
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.prompts import Prompt
@@ -113,11 +114,11 @@ def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:
     answer, told = stated(said.text.removeprefix(ANSWER).strip(), facts, facts[:1])
     if not told:
         return []
-    values = tuple(answer.split(", ")) if reading.variable.is_starred else (answer,)
+    values = {reading.variable.name: values_of(answer, reading.variable)}
     likely = {fact.number: likelihood for fact, likelihood in reading.facts}
     numbers = tuple(fact.number for fact in told)
     sure = certainty(min(likely[number] for number in numbers), said.mean_likelihood)
-    return [Proposal(reading.subgoal, numbers, {reading.variable.name: values}, certainty=sure, preference=PREFERENCE)]
+    return [Proposal(reading.subgoal, numbers, values, certainty=sure, preference=PREFERENCE)]
 
 
 def stated(answer: str, facts: Sequence[Fact], cited: Sequence[Fact]) -> tuple[str, list[Fact]]:
