@@ -221,9 +221,7 @@ def mean_losses(model: Any, examples: Sequence[Tokens], most: int) -> dict[str, 
         while ordered:
             size = max(1, most // len(ordered[-1]))
             batch, ordered = ordered[-size:], ordered[:-size]
-            for example, losses in zip(_examples(batch), _losses(model, batch), strict=True):
-                sums[example.kind] += float(losses.sum())
-                counts[example.kind] += len(losses)
+            _add(batch, _losses(model, batch), sums, counts)
     model.train(was_training)
     return {kind: sums[kind] / counts[kind] for kind in sorted(counts)}
 
@@ -247,19 +245,21 @@ def _examples(batch: Sequence[Row]) -> list[Tokens]:
     return [example for row in batch for example in row.examples]
 
 
-def _loss(batch: Sequence[Row], losses: Sequence[torch.Tensor]) -> torch.Tensor:
+def _loss(batch: Sequence[Row], losses: torch.Tensor) -> torch.Tensor:
     """Return the mean over a batch's reply tokens, each weighing 1 by the root of its reply's length, decisions more.
 
     A plan has fifty tokens, a refusal two, and the refusal is as hard to learn: by plain means plans would be all.
     """
-    roots = [math.sqrt(len(each)) for each in losses]
-    decided = [DECISION if example.kind in DECIDED else 0.0 for example in _examples(batch)]
-    parts = [each.mean() * root + each[0] * weight for each, root, weight in zip(losses, roots, decided, strict=True)]
-    return torch.stack(parts).sum() / (sum(roots) + sum(decided))
+    weights: list[float] = []
+    for example in _examples(batch):
+        first = DECISION if example.kind in DECIDED else 0.0
+        each = 1 / math.sqrt(len(example.reply))
+        weights += [each + first, *[each] * (len(example.reply) - 1)]
+    return losses @ torch.tensor(weights, device=losses.device) / sum(weights)
 
 
-def _losses(model: Any, batch: Sequence[Row]) -> list[torch.Tensor]:
-    """Return each example's losses, one a reply token; the vocabulary is only scored where a reply token follows."""
+def _losses(model: Any, batch: Sequence[Row]) -> torch.Tensor:
+    """Return the losses of the reply tokens, example by example; no other token's successor is scored."""
     place, laid = device(), [_laid(row) for row in batch]
     width = max(map(len, batch))
 
@@ -278,8 +278,7 @@ def _losses(model: Any, batch: Sequence[Row]) -> list[torch.Tensor]:
         shared = min(row.shared for row in batch)
         hidden = causal.model(input_ids=ids, use_cache=False, shared=shared, **how)[0]
         logits = causal.lm_head(hidden[rows, columns])
-        losses = torch.nn.functional.cross_entropy(logits.float(), wanted, reduction="none")
-    return list(torch.functional.split(losses, [len(example.reply) for example in _examples(batch)]))
+        return torch.nn.functional.cross_entropy(logits.float(), wanted, reduction="none")
 
 
 class _Laid(NamedTuple):
@@ -359,16 +358,19 @@ def _attend(
 
 
 def _count(
-    done: Progress,
-    batch: Sequence[Row],
-    losses: Sequence[torch.Tensor],
-    sums: dict[str, float],
-    counts: Counter[str],
+    done: Progress, batch: Sequence[Row], losses: torch.Tensor, sums: dict[str, float], counts: Counter[str]
 ) -> None:
     done.steps += 1
     done.tokens += sum(map(len, batch))
-    for example, loss in zip(_examples(batch), losses, strict=True):
-        done.examples += 1
-        done.kinds[example.kind] += 1
-        sums[example.kind] += float(loss.detach().sum())
-        counts[example.kind] += len(loss)
+    kinds = [example.kind for example in _examples(batch)]
+    done.examples += len(kinds)
+    done.kinds.update(kinds)
+    _add(batch, losses, sums, counts)
+
+
+def _add(batch: Sequence[Row], losses: torch.Tensor, sums: dict[str, float], counts: Counter[str]) -> None:
+    """Add each reply token's loss to those of its kind."""
+    kinds = [example.kind for example in _examples(batch) for _ in example.reply]
+    for kind, loss in zip(kinds, losses.tolist(), strict=True):
+        sums[kind] += loss
+        counts[kind] += 1
