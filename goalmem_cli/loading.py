@@ -118,14 +118,19 @@ def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: N
 def _repacked_model(
     shipped: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
 ) -> tuple[Path, LlamaModel | None]:
-    """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do."""
-    from goalmem_cli.models.weights.repacking import discard
+    """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do.
 
-    path = weights_that_run(settings.model, shipped, announce)
+    The shipped adapter is a part of them; one that is named is applied to them, as it may be one of many.
+    """
+    from goalmem_cli.models.state_cache import model_cache
+    from goalmem_cli.models.weights.repacking import discard, repacked
+
+    merged = adapter if settings.adapter is None else None
+    path = repacked(shipped, model_cache(), announce, adapter=merged)
     if path == shipped:
         return shipped, None
     try:
-        return path, _llama_model(path, settings, adapter, announce)
+        return path, _llama_model(path, settings, None if merged else adapter, announce)
     except AdapterUnreadable:
         raise
     except ModelUnreadable as error:

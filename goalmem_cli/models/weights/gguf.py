@@ -11,7 +11,7 @@ import math
 import mmap
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
@@ -31,16 +31,31 @@ UINT32, UINT64 = SCALARS[4], SCALARS[10]
 UINT64_BYTES = UINT64.size
 
 Value = int | float | bool | str
+ALIGNMENT = 32  # where a file does not say otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """Where a tensor lies: its type by llama.cpp's number, its shape (rows last), its first byte in the file."""
+
+    kind: int
+    shape: tuple[int, ...]
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What a GGUF file says of itself: its size in bytes, its number of parameters, its metadata without the lists."""
+    """What a GGUF file says of itself: its size in bytes, its metadata without the lists, its tensors by name."""
 
     path: Path
     size: int
-    parameters: int
     values: Mapping[str, Value]
+    tensors: Mapping[str, Tensor]
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers all tensors have together."""
+        return sum(math.prod(tensor.shape) for tensor in self.tensors.values())
 
     @property
     def architecture(self) -> str:
@@ -102,15 +117,16 @@ class _Walk:
                 self._skip_list()
             else:
                 values[key] = self._text() if kind == STRING else self._number(self._scalar(kind))
-        parameters, furthest = 0, 0
-        for _ in range(tensors):
-            elements, offset = self._tensor()
-            parameters += elements
-            furthest = max(furthest, offset)
+        found = dict(self._tensor() for _ in range(tensors))
+        alignment = values.get("general.alignment", ALIGNMENT)
+        if not isinstance(alignment, int) or alignment < 1:
+            raise self._garbled()
+        begin = -(-self._place // alignment) * alignment
         # The last tensor's own bytes depend on its quantisation: llama.cpp refuses a file that ends within them.
-        if tensors and self._place + furthest >= len(self._data):
+        if any(begin + tensor.start >= len(self._data) for tensor in found.values()):
             raise _truncated(self._path)
-        return GgufHeader(self._path, len(self._data), parameters, values)
+        placed = {name: replace(tensor, start=begin + tensor.start) for name, tensor in found.items()}
+        return GgufHeader(self._path, len(self._data), values, placed)
 
     def _number(self, form: struct.Struct) -> int:
         value: int = form.unpack_from(self._data, self._place)[0]
@@ -143,15 +159,14 @@ class _Walk:
                 raise _truncated(self._path)
         self._place = place
 
-    def _tensor(self) -> tuple[int, int]:
-        """Return one tensor's number of elements and where its data starts, counted from the end of the header."""
-        self._text()
+    def _tensor(self) -> tuple[str, Tensor]:
+        """Return one tensor's name and what it is, its start counted from the end of the header."""
+        name = self._text()
         dimensions = self._number(UINT32)
         if dimensions > MAX_DIMENSIONS:
             raise self._garbled()
-        elements = math.prod(self._number(UINT64) for _ in range(dimensions))
-        self._number(UINT32)
-        return elements, self._number(UINT64)
+        shape = tuple(self._number(UINT64) for _ in range(dimensions))
+        return name, Tensor(self._number(UINT32), shape, self._number(UINT64))
 
     def _move(self, length: int) -> None:
         if length > len(self._data) - self._place:

@@ -12,24 +12,35 @@ from goalmem_cli.errors import ModelError
 from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.state_cache import DAY, appearing_whole, remove_parts
 from goalmem_cli.models.weights.gguf import file_digest, read_header
+from goalmem_cli.models.weights.lora import Adapter
+from goalmem_cli.models.weights.merging import merge
 
 WEIGHTS = "weights"
+DIGITS = 32  # of an adapter's SHA-256
 KIND = "Q8_0"
 """What the bundled model's weights become: see `goalmem bench speed --only model` and the README for the choice."""
 
 
-def repacked(path: Path, folder: Path, note: Callable[[str], None] = lambda _: None, *, kind: str = KIND) -> Path:
+def repacked(
+    path: Path,
+    folder: Path,
+    note: Callable[[str], None] = lambda _: None,
+    *,
+    kind: str = KIND,
+    adapter: Adapter | None = None,
+) -> Path:
     """Return the weights of the file at `path` quantised as `kind` (``Q4_0``, ``Q8_0``), made where they are not yet.
 
-    They lie in `folder`, under the hash of the file that they were made from. Where that folder cannot be written, or
-    llama.cpp cannot make them, the file itself is returned, and the reason said.
+    With an adapter they are changed by it. They lie in `folder`, under the hashes of the files that they were made
+    from. Where that folder cannot be written, or they cannot be made, the file itself is returned, and the reason said.
     """
-    made = folder / WEIGHTS / f"{path.stem.partition('.')[0]}-{file_digest(path)}-{kind}.gguf"
+    own = f"-{adapter.digest[:DIGITS]}" if adapter else ""
+    made = folder / WEIGHTS / f"{path.stem.partition('.')[0]}-{file_digest(path)}-{kind}{own}.gguf"
     try:
         if _is_usable(made, note):
             return made
         made.parent.mkdir(parents=True, exist_ok=True)
-        _make(path, kind, made)
+        _make(path, kind, made, adapter)
     except OSError as error:
         note(f"the model runs as it is shipped, which is slower: {made.parent} cannot be used: {error.strerror}")
         return path
@@ -79,12 +90,12 @@ def _is_usable(made: Path, note: Callable[[str], None]) -> bool:
     return True
 
 
-def _make(path: Path, kind: str, made: Path) -> None:
+def _make(path: Path, kind: str, made: Path, adapter: Adapter | None) -> None:
     """Quantise again into a file beside the one wanted, which then takes its name.
 
     Raises:
         OSError: the folder cannot be written.
-        ModelError: llama.cpp does not do it.
+        ModelError: llama.cpp does not do it, or the adapter is not for such weights.
     """
     import llama_cpp
 
@@ -96,4 +107,6 @@ def _make(path: Path, kind: str, made: Path) -> None:
     with appearing_whole(made) as part:
         if llama_cpp.llama_model_quantize(os.fsencode(path), os.fsencode(part), ctypes.byref(wanted)):
             raise ModelError(f"llama.cpp does not make {kind} of {path}", "make room on the disk")
+        if adapter:
+            merge(part, adapter)
         read_header(part)
