@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
 from goalmem_cli.models.catalogue import COMPACT, FULL, profile_of
-from goalmem_cli.models.weights.gguf import GgufHeader, file_digest, read_header
+from goalmem_cli.models.weights.gguf import GgufHeader, Tensor, file_digest, read_header
 from tests.models.conftest import gguf_text, small_gguf
 
 
@@ -107,12 +107,15 @@ def test_any_damage_is_an_error_of_ours_or_a_header(tmp_path: Path, damage: list
 )
 def test_the_profile_follows_the_number_of_parameters(parameters: int, profile: str) -> None:
     """Models of about three billion parameters and more get the full prompts, smaller ones the compact prompts."""
-    assert profile_of(GgufHeader(Path("m.gguf"), 1, parameters, {})) == profile
+    assert profile_of(GgufHeader(Path("m.gguf"), 1, {}, {"all": Tensor(0, (parameters,), 0)})) == profile
 
 
 def test_a_part_of_a_split_model_counts_as_large() -> None:
     """The first of several files may hold few parameters itself, but only large models are split."""
-    assert profile_of(GgufHeader(Path("m-00001-of-00002.gguf"), 1, 10, {"split.count": 2})) == FULL
+    assert (
+        profile_of(GgufHeader(Path("m-00001-of-00002.gguf"), 1, {"split.count": 2}, {"few": Tensor(0, (10,), 0)}))
+        == FULL
+    )
 
 
 def test_the_digest_sees_a_change_anywhere(tmp_path: Path) -> None:
