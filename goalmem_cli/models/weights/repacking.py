@@ -31,16 +31,18 @@ def repacked(
 ) -> Path:
     """Return the weights of the file at `path` quantised as `kind` (``Q4_0``, ``Q8_0``), made where they are not yet.
 
-    With an adapter they are changed by it. They lie in `folder`, under the hashes of the files that they were made
-    from. Where that folder cannot be written, or they cannot be made, the file itself is returned, and the reason said.
+    With an adapter they are changed by it, and take the place of those changed by another. They lie in `folder`, under
+    the hashes of the files that they were made from. Where that folder cannot be written, or they cannot be made, the
+    file itself is returned, and the reason said.
     """
-    own = f"-{adapter.digest[:DIGITS]}" if adapter else ""
-    made = folder / WEIGHTS / f"{path.stem.partition('.')[0]}-{file_digest(path)}-{kind}{own}.gguf"
+    name = f"{path.stem.partition('.')[0]}-{file_digest(path)}-{kind}"
+    made = folder / WEIGHTS / (f"{name}-{adapter.digest[:DIGITS]}.gguf" if adapter else f"{name}.gguf")
     try:
         if _is_usable(made, note):
             return made
         made.parent.mkdir(parents=True, exist_ok=True)
         _make(path, kind, made, adapter)
+        _remove_others(made, f"{name}-")
     except OSError as error:
         note(f"the model runs as it is shipped, which is slower: {made.parent} cannot be used: {error.strerror}")
         return path
@@ -88,6 +90,14 @@ def _is_usable(made: Path, note: Callable[[str], None]) -> bool:
         discard(made, error.message, note)
         return False
     return True
+
+
+def _remove_others(made: Path, begin: str) -> None:
+    """Remove the weights whose names begin so, other than those made: what an earlier version's adapter changed."""
+    for path in made.parent.glob("*.gguf"):
+        if path.name.startswith(begin) and path != made:
+            with suppress(OSError):  # where a running process holds it, Windows keeps it: the next time will do
+                path.unlink()
 
 
 def _make(path: Path, kind: str, made: Path, adapter: Adapter | None) -> None:
