@@ -292,6 +292,24 @@ def test_any_store_comes_back_from_its_export(said: list[Conversation], forgotte
         assert other.stats().generation == generation
 
 
+def test_a_unit_that_two_conversations_name_is_the_last_ones(tmp_path: Path) -> None:
+    """What is written together is written as one after the other: a unit of one id is there once, and comes back."""
+    one, two = chat(["Where?", "In Baixa."], name="one"), chat(["When?", "At six."], name="two")
+    said = [replace(each, derived=(gist(each.turns, "They agree."),)) for each in (one, two)]
+    together, after_each_other = (
+        Store(tmp_path / name, OLD, announce=lambda _: None) for name in ("together", "after each other")
+    )
+    together.add_all(said)
+    for each in said:
+        after_each_other.add(each)
+    derived = together.units_of("remem")
+
+    assert [(unit.conversation, unit.turns) for unit in derived] == [("two", tuple(turn.id for turn in two.turns))]
+    assert after_each_other.units_of("remem") == derived
+    assert contents(copied(together, tmp_path).path) == contents(together.path)
+    assert together.verify() == []
+
+
 def test_what_is_said_beside_a_text_comes_back(tmp_path: Path) -> None:
     """Replies, edits and reactions are exported with their turn, a hit has them, and a turn without has no key."""
     beside = {"reply_to": "1", "edited": True, "reactions": [{"reaction": "\u2764", "count": 2, "by": ["Ana", "Bo"]}]}

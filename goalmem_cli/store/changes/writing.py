@@ -60,9 +60,10 @@ def _superseded(connection: Connection, lines: Sequence[Derived]) -> set[str]:
 
 
 def write_derived(connection: Connection, units: Sequence[Unit]) -> None:
-    """Write units that a backbone derived, each in place of an earlier one of its id."""
-    unit_rows.delete_units(connection, [unit.id for unit in units])
-    unit_rows.insert_units(connection, units)
+    """Write units that a backbone derived, each in place of an earlier one of its id, among these units as well."""
+    last = {unit.id: unit for unit in units}
+    unit_rows.delete_units(connection, list(last))
+    unit_rows.insert_units(connection, list(last.values()))
 
 
 def remove_units(connection: Connection, ids: Sequence[str]) -> None:
