@@ -51,9 +51,10 @@ def _is_stated(value: str, facts: Sequence[Remembered]) -> bool:
 
 
 def telling_stems(value: str) -> frozenset[str]:
-    """Return the stems of the words by which a fact states the value: all its content words but pronouns, if any."""
-    wanted = content_stems(value)
-    return wanted - _STANDING_IN or wanted
+    """Return the stems of the words by which a fact states the value: its content words but pronouns. A pronoun alone
+    says nothing, and so is stated nowhere.
+    """
+    return content_stems(value) - _STANDING_IN
 
 
 def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:

@@ -122,6 +122,8 @@ def test_the_teller_may_stand_in_the_subgoal_too() -> None:
         ("55", ["We sold 31 loaves and 24 buns"], [], Support.DERIVED),
         ("56", ["We sold 31 loaves and 24 buns"], [], Support.INFERRED),
         ("Connecticut", ["A shelter in Stamford"], [], Support.INFERRED),
+        ("his sister", ["His sister painted it, and he helped"], [], Support.STATED),
+        ("He", ["His sister painted it, and he helped"], [], Support.INFERRED),
     ],
 )
 def test_support(value: str, texts: list[str], known: list[str], support: Support) -> None:
