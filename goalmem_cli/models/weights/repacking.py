@@ -49,7 +49,8 @@ def repacked(
     except ModelError as error:
         note(f"the model runs as it is shipped, which is slower: {error.message}")
         return path
-    note(f"repacked the bundled model as {kind}, which this processor computes faster: {made}")
+    model = "the bundled model and its adapter" if adapter else "the bundled model"
+    note(f"repacked {model} as {kind}, which this processor computes faster: {made}")
     return made
 
 
