@@ -206,7 +206,7 @@ def _train(options: argparse.Namespace) -> None:
     _say(f"held out, after: {_losses(after)}")
     record = {
         **data.about, "available": dict(data.available), "start": known["start"], "course": asdict(course),
-        "mix": shares, "device": str(training.device()), "steps": done.steps, "examples": dict(done.kinds),
+        "mix": shares, "device": training.machine(), "steps": done.steps, "examples": dict(done.kinds),
         "tokens": done.tokens, "minutes": round(done.seconds / 60, 1), "losses": _rounded(done.losses),
         "aside_losses": aside(), "held_out_losses_before": before, "held_out_losses": after,
         "versions": {name: version(name) for name in _LIBRARIES}, "evaluation": {},

@@ -78,6 +78,11 @@ def device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def machine() -> str:
+    """Return what the GPU is called where there is one, else that it is the processor."""
+    return torch.cuda.get_device_name() if device().type == "cuda" else "cpu"
+
+
 def load_base(path: Path) -> Any:
     """Return the GGUF file's model, its weights dequantised to float32."""
     AttentionInterface.register(ATTENTION, _attend)
