@@ -122,11 +122,10 @@ def _repacked_model(
 
     The shipped adapter is a part of them; one that is named is applied to them, as it may be one of many.
     """
-    from goalmem_cli.models.state_cache import model_cache
-    from goalmem_cli.models.weights.repacking import discard, repacked
+    from goalmem_cli.models.weights.repacking import discard
 
     merged = adapter if settings.adapter is None else None
-    path = repacked(shipped, model_cache(), announce, adapter=merged)
+    path = weights_that_run(settings.model, shipped, announce, merged)
     if path == shipped:
         return shipped, None
     try:
@@ -138,13 +137,13 @@ def _repacked_model(
         return shipped, None
 
 
-def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None]) -> Path:
-    """Return the file that is loaded for the model of that name: of the bundled one, its weights repacked."""
+def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None], adapter: Adapter | None = None) -> Path:
+    """Return the weights that are loaded for the model of that name: the bundled one's repacked, with the adapter."""
     from goalmem_cli.models.catalogue import BUNDLED
     from goalmem_cli.models.state_cache import model_cache
     from goalmem_cli.models.weights.repacking import repacked
 
-    return repacked(shipped, model_cache(), announce) if name == BUNDLED else shipped
+    return repacked(shipped, model_cache(), announce, adapter=adapter) if name == BUNDLED else shipped
 
 
 def _llama_model(
