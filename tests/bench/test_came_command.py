@@ -78,8 +78,11 @@ def test_what_holds_no_labels_is_an_error(line: str, said: str, tmp_path: Path) 
     assert LABELS in str(raised.value)
 
 
-def test_the_command_writes_the_same_bytes_each_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_the_same_bytes_each_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In another process, with another hash of strings, too; a trajectory that is there is written again."""
+    monkeypatch.setenv("COLUMNS", "300")  # so that no path is broken over lines
     words = ["bench", "came", "--domain", "debate", "--turns", "300", "--trajectories", "2", "--seed", "4"]
     assert run([*words, str(tmp_path / "a"), "--quiet"]) == 0
     first = contents(tmp_path / "a")
