@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from functools import cache
+from _thread import interrupt_main
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from threading import Timer, get_ident
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 # Loading libraries makes many objects and hardly any garbage: looking for it after each 700 takes its time.
 OBJECTS_PER_COLLECTION = 50_000
+SECONDS_TO_LEAVE_A_CALLBACK = 0.01
 
 app = typer.Typer(
     name="goalmem",
@@ -107,8 +111,23 @@ def _command() -> Any:
 def main(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
     gc.set_threshold(OBJECTS_PER_COLLECTION)
+    sys.unraisablehook = _interrupt_again
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else Typer's flags look into everything installed
     sys.exit(run(arguments, factories))
+
+
+def _interrupt_again(dropped: sys.UnraisableHookArgs) -> None:
+    """Repeat a Ctrl-C that came in a weak reference's or a C library's callback, where Python drops exceptions."""
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+    elif not sys.is_finalizing():
+        if sys.platform == "win32":
+            interrupt: Callable[[], None] = interrupt_main
+        else:  # a signal, which wakes a thread that sleeps
+            interrupt = partial(signal.pthread_kill, get_ident(), signal.SIGINT)
+        again = Timer(SECONDS_TO_LEAVE_A_CALLBACK, interrupt)
+        again.daemon = True
+        again.start()
 
 
 def run(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> int:

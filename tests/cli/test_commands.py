@@ -284,6 +284,31 @@ def test_an_interruption_is_exit_130(momoco: Goalmem) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
 
 
+# Ctrl-C while a weak reference's callback runs, where Python drops the exception.
+IN_A_CALLBACK = """
+import signal, sys, time, weakref
+from goalmem_cli.cli.main import main
+from goalmem_cli.wiring import Factories
+
+def interrupted(_):
+    followed = set()
+    reference = weakref.ref(followed, lambda _: signal.raise_signal(signal.SIGINT))
+    del followed
+    time.sleep(30)
+    raise AssertionError("the interruption was lost")
+
+main(sys.argv[1:], Factories(model=interrupted))
+"""
+
+
+@pytest.mark.usefixtures("momoco")
+def test_an_interruption_in_a_callback_is_not_lost() -> None:
+    """It ends the command as any other."""
+    words = [sys.executable, "-c", IN_A_CALLBACK, "ask", "Who?"]
+    done = subprocess.run(words, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
 @pytest.mark.parametrize("words", [("prompts", "show", "unify"), ("models",)], ids=["text", "table"])
 def test_a_reader_that_leaves_is_no_error(words: tuple[str, ...]) -> None:
     """`goalmem ... | head` ends quietly: nothing on stderr, exit 0."""

@@ -24,7 +24,7 @@ WORDS = (MOMOCO, "--reasoner", "direct,oracle,reformulate,goal-mem", "--max-brea
 # A server that never answers the third call, seen by the command as any other.
 HANGING = """
 import json, sys, threading
-from goalmem_cli.cli.main import run
+from goalmem_cli.cli.main import main
 from goalmem_cli.ports import Completion
 from goalmem_cli.wiring import Factories, LoadedModel
 
@@ -38,7 +38,7 @@ class Hanging:
         return [Completion(json.dumps({"facts": ["F1"], "answer": "tea"})) for _ in requests]
 
 model = LoadedModel(Hanging(), "hanging", "full", 8192, is_shared=True, at_once=8)
-sys.exit(run(sys.argv[1:], Factories(model=lambda _: model)))
+main(sys.argv[1:], Factories(model=lambda _: model))
 """
 
 
