@@ -96,8 +96,8 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     """One document with every question both ways, in one process and by itself, grammars, forms and batches."""
     path = tmp_path / "talk.json"
     path.write_text(json.dumps(TALK), "utf-8")
-    words = ("--only", "calls,reply,batch", "--questions", "1", "--threads", "1", "--json")
-    outcome = goalmem("bench", "speed", str(path), *words)
+    bounds = ("--questions", "1", "--max-breadth", "1", "--max-depth", "1", "--threads", "1")
+    outcome = goalmem("bench", "speed", str(path), "--only", "calls,reply,batch", *bounds, "--json")
     assert outcome.code == 0, outcome.err
     document = json.loads(outcome.out)
     assert list(document) == ["schema_version", "calls", "reply", "batch"]
