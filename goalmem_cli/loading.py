@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE, parse_shards
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, StoreUnable, UsageError
+from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.stored import Capability
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class LoadedModel:
 
     `close` gives its memory back; `digest` tells its weights, with the adapter's, from others of the same name, and
     `adapter` is the hash of that adapter, blank for none. It works on `at_once` requests at a time; `is_shared` says
-    that several threads may call it at once.
+    that several threads may call it at once. `fitted` is what is known of it.
     """
 
     model: LanguageModel
@@ -47,6 +48,7 @@ class LoadedModel:
     at_once: int = 1
     is_shared: bool = False
     adapter: str = ""
+    fitted: Fitted = UNFITTED
 
 
 class DeferredEmbedder:
@@ -94,6 +96,7 @@ def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: N
         ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
         UsageError: an adapter is named for a model that is a server's.
     """
+    from goalmem_cli.models.bundled import SMOLLM2
     from goalmem_cli.models.catalogue import BUNDLED, COMPACT, is_address, resolve
 
     if is_address(settings.model):
@@ -111,7 +114,7 @@ def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: N
     digest, own = file_digest(path), adapter.digest if adapter else ""
     return LoadedModel(
         loaded, spec.name, profile, loaded.context, loaded.close, f"{digest}+{own}" if own else digest,
-        settings.parallel, adapter=own,
+        settings.parallel, adapter=own, fitted=SMOLLM2.fitted if spec.name == BUNDLED else UNFITTED,
     )  # fmt: skip
 
 

@@ -244,7 +244,7 @@ def build_reasoner(
         reasoner = _goal_mem(settings, backbone, loaded, watched)
     else:
         reasoner = _forward(settings, store, backbone, loaded, watched, gold)
-    return Sure(reasoner, settings.certainty / 100)
+    return Sure(reasoner, settings.certainty / 100, loaded.fitted)
 
 
 def chosen_planning(settings: Settings, profile: Profile) -> Planning:

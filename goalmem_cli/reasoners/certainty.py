@@ -2,16 +2,17 @@
 
 The probabilities that a model gives its tokens, and the engine's estimate of how likely a turn is evidence, say which
 answers are surer than others, not how sure; so they are weighed by a logistic regression, for each reasoner its own,
-fitted to answers of the bundled model to questions of the training conversations (``python -m goalmem_cli.tuning
-calibrate RUN``).
+fitted to a bundled model's answers to questions of the training conversations (``python -m goalmem_cli.tuning
+calibrate RUN``). The weights stand in the model's record (`models.bundled`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from goalmem_cli.fitted import Fitted
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
@@ -23,22 +24,16 @@ FARTHEST = 6.0
 UNSURE = 0.6
 """Under this, whoever asked is told how certain the answer is."""
 _WORDS = ((0.25, "this is probably wrong"), (0.45, "this may well be wrong"), (UNSURE, "this may be right or wrong"))
-FITTED_TO = "98f48cce34d54001322e3a7b4ead1ca838aa570e98947f3f1bd4dae88448a410"
-"""The adapter (SHA-256) whose answers the weights were fitted to; of any other's nothing is known."""
-WEIGHTS: Mapping[str, tuple[float, ...]] = {
-    "goal-mem": (-1.912, 1.215, -0.107, 1.724, -0.278, -0.790),
-    "direct": (-1.851, 0.716, 0.390, 1.850, 0.506, 0.0),
-}
-"""By reasoner: the bias, and the weights of `signs_of`."""
 
 
 class Sure:
     """A reasoner that answers what is certain enough, and says of each answer how certain it is."""
 
-    def __init__(self, reasoner: Reasoner, least: float) -> None:
-        """Take the reasoner, and the certainty, from 0 to 1, that an answer needs where it is known."""
+    def __init__(self, reasoner: Reasoner, least: float, fitted: Fitted) -> None:
+        """Take the reasoner, the certainty, from 0 to 1, that an answer needs where it is known, and what tells it."""
         self._reasoner = reasoner
         self._least = least
+        self._fitted = fitted
 
     def answer(self, question: Question) -> Trace:
         """Return the reasoner's trace, unknown where its answer is not certain enough.
@@ -48,7 +43,7 @@ class Sure:
             StoreError: the memory could not be read.
         """
         trace = self._reasoner.answer(question)
-        sure = certainty_of(trace)
+        sure = certainty_of(trace, self._fitted)
         trace = replace(trace, certainty=sure)
         if sure is None or sure >= self._least:
             return trace
@@ -56,11 +51,11 @@ class Sure:
         return replace(trace, status=Status.UNKNOWN, answer=None, evidence=(), notes=(*trace.notes, note))
 
 
-def certainty_of(trace: Trace) -> float | None:
+def certainty_of(trace: Trace, fitted: Fitted) -> float | None:
     """Return how certain the trace's answer is, from 0 to 1; None without one, or where the model gives no sign."""
-    is_fitted = trace.status is Status.ANSWERED and trace.adapter == FITTED_TO
+    is_fitted = trace.status is Status.ANSWERED and trace.adapter == fitted.adapter
     signs = signs_of(trace) if is_fitted else None
-    weights = WEIGHTS.get(trace.reasoner)
+    weights = fitted.weights.get(trace.reasoner)
     if signs is None or weights is None:
         return None
     odds = weights[0] + sum(weight * sign for weight, sign in zip(weights[1:], signs, strict=True))

@@ -1,0 +1,33 @@
+"""What is fitted to one model: how the engine reads with it, and how certain its answers are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """How a model with the compact prompts reads, and what its certainties were fitted to.
+
+    `rounds` says how many of the question's best facts are read together: the counts of one round are read in one
+    call, each anew, and the next round follows where no reading is `sure` (the mean probability of its words, 0 to 1).
+    With `reads_first` the question is read before a plan is made, and planned only where the reading does not settle
+    it. `fact_tokens` is about how many tokens of facts a reading shows at most.
+
+    `adapter` is the SHA-256 of the adapter that the certainties belong to, `weights` are those of a logistic regression
+    by reasoner (the bias first, then one for each of `reasoners.certainty.signs_of`), and `floors` are the certainties,
+    from 0 to 1, below which a reasoner's answer is withheld unless the user says otherwise.
+    """
+
+    rounds: tuple[tuple[int, ...], ...] = ((20,),)
+    sure: float = 0.9
+    reads_first: bool = True
+    fact_tokens: int = 900
+    adapter: str = ""
+    weights: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    floors: Mapping[str, float] = field(default_factory=dict)
+
+
+UNFITTED = Fitted()
+"""What holds for a small model that nothing was fitted to."""

