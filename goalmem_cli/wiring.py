@@ -284,8 +284,13 @@ def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, obser
         checks=settings.checks,
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
-    return (GoalMemSeen if planning == SEEN else GoalMem)(
-        backbone, loaded.model, prompts, limits,
+    if planning == SEEN:
+        return GoalMemSeen(
+            backbone, loaded.model, prompts, limits,
+            strict=is_strict, model_name=loaded.name, adapter=loaded.adapter, observer=observer,
+        )  # fmt: skip
+    return GoalMem(
+        backbone, loaded.model, prompts, limits, fitted=loaded.fitted,
         strict=is_strict, model_name=loaded.name, adapter=loaded.adapter, observer=observer,
     )  # fmt: skip
 

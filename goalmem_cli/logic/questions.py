@@ -12,7 +12,7 @@ _QUESTION_WORDS = _INTERROGATIVES | {"name", "list"}
 _PREPOSITIONS = frozenset("in on at by of for with from to about since until under into".split())
 _AUXILIARIES = frozenset("did does do is are was were has have had can could will would should might may if".split())
 _ASKING = frozenset(map(stem, _INTERROGATIVES | _AUXILIARIES))
-_OPENERS = _QUESTION_WORDS | _PREPOSITIONS | _AUXILIARIES
+OPENERS = _QUESTION_WORDS | _PREPOSITIONS | _AUXILIARIES
 _SUBJECTS = frozenset(
     "i you he she it we they this that these those there my your his her its our their the anyone anybody anything "
     "someone somebody something everyone everybody everything".split()

@@ -4,7 +4,6 @@ from typing import Literal, TypeAlias
 
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.goal_mem import seen
-from goalmem_cli.reasoners.goal_mem.at_once import ROUNDS
 from goalmem_cli.reasoners.goal_mem.base import NAME
 from goalmem_cli.reasoners.goal_mem.engine import BLIND, STEPS, GoalMem, planner
 from goalmem_cli.reasoners.goal_mem.plans import Limits
@@ -12,6 +11,10 @@ from goalmem_cli.reasoners.goal_mem.seen import SEEN, GoalMemSeen
 
 Planning: TypeAlias = Literal["seen", "blind"]
 """Whether a plan is made with the first facts in view, or before any is seen (Algorithm 1)."""
+
+
+READINGS = 2
+"""How many calls may read the goal at once, at most."""
 
 
 def steps_of(planning: Planning, profile: Profile) -> tuple[str, ...]:
@@ -24,7 +27,7 @@ def calls_of(planning: Planning, profile: Profile, breadth: int, depth: int) -> 
     if planning == SEEN:
         return 1, breadth * (depth + 1) + 1
     plans = 1 + breadth * (2 + 2 * depth)
-    return (1, plans + len(ROUNDS)) if profile == "compact" else (2, plans)  # with the one, the goal is read at once
+    return (1, plans + READINGS) if profile == "compact" else (2, plans)  # with the one, the goal is read at once
 
 
 __all__ = [

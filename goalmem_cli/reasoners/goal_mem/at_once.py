@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.asking import read_fields
+from goalmem_cli.fitted import Fitted
+from goalmem_cli.logic import Atom
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.substitution import values_of
 from goalmem_cli.ports import Completion, LanguageModel, Request
@@ -27,13 +29,6 @@ from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Ending, Fact
 
-ROUNDS = ((2, 4), (7, 11))
-"""How many of the question's best facts are read together: those of a round in one call, each anew.
-
-Of 130 questions, 64 of them set aside, 0.51 F1 was read like this and let stand, 0.45 from all facts together (18).
-"""
-SURE = 0.9
-"""From which mean probability of the words of a reading that stands no further ones are made."""
 UNREAD = "read together, the facts do not tell it"
 UNSTATED = "the facts do not state what was read"
 
@@ -41,13 +36,16 @@ UNSTATED = "the facts do not state what was read"
 class ReadingSteps:
     """The steps of an attempt with one round, whose only subgoal is the goal, read from several facts together."""
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook) -> None:
+    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, beside: Sequence[str] = ()) -> None:
+        """Take what is fitted to the model; what the queries `beside` the question find is read too."""
         self._model = model
         self._prompts = prompts
+        self._fitted = fitted
+        self._beside = tuple(beside)
 
     def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the question: a plan is not looked for."""
-        return (question.text,)
+        """Return the question, and what is looked for beside it."""
+        return (question.text, *self._beside)
 
     def unify(self, situation: Situation) -> Reply[Unification]:
         """Return what the facts tell of the goal; no model is asked where another than the person asked of tells it."""
@@ -55,13 +53,13 @@ class ReadingSteps:
         if refused:
             return Reply(Unification(unresolved=refused), Usage())
         facts, told, usage = list(situation.facts), list[Unification](), Usage()
-        for views in _rounds(facts):
+        for views in _rounds(facts, self._fitted.rounds):
             reply = self._read_each(situation, views)
             usage += reply.usage
             if reply.value is None and not told:
                 return Reply(None, usage, reply.problem)
             told += reply.value or []
-            if any((proposal.certainty or 0.0) >= SURE for each in told for proposal in each.proposals):
+            if any((proposal.certainty or 0.0) >= self._fitted.sure for each in told for proposal in each.proposals):
                 break
         return Reply(_together(told, situation.plan), usage)
 
@@ -107,6 +105,21 @@ class Read:
         return tuple(value for name in self.plan.answer_variables for value in bindings.get(name, ()))
 
     @property
+    def likelihood(self) -> float:
+        """The mean probability of the words read, 0 to 1; 0 where they were refused, 1 where the model tells none."""
+        steps = self.outcome.record.steps if self.outcome.is_grounded else ()
+        told = [item.certainty for step in steps for item in (*step.grounded, *step.contradicted)]
+        return min((1.0 if each is None else each for each in told), default=0.0)
+
+    def is_sure(self, least: float) -> bool:
+        """Say whether the reading stands, and is so sure that no plan is made."""
+        return self.outcome.is_grounded and self.likelihood >= least
+
+    def stands_against(self, proof: Outcome) -> bool:
+        """Say whether the reading is taken rather than a proof in steps: where it stands and is a verdict."""
+        return self.outcome.is_grounded and not self.plan.answer_variables
+
+    @property
     def settles(self) -> bool:
         """Whether no proof is tried beside it. A plan of one step has nothing more to show, and where facts together
         did not tell its goal, single facts tell it no better: of 28 such questions (conversations set aside or trained
@@ -136,10 +149,10 @@ def may_read(plan: Decomposition) -> bool:
     return len(plan.answer_variables) <= 1 and not plan.is_computed
 
 
-def _rounds(facts: Sequence[Fact]) -> Iterator[list[Sequence[Fact]]]:
+def _rounds(facts: Sequence[Fact], rounds: Sequence[Sequence[int]]) -> Iterator[list[Sequence[Fact]]]:
     """Yield the lots of facts that are read, by rounds; one that a smaller number shows already is left out."""
     read = 0
-    for counts in ROUNDS:
+    for counts in rounds:
         views = [facts[:count] for count in sorted({min(count, len(facts)) for count in counts}) if count > read]
         if views:
             read = len(views[-1])
@@ -160,19 +173,34 @@ def _told(reading: Reading, likelihood: float | None, situation: Situation) -> U
         says_no = verdict.endswith("no")
         proposal = Proposal(0, reading.cited, is_contradiction=says_no, certainty=likelihood)
         return Unification((proposal,), wording=verdict)
-    atom, people = situation.subgoals[0], speakers(situation.facts)
-    order = [*cited, *(fact for fact in situation.facts if fact not in cited)]
-    fit = [fact for fact in order if not doubt(atom, fact, people, situation.facts)]
-    answer, told = reading.answer, stating(reading.answer, fit)
-    if not told:
-        answer, told = stated(reading.answer, order, [fact for fact in cited if fact in fit])
-    if not told:
-        return Unification(unresolved={0: f"{UNSTATED}: {reading.answer}"})
-    beside = [fact for fact in cited if fact in fit and fact not in told]
+    atom = situation.subgoals[0]
     (variable,) = (each for each in atom.variables if each.name == variables[0])
-    values = {variable.name: values_of(answer, variable)}
-    proposal = Proposal(0, _numbers(told, beside), values, certainty=likelihood)
+    found = stated_by(reading.answer, reading.cited, atom, situation.facts, situation)
+    if isinstance(found, str):
+        return Unification(unresolved={0: found})
+    answer, numbers = found
+    proposal = Proposal(0, numbers, {variable.name: values_of(answer, variable)}, certainty=likelihood)
     return Unification(*fitting([proposal], situation, situation.facts))
+
+
+def stated_by(
+    answer: str, numbers: Sequence[str], atom: Atom, shown: Sequence[Fact], situation: Situation
+) -> tuple[str, tuple[str, ...]] | str:
+    """Return an answer that was read, and the facts that state it, those cited first; or why none of them does.
+
+    A day that no fact states is the time, of several days, that one of those cited tells.
+    """
+    people, facts = speakers(situation.facts), {fact.number: fact for fact in situation.facts}
+    cited = [facts[number] for number in numbers]
+    order = [*cited, *(fact for fact in shown if fact not in cited)]
+    fit = [fact for fact in order if not doubt(atom, fact, people, situation.facts)]
+    told = stating(answer, fit)
+    if not told:
+        answer, told = stated(answer, order, [fact for fact in cited if fact in fit])
+    if not told:
+        return f"{UNSTATED}: {answer}"
+    beside = [fact for fact in cited if fact in fit and fact not in told]
+    return answer, tuple(fact.number for fact in (*told, *beside))
 
 
 def _together(told: Sequence[Unification], plan: Decomposition) -> Unification:
@@ -189,7 +217,3 @@ def _together(told: Sequence[Unification], plan: Decomposition) -> Unification:
         return Unification(tuple(proposal for proposal, _ in found))
     surest, wording = max(reversed(found), key=lambda entry: entry[0].certainty or 0.0)
     return Unification((surest,), wording=wording)
-
-
-def _numbers(*facts: Sequence[Fact]) -> tuple[str, ...]:
-    return tuple(fact.number for each in facts for fact in each)

@@ -10,17 +10,21 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
+from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.logic import Rule
-from goalmem_cli.ports import LanguageModel
+from goalmem_cli.logic.asked import goal_asked
+from goalmem_cli.logic.questions import asks_for_current_state
+from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.asking import Reply
-from goalmem_cli.reasoners.goal_mem.at_once import ROUNDS, Read, ReadingSteps, may_read
+from goalmem_cli.reasoners.goal_mem.at_once import Read, ReadingSteps, may_read
 from goalmem_cli.reasoners.goal_mem.attempt import AttemptRun, Outcome
 from goalmem_cli.reasoners.goal_mem.base import Engine, settled_by
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, ProvingSteps, Steps
+from goalmem_cli.reasoners.goal_mem.step_reading import StepReadings
 from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
 from goalmem_cli.reasoners.goal_mem.wording import unproved, worded
 from goalmem_cli.records import Question, Usage
@@ -43,9 +47,51 @@ class GoalMem(Engine):
 
     planning = BLIND
 
+    def __init__(
+        self,
+        backbone: Backbone,
+        model: LanguageModel,
+        prompts: PromptBook,
+        limits: Limits,
+        *,
+        fitted: Fitted = UNFITTED,
+        strict: bool = False,
+        model_name: str = "",
+        adapter: str = "",
+        observer: Observer | None = None,
+    ) -> None:
+        super().__init__(
+            backbone, model, prompts, limits,
+            strict=strict, model_name=model_name, adapter=adapter, observer=observer,
+        )  # fmt: skip
+        self._fitted = fitted
+
     def _proved(self, question: Question, blank: Trace) -> Trace:
         book = FactBook(self._backbone, question, self._limits, self._prompts.profile)
-        return replace(self._search(question, book, blank), facts=book.facts)
+        reads_first = self._prompts.profile == "compact" and self._fitted.reads_first
+        search = self._search_by_reading if reads_first else self._search
+        return replace(search(question, book, blank), facts=book.facts)
+
+    def _search_by_reading(self, question: Question, book: FactBook, trace: Trace) -> Trace:
+        """Read the question from its best facts; where that does not settle it, plan, and read step by step."""
+        asked = _asked(question)
+        read = Read(asked, self._read(question, asked, book))
+        trace = _with(trace, asked, read.outcome)
+        if read.is_sure(self._fitted.sure):
+            return self._conclude(question, asked, read.outcome, book, trace, read.said)
+        plan, usage, problem = self._decompose(question, {})
+        trace = replace(trace, usage=trace.usage + usage)
+        if plan is None:
+            trace = replace(trace, notes=(*trace.notes, f"no plan could be read: {problem}"))
+        elif len(plan.subgoals) > 1 and may_read(plan):
+            steps = StepReadings(self._model, self._prompts, self._fitted)
+            proof = self._attempt(question, plan, book, steps, self._limits, 1)
+            trace = _with(trace, plan, proof)
+            if proof.is_grounded and not read.stands_against(proof):
+                return self._conclude(question, plan, proof, book, trace, _values(plan, proof))
+        if read.outcome.is_grounded:
+            return self._conclude(question, asked, read.outcome, book, _by_reading(trace, read), read.said)
+        return unproved(trace)
 
     @cached_property
     def _steps(self) -> Steps:
@@ -85,9 +131,9 @@ class GoalMem(Engine):
 
     def _read(self, question: Question, plan: Decomposition, book: FactBook) -> Outcome:
         """Return what became of a plan's goal as its own subgoal, read at once from all that the question finds."""
-        budget = min(self._limits.budget, ROUNDS[-1][-1])
+        budget = min(self._limits.budget, self._fitted.rounds[-1][-1])
         limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=self._limits.read_tokens)
-        steps = ReadingSteps(self._model, self._prompts)
+        steps = ReadingSteps(self._model, self._prompts, self._fitted)
         read = self._attempt(question, replace(plan, subgoals=(plan.goal,)), book.within(limits), steps, limits, 0)
         return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
 
@@ -180,6 +226,17 @@ def _by_reading(trace: Trace, read: Read) -> Trace:
     attempts = (*(attempt for attempt in trace.attempts if attempt is not record), record)
     goal = str(read.plan.goal)
     return replace(trace, goal=goal, attempts=attempts, substitution=read.outcome.substitution.bindings)
+
+
+def _asked(question: Question) -> Decomposition:
+    """Return the question as a plan of one step, made by rule."""
+    goal = goal_asked(question.text)
+    names = tuple(variable.name for variable in goal.variables)
+    return Decomposition(goal, (goal,), names, is_current=asks_for_current_state(question.text))
+
+
+def _values(plan: Decomposition, proof: Outcome) -> tuple[str, ...]:
+    return tuple(value for name in plan.answer_variables for value in proof.substitution.bindings[name])
 
 
 def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:

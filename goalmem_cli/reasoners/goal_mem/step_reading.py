@@ -1,0 +1,143 @@
+"""A plan's steps, each read from what its own words find, with what earlier steps bound put in.
+
+Whoever asks for the neighbour's granddaughter has to know first who the neighbour is: no one retrieval finds both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.asking import read_fields
+from goalmem_cli.fitted import Fitted
+from goalmem_cli.logic import Atom, Variable
+from goalmem_cli.logic.substitution import values_of
+from goalmem_cli.ports import Completion, LanguageModel, Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import Reply, ask_whole
+from goalmem_cli.reasoners.facts import token_cost
+from goalmem_cli.reasoners.goal_mem.at_once import UNREAD, stated_by
+from goalmem_cli.reasoners.goal_mem.line_steps import fitting
+from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Proposal, Situation, Unification
+from goalmem_cli.reasoners.goal_mem.readings import reading_request
+from goalmem_cli.reasoners.goal_mem.step_questions import step_question
+from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
+from goalmem_cli.records import Question, Usage
+from goalmem_cli.trace import Fact
+
+_YES = ("yes", "likely yes")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One step put as a question: its number, what it reads as, the variable to find (None: yes or no), its facts."""
+
+    number: int
+    atom: Atom
+    wanted: Variable | None
+    facts: tuple[Fact, ...]
+
+    @property
+    def text(self) -> str:
+        """The question."""
+        return step_question(self.atom, self.wanted.name if self.wanted else "")
+
+
+class StepReadings:
+    """The steps of an attempt whose subgoals are read one after another; none is held against single facts."""
+
+    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted) -> None:
+        self._model = model
+        self._prompts = prompts
+        self._fitted = fitted
+
+    def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the subgoals as they would be said."""
+        return tuple(atom.phrase for atom in plan.subgoals)
+
+    def unify(self, situation: Situation) -> Reply[Unification]:
+        """Return what the facts of each step that is ready tell, read in one call: a step that lacks one value, or, if
+        there is none, the first that lacks more.
+        """
+        asked = list(self._asked(situation))
+        if not asked:
+            return Reply(Unification(), Usage())
+        sent: list[Request] = []
+
+        def build(trouble: str) -> list[Request]:
+            sent[:] = [self._request(situation.question, each, trouble) for each in asked]
+            return sent
+
+        def read(replies: Sequence[Completion]) -> Unification:
+            readings = []
+            for request, each, said in zip(sent, asked, replies, strict=True):
+                fields = read_fields(said.text, request)
+                readings.append((each, reading_of(fields, [fact.number for fact in each.facts]), said.mean_likelihood))
+            return _told(readings, situation)
+
+        return ask_whole(self._model, build, read)
+
+    def refine(
+        self, situation: Situation, unresolved: Mapping[int, str], tried: Sequence[str]  # noqa: ARG002
+    ) -> Reply[tuple[Antecedent, ...]]:  # fmt: skip
+        """Return nothing: a step is looked for again when what it lacks is known."""
+        return Reply((), Usage())
+
+    def _asked(self, situation: Situation) -> Iterator[_Asked]:
+        lacking = {number: atom.variables for number, atom in situation.subgoals.items()}
+        ready = [number for number, variables in lacking.items() if len(variables) < 2]
+        for number in ready or list(lacking)[:1]:
+            facts = self._facts(situation, number)
+            for wanted in (lacking[number] or (None,)) if facts else ():
+                yield _Asked(number, situation.subgoals[number], wanted, facts)
+
+    def _facts(self, situation: Situation, number: int) -> tuple[Fact, ...]:
+        """Return the facts that the step led to, the likeliest first, as many as the model reads at a time."""
+        known = {fact.number: fact for fact in situation.facts}
+        chosen, left = list[Fact](), self._fitted.fact_tokens
+        for name in list(situation.leads[number])[: self._fitted.rounds[-1][-1]]:
+            fact = known[name]
+            left -= token_cost(fact.speaker, fact.text, fact.times)
+            if chosen and left < 0:
+                break
+            chosen.append(fact)
+        return tuple(chosen)
+
+    def _request(self, question: Question, asked: _Asked, trouble: str) -> Request:
+        choices = reading_choices([fact.number for fact in asked.facts])
+        stated = Question(asked.text, question.asked, question.asker)
+        return reading_request(self._prompts["read"], stated, asked.facts[::-1], choices, trouble)
+
+
+def _told(readings: Sequence[tuple[_Asked, Reading, float | None]], situation: Situation) -> Unification:
+    """Return a proposal for each step of which all that it lacks was read, and why there is none for the others."""
+    proposals, unresolved = list[Proposal](), dict[int, str]()
+    for number in dict.fromkeys(asked.number for asked, _, _ in readings):
+        own = [entry for entry in readings if entry[0].number == number]
+        values: dict[str, tuple[str, ...]] = {}
+        facts: list[str] = []
+        likely = [likelihood for _, _, likelihood in own if likelihood is not None]
+        for asked, reading, _ in own:
+            found = _value(asked, reading, situation)
+            if isinstance(found, str):
+                unresolved[number] = found
+                break
+            value, cited = found
+            facts += cited
+            if asked.wanted is not None:
+                values[asked.wanted.name] = values_of(value, asked.wanted)
+        else:
+            certainty = min(likely) if len(likely) == len(own) else None
+            proposals.append(Proposal(number, tuple(dict.fromkeys(facts)), values, certainty=certainty))
+    fit, refused = fitting(proposals, situation, situation.facts)
+    return Unification(fit, {**unresolved, **refused})
+
+
+def _value(asked: _Asked, reading: Reading, situation: Situation) -> tuple[str, tuple[str, ...]] | str:
+    """Return what was read and the facts that state it, or why it is not taken."""
+    if reading.answer is None:
+        return UNREAD
+    if asked.wanted is None:
+        is_so = reading.answer.lower() in _YES
+        return ("", reading.cited) if is_so else f"what was read is {reading.answer}"
+    return stated_by(reading.answer, reading.cited, asked.atom, asked.facts, situation)
