@@ -82,16 +82,16 @@ def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]
     if is_without and not scene.case.is_unanswerable:
         found = [fact for fact in found if fact.unit not in units]
     else:
-        found = _with(found, evidence, chance)
-    shown = _within(found, units)
+        found = with_evidence(found, evidence, chance)
+    shown = within(found, units)
     answer = scene.case.answer
     if not shown or (not is_unknown and answer is None):
         return
     if is_unknown:
         yield _unknown(scene, book, scene.question.text, shown)
     else:
-        reply = _reply(answer, _numbers(shown, evidence))
-        yield Example("read", scene.case.id, _read(scene, book, scene.question.text, shown), reply)
+        reply = reply_of(answer, numbers_of(shown, evidence))
+        yield Example("read", scene.case.id, read_request(scene, book, scene.question.text, shown), reply)
 
 
 def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, copy: int) -> Iterator[Example]:
@@ -108,11 +108,11 @@ def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, 
         hits = [hit for scene in part for hit in scene.numbered.hits(scene.question.text, FEWEST)]
         found = {fact.unit: fact for fact in map(first.numbered.fact, chance.sample(hits, len(hits)))}
         others = [fact for unit, fact in found.items() if unit not in units][: max(0, MOST - len(units))]
-        shown = _within(_with(others, evidence, chance), units)
+        shown = within(with_evidence(others, evidence, chance), units)
         for scene in part:
             told = first.gold(scene.case.evidence)
-            reply = _reply(None if scene.case.is_unanswerable else scene.case.answer, _numbers(shown, told))
-            request = _read(scene, book, scene.question.text, shown)
+            reply = reply_of(None if scene.case.is_unanswerable else scene.case.answer, numbers_of(shown, told))
+            request = read_request(scene, book, scene.question.text, shown)
             yield Example("read together", scene.case.id, request, reply, group)
 
 
@@ -127,8 +127,8 @@ def of_another(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -
     others = [name for name in people if not _word(name).search(told) and name != scene.question.asker]
     if named and others:
         text = _word(named[0]).sub(chance.choice(others), scene.question.text)
-        found = _with(scene.found(text, chance.randint(FEWEST, MOST)), evidence, chance)
-        yield _unknown(scene, book, text, _within(found, {fact.unit for fact in evidence}))
+        found = with_evidence(scene.found(text, chance.randint(FEWEST, MOST)), evidence, chance)
+        yield _unknown(scene, book, text, within(found, {fact.unit for fact in evidence}))
 
 
 def _word(name: str) -> re.Pattern[str]:
@@ -136,27 +136,27 @@ def _word(name: str) -> re.Pattern[str]:
 
 
 def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Example:
-    return Example("read none", scene.case.id, _read(scene, book, asked, shown), _reply(None, ()))
+    return Example("read none", scene.case.id, read_request(scene, book, asked, shown), reply_of(None, ()))
 
 
-def _reply(answer: str | None, numbers: Sequence[str]) -> str:
+def reply_of(answer: str | None, numbers: Sequence[str]) -> str:
     """Return the reply of a reading; without an answer, that it is unknown."""
     return "answer: unknown" if answer is None else f"answer: {answer}\nfacts: {', '.join(numbers)}"
 
 
-def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
+def read_request(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
     """Return the request for a reading of the facts, given best first, the best last."""
     choices = reading_choices([fact.number for fact in shown])
     return reading_request(book["read"], replace(scene.question, text=asked), shown[::-1], choices)
 
 
-def _numbers(shown: Sequence[Fact], evidence: Sequence[Fact]) -> list[str]:
+def numbers_of(shown: Sequence[Fact], evidence: Sequence[Fact]) -> list[str]:
     """Return the numbers under which the evidence is shown, as many as a reading cites."""
     numbers = {fact.unit: fact.number for fact in shown}
     return [numbers[fact.unit] for fact in evidence][:CITED]
 
 
-def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:
+def with_evidence(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:
     """Return the facts with the evidence that is missing, each put where it may."""
     facts = list(found)
     units = {fact.unit for fact in facts}
@@ -167,7 +167,7 @@ def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> li
     return facts
 
 
-def _within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
+def within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
     """Return as many of the facts as the tokens allow, best first, those to be kept in any case.
 
     They are numbered in that order, as the engine would: their numbers do not tell which are evidence.

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 BASE = "bundled"
 DEPTHS = (1, 3, 5, 10)
+LARGE, EVERY = 65_536, 50
+"""From how many tokens a vocabulary is large, and one reply in how many is held against its grammar then."""
 CHECKPOINT, PROMPTS, BEGUN = "checkpoint", "prompts.json", "begun.json"
 """What training leaves in its folder beside the adapter and its card: the weights and how far they are, what they are
 checked on, and what it began with."""
@@ -62,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     make = commands.add_parser("prepare", help="render, tokenise and write the examples to train on")
     make.add_argument("out", type=Path, help="the file to write")
     make.add_argument("corpora", type=Path, nargs="+", help="folders of conversations; once more is under other names")
+    make.add_argument("--base", default=BASE, help="the model whose tokens they become, as --model takes it")
     make.add_argument("--seed", type=int, default=1)
     make.add_argument("--held-out", type=int, default=200, help="how many held-out examples to take the loss of")
     make.add_argument("--aside", type=int, default=300, help="how many examples set aside to take the loss of")
@@ -143,7 +146,8 @@ def _show(options: argparse.Namespace) -> None:
 
 def _prepare(options: argparse.Namespace) -> None:
     variety = _variety(options)
-    vocabulary = PromptTokens(resolve(BASE).path)
+    vocabulary = PromptTokens(resolve(options.base).path)
+    every = EVERY if vocabulary.size > LARGE else 1
     dropped: Counter[str] = Counter()
     parts: dict[str, list[Tokens]] = {part: [] for part in prepared.PARTS}
     names = []
@@ -152,12 +156,14 @@ def _prepare(options: argparse.Namespace) -> None:
         is_again = corpus in options.corpora[:number]
         names += [] if is_again else [talk.name for talk in talks if not prepared.is_aside(talk.name)]
         _say(f"{corpus}: {len(talks)} conversations, {len(held)} held out")
+        rendered: dict[str, list[Example]] = {"aside": [], "trained": []}
         for example in _rendered(talks, options.seed + number, variety):
-            part = "aside" if prepared.is_aside(example.case.rpartition(":")[0]) else "trained"
+            rendered["aside" if prepared.is_aside(example.case.rpartition(":")[0]) else "trained"].append(example)
+        for part, examples in rendered.items():
             if part == "trained" or not is_again:
-                parts[part] += tokenise([example], vocabulary, dropped)
+                parts[part] += tokenise(examples, vocabulary, dropped, every)
         if held and not is_again:
-            parts["held_out"] += tokenise(_rendered(held, options.seed, variety), vocabulary, Counter())
+            parts["held_out"] += tokenise(_rendered(held, options.seed, variety), vocabulary, Counter(), every)
     vocabulary.close()
     copies = Counter("/".join(corpus.parts[-2:]) for corpus in options.corpora)
     about = {

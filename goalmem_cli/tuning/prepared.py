@@ -45,7 +45,7 @@ def is_aside(conversation: str) -> bool:
 
 
 def write(prepared: Prepared, path: Path) -> None:
-    """Write one compressed file: tokens in 16 bits, their lengths, kinds, groups and parts.
+    """Write one compressed file: tokens in 32 bits, their lengths, kinds, groups and parts.
 
     Raises:
         OSError: it cannot be written.
@@ -57,7 +57,7 @@ def write(prepared: Prepared, path: Path) -> None:
         np.savez_compressed(
             file,
             about=np.array(json.dumps(dict(prepared.about) | {"kinds": kinds})),
-            tokens=np.array(tokens, dtype=np.uint16),
+            tokens=np.array(tokens, dtype=np.uint32),
             lengths=np.array([(len(each.prompt), len(each.reply)) for _, each in members], dtype=np.uint16),
             kinds=np.array([kinds.index(example.kind) for _, example in members], dtype=np.uint8),
             groups=np.array([example.group for _, example in members]),

@@ -17,6 +17,7 @@ from goalmem_cli.tuning.memory import Scene, remembered
 from goalmem_cli.tuning.plan import Lesson, lesson_of
 from goalmem_cli.tuning.planning import planning
 from goalmem_cli.tuning.renaming import YEARS, Kind, lower_words, names_of, rename
+from goalmem_cli.tuning.stepping import stepping
 from goalmem_cli.tuning.unifying import unifying
 
 
@@ -43,7 +44,7 @@ def render(
     chance = Random(seed)  # noqa: S311 - these are no secrets
     common = lower_words(talks)
     kinds: Mapping[str, Mapping[str, Kind]] = {talk.name: names_of(talk, common) for talk in talks}
-    parts = (planning, unifying, answering, of_another) if variety.people else (planning, unifying, answering)
+    parts = (planning, unifying, answering, stepping, *((of_another,) if variety.people else ()))
     for members in by_domain(talks).values():
         years = chance.choice(YEARS) if variety.years else 0
         renamed = [rename(talk, kinds[talk.name] if variety.names else {}, chance, years) for talk in members]

@@ -41,6 +41,11 @@ class PromptTokens:
         self._template = ChatTemplate(template, self._vocabulary.bos, self._vocabulary.eos)
         self._grammars = Grammars(native, self._vocabulary)
 
+    @property
+    def size(self) -> int:
+        """How many tokens there are."""
+        return self._vocabulary.size
+
     def close(self) -> None:
         """Give the memory back."""
         self._grammars.close()
