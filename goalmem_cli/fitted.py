@@ -12,8 +12,11 @@ class Fitted:
 
     `rounds` says how many of the question's best facts are read together: the counts of one round are read in one
     call, each anew, and the next round follows where no reading is `sure` (the mean probability of its words, 0 to 1).
-    With `reads_first` the question is read before a plan is made, and planned only where the reading does not settle
-    it. `fact_tokens` is about how many tokens of facts a reading shows at most.
+    `fact_tokens` is about how many tokens of facts a reading shows at most.
+
+    With `reads_first` the question is read before a plan is made. A plan is made where that reading is refused or not
+    `sure`; where the plan has one step, the question is read again from the facts and tokens of `again`. A reading of
+    what another person seems to have said is taken where its mean probability is at least `trusted`.
 
     `adapter` is the SHA-256 of the adapter that the certainties belong to, `weights` are those of a logistic regression
     by reasoner (the bias first, then one for each of `reasoners.certainty.signs_of`), and `floors` are the certainties,
@@ -21,9 +24,11 @@ class Fitted:
     """
 
     rounds: tuple[tuple[int, ...], ...] = ((20,),)
-    sure: float = 0.9
-    reads_first: bool = True
+    sure: float = 0.85
     fact_tokens: int = 900
+    reads_first: bool = True
+    again: tuple[int, int] = (30, 1800)
+    trusted: float = 0.95
     adapter: str = ""
     weights: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     floors: Mapping[str, float] = field(default_factory=dict)

@@ -8,9 +8,7 @@ from goalmem_cli.logic.questions import OPENERS, asks_for_something, asks_yes_or
 from goalmem_cli.logic.terms import Atom, Constant, Variable
 
 ANSWER = "x"
-_AUXILIARY = (
-    r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will|would|should|might|may|['’]s)\b"
-)
+_AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will|would|should|might|may|['’]s)\b"
 _ASKED = re.compile(
     r"\b(?:(?P<many>how many)|(?P<much>how much)|(?P<long>how long)|(?P<often>how often)|(?P<old>how old)|(?P<how>how)"
     r"|(?P<whose>whose)|(?P<who>who(?:m)?)|(?P<when>when)|(?P<where>where)|(?P<why>why)"
@@ -49,7 +47,7 @@ def _named(text: str) -> tuple[str | Constant, ...]:
     at = 0
     for found in _NAME.finditer(text):
         opening, _, rest = found[0].partition(" ")
-        is_opener = found.start() == 0 and opening.casefold() in OPENERS
+        is_opener = found.start() == 0 and (opening.casefold() in OPENERS or not rest)
         name = rest if is_opener else found[0]
         if name:
             begin = found.end() - len(name)

@@ -69,7 +69,14 @@ QWEN_1_5B = BundledModel(
     adapter="qwen2.5-coder-1.5b.gguf",
     runs_as="",
     memory=2300 * MEGABYTE,
-    fitted=Fitted(),
+    fitted=Fitted(
+        adapter="39a54e9793c252a75ae0c974435f67fe88c98b160f32bb5ca167a90587ced022",
+        weights={
+            "goal-mem": (-1.700, 0.621, 0.187, 0.585, 1.097, 1.342),
+            "direct": (-2.070, 1.145, 0.225, 0.664, 0.967, 0.0),
+        },
+        floors={"goal-mem": 0.34, "direct": 0.43},
+    ),
 )
 QWEN_0_5B = BundledModel(
     name="qwen-0.5b",
@@ -101,7 +108,9 @@ SMOLLM2 = BundledModel(
     memory=700 * MEGABYTE,
     fitted=Fitted(
         rounds=((2, 4), (7, 11)),
+        sure=0.9,
         reads_first=False,
+        trusted=1.1,
         adapter="98f48cce34d54001322e3a7b4ead1ca838aa570e98947f3f1bd4dae88448a410",
         weights={
             "goal-mem": (-1.912, 1.215, -0.107, 1.724, -0.278, -0.790),

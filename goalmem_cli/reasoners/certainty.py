@@ -95,14 +95,15 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
 
 
 def _telling(trace: Trace) -> Attempt | None:
-    """Return the goal's reading if it stands, whose words the answer has, else the last attempt, if there is any."""
-    read = next((attempt for attempt in trace.attempts if attempt.planned), None)
+    """Return the last reading of the goal if it stands, whose words the answer has, else the last attempt, if any."""
+    read = next((attempt for attempt in reversed(trace.attempts) if attempt.planned), None)
     if read is not None and read.ending is Ending.GROUNDED:
         return read
     return trace.attempts[-1] if trace.attempts else None
 
 
 def _as_read(attempts: Sequence[Attempt], telling: Attempt | None) -> float:
+    readings = sum(bool(attempt.planned) for attempt in attempts)
     if telling is not None and telling.planned:
-        return 1.0
-    return -1.0 if any(attempt.planned for attempt in attempts) else 0.0
+        return 1.0 if readings == 1 else 0.0
+    return -1.0 if readings else 0.0

@@ -9,7 +9,16 @@ from goalmem_cli.logic import Atom, Substitution, Variable
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.step_questions import step_question
-from goalmem_cli.tuning.answering import FEWEST, MOST, WITHOUT, numbers_of, read_request, reply_of, with_evidence, within
+from goalmem_cli.tuning.answering import (
+    FEWEST,
+    MOST,
+    WITHOUT,
+    numbers_of,
+    read_request,
+    reply_of,
+    with_evidence,
+    within,
+)
 from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import Scene
 from goalmem_cli.tuning.plan import LONGEST_VALUE, Ground, Lesson

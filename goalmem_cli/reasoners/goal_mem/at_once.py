@@ -50,7 +50,7 @@ class ReadingSteps:
     def unify(self, situation: Situation) -> Reply[Unification]:
         """Return what the facts tell of the goal; no model is asked where another than the person asked of tells it."""
         refused = told_of_another(situation)
-        if refused:
+        if refused and not self._fitted.reads_first:
             return Reply(Unification(unresolved=refused), Usage())
         facts, told, usage = list(situation.facts), list[Unification](), Usage()
         for views in _rounds(facts, self._fitted.rounds):
@@ -61,7 +61,10 @@ class ReadingSteps:
             told += reply.value or []
             if any((proposal.certainty or 0.0) >= self._fitted.sure for each in told for proposal in each.proposals):
                 break
-        return Reply(_together(told, situation.plan), usage)
+        read = _together(told, situation.plan)
+        if refused and not any((proposal.certainty or 0.0) >= self._fitted.trusted for proposal in read.proposals):
+            read = Unification(unresolved=refused)
+        return Reply(read, usage)
 
     def _read_each(self, situation: Situation, views: Sequence[Sequence[Fact]]) -> Reply[list[Unification]]:
         """Return what each of several lots of facts tells, read in one call."""
@@ -75,7 +78,7 @@ class ReadingSteps:
             told = []
             for request, view, said in zip(sent, views, replies, strict=True):
                 reading = reading_of(read_fields(said.text, request), [fact.number for fact in view])
-                told.append(_told(reading, said.mean_likelihood, situation))
+                told.append(_told(reading, said.mean_likelihood, situation, self._fitted.trusted))
             return told
 
         return ask_whole(self._model, build, read)
@@ -108,16 +111,13 @@ class Read:
     def likelihood(self) -> float:
         """The mean probability of the words read, 0 to 1; 0 where they were refused, 1 where the model tells none."""
         steps = self.outcome.record.steps if self.outcome.is_grounded else ()
-        told = [item.certainty for step in steps for item in (*step.grounded, *step.contradicted)]
+        told = [item.certainty for step in steps for item in step.grounded]
+        told += [item.certainty for step in steps for item in step.contradicted]
         return min((1.0 if each is None else each for each in told), default=0.0)
 
     def is_sure(self, least: float) -> bool:
         """Say whether the reading stands, and is so sure that no plan is made."""
         return self.outcome.is_grounded and self.likelihood >= least
-
-    def stands_against(self, proof: Outcome) -> bool:
-        """Say whether the reading is taken rather than a proof in steps: where it stands and is a verdict."""
-        return self.outcome.is_grounded and not self.plan.answer_variables
 
     @property
     def settles(self) -> bool:
@@ -159,12 +159,13 @@ def _rounds(facts: Sequence[Fact], rounds: Sequence[Sequence[int]]) -> Iterator[
             yield views
 
 
-def _told(reading: Reading, likelihood: float | None, situation: Situation) -> Unification:
-    """Return the proposal of a reading, if its facts tell it of whom they should, else why there is none."""
+def _told(reading: Reading, likelihood: float | None, situation: Situation, trusted: float) -> Unification:
+    """Return the proposal of a reading, if its facts tell it of whom they should, else why there is none.
+
+    Of whom they tell is not asked where the reading is as likely as `trusted`.
+    """
     if reading.answer is None:
         return Unification(unresolved={0: UNREAD})
-    facts = {fact.number: fact for fact in situation.facts}
-    cited = [facts[number] for number in reading.cited]
     variables = situation.plan.answer_variables
     if not variables:
         verdict = reading.answer.lower()
@@ -175,25 +176,33 @@ def _told(reading: Reading, likelihood: float | None, situation: Situation) -> U
         return Unification((proposal,), wording=verdict)
     atom = situation.subgoals[0]
     (variable,) = (each for each in atom.variables if each.name == variables[0])
-    found = stated_by(reading.answer, reading.cited, atom, situation.facts, situation)
+    is_trusted = (likelihood or 0.0) >= trusted
+    found = stated_by(reading.answer, reading.cited, atom, situation.facts, situation, is_trusted=is_trusted)
     if isinstance(found, str):
         return Unification(unresolved={0: found})
     answer, numbers = found
     proposal = Proposal(0, numbers, {variable.name: values_of(answer, variable)}, certainty=likelihood)
-    return Unification(*fitting([proposal], situation, situation.facts))
+    return Unification(*fitting([proposal], situation, situation.facts, is_trusted=is_trusted))
 
 
 def stated_by(
-    answer: str, numbers: Sequence[str], atom: Atom, shown: Sequence[Fact], situation: Situation
+    answer: str,
+    numbers: Sequence[str],
+    atom: Atom,
+    shown: Sequence[Fact],
+    situation: Situation,
+    *,
+    is_trusted: bool = False,
 ) -> tuple[str, tuple[str, ...]] | str:
     """Return an answer that was read, and the facts that state it, those cited first; or why none of them does.
 
-    A day that no fact states is the time, of several days, that one of those cited tells.
+    A day that no fact states is the time, of several days, that one of those cited tells. Whether they tell it of whom
+    the statement names is not asked where it `is_trusted`.
     """
     people, facts = speakers(situation.facts), {fact.number: fact for fact in situation.facts}
     cited = [facts[number] for number in numbers]
     order = [*cited, *(fact for fact in shown if fact not in cited)]
-    fit = [fact for fact in order if not doubt(atom, fact, people, situation.facts)]
+    fit = [fact for fact in order if is_trusted or not doubt(atom, fact, people, situation.facts)]
     told = stating(answer, fit)
     if not told:
         answer, told = stated(answer, order, [fact for fact in cited if fact in fit])

@@ -73,25 +73,40 @@ class GoalMem(Engine):
         return replace(search(question, book, blank), facts=book.facts)
 
     def _search_by_reading(self, question: Question, book: FactBook, trace: Trace) -> Trace:
-        """Read the question from its best facts; where that does not settle it, plan, and read step by step."""
+        """Read the question from its best facts; where that does not settle it, plan, read the plan's steps, and read
+        the question again: from what the steps found, or from more facts.
+        """
         asked = _asked(question)
-        read = Read(asked, self._read(question, asked, book))
-        trace = _with(trace, asked, read.outcome)
-        if read.is_sure(self._fitted.sure):
-            return self._conclude(question, asked, read.outcome, book, trace, read.said)
+        first = Read(asked, self._read(question, asked, book))
+        trace = _with(trace, asked, first.outcome)
+        if first.is_sure(self._fitted.sure):
+            return self._concluded_by(first, question, book, trace)
         plan, usage, problem = self._decompose(question, {})
         trace = replace(trace, usage=trace.usage + usage)
+        proof: Outcome | None = None
         if plan is None:
             trace = replace(trace, notes=(*trace.notes, f"no plan could be read: {problem}"))
         elif len(plan.subgoals) > 1 and may_read(plan):
-            steps = StepReadings(self._model, self._prompts, self._fitted)
-            proof = self._attempt(question, plan, book, steps, self._limits, 1)
+            proof = self._attempt(
+                question, plan, book, StepReadings(self._model, self._prompts, self._fitted), self._limits, 1
+            )
+            found = [proof.substitution.apply(atom).phrase for atom in plan.subgoals]
             trace = _with(trace, plan, proof)
-            if proof.is_grounded and not read.stands_against(proof):
-                return self._conclude(question, plan, proof, book, trace, _values(plan, proof))
-        if read.outcome.is_grounded:
-            return self._conclude(question, asked, read.outcome, book, _by_reading(trace, read), read.said)
-        return unproved(trace)
+            last = Read(asked, self._read(question, asked, book, tuple(dict.fromkeys(found))))
+            trace = _with(trace, asked, last.outcome)
+            if last.outcome.is_grounded:
+                return self._concluded_by(last, question, book, trace)
+            if proof.is_grounded and not first.outcome.is_grounded and plan.answer_variables:
+                return self._conclude(question, plan, proof, book, _last(trace, proof), _values(plan, proof))
+        if proof is None or not proof.is_grounded:
+            again = Read(asked, self._read_again(question, asked, book))
+            trace = _with(trace, asked, again.outcome)
+            if again.outcome.is_grounded:
+                return self._concluded_by(again, question, book, trace)
+        return self._concluded_by(first, question, book, trace) if first.outcome.is_grounded else unproved(trace)
+
+    def _concluded_by(self, read: Read, question: Question, book: FactBook, trace: Trace) -> Trace:
+        return self._conclude(question, read.plan, read.outcome, book, _by_reading(trace, read), read.said)
 
     @cached_property
     def _steps(self) -> Steps:
@@ -129,11 +144,30 @@ class GoalMem(Engine):
             return self._conclude(question, read.plan, read.outcome, book, _by_reading(trace, read), read.said)
         return unproved(trace)
 
-    def _read(self, question: Question, plan: Decomposition, book: FactBook) -> Outcome:
-        """Return what became of a plan's goal as its own subgoal, read at once from all that the question finds."""
-        budget = min(self._limits.budget, self._fitted.rounds[-1][-1])
-        limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=self._limits.read_tokens)
-        steps = ReadingSteps(self._model, self._prompts, self._fitted)
+    def _read(self, question: Question, plan: Decomposition, book: FactBook, beside: tuple[str, ...] = ()) -> Outcome:
+        """Return what became of a plan's goal as its own subgoal, read at once from what the question finds, and the
+        queries `beside` it.
+        """
+        return self._read_from(question, plan, book, self._fitted, self._limits.read_tokens, beside)
+
+    def _read_again(self, question: Question, plan: Decomposition, book: FactBook) -> Outcome:
+        """Return what became of a plan's goal, read from more facts."""
+        count, tokens = self._fitted.again
+        room = min(tokens, self._limits.max_fact_tokens)
+        return self._read_from(question, plan, book, replace(self._fitted, rounds=((count,),)), room)
+
+    def _read_from(
+        self,
+        question: Question,
+        plan: Decomposition,
+        book: FactBook,
+        fitted: Fitted,
+        tokens: int,
+        beside: tuple[str, ...] = (),
+    ) -> Outcome:
+        budget = min(self._limits.budget, fitted.rounds[-1][-1])
+        limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=tokens)
+        steps = ReadingSteps(self._model, self._prompts, fitted, beside)
         read = self._attempt(question, replace(plan, subgoals=(plan.goal,)), book.within(limits), steps, limits, 0)
         return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
 
@@ -222,10 +256,13 @@ def _with(trace: Trace, plan: Decomposition, outcome: Outcome) -> Trace:
 
 def _by_reading(trace: Trace, read: Read) -> Trace:
     """Return the trace with the reading last: what it bound stands, whatever the plans beside it came to."""
-    record = read.outcome.record
-    attempts = (*(attempt for attempt in trace.attempts if attempt is not record), record)
-    goal = str(read.plan.goal)
-    return replace(trace, goal=goal, attempts=attempts, substitution=read.outcome.substitution.bindings)
+    return replace(_last(trace, read.outcome), goal=str(read.plan.goal))
+
+
+def _last(trace: Trace, outcome: Outcome) -> Trace:
+    """Return the trace with an attempt last, and what it bound."""
+    attempts = (*(attempt for attempt in trace.attempts if attempt is not outcome.record), outcome.record)
+    return replace(trace, attempts=attempts, substitution=outcome.substitution.bindings)
 
 
 def _asked(question: Question) -> Decomposition:

@@ -222,11 +222,12 @@ def _read_unification(
 
 
 def fitting(
-    proposals: Sequence[Proposal], situation: Situation, beside: Sequence[Fact] = ()
+    proposals: Sequence[Proposal], situation: Situation, beside: Sequence[Fact] = (), *, is_trusted: bool = False
 ) -> tuple[tuple[Proposal, ...], dict[int, str]]:
     """Return the proposals that say something, of whom they should; and of each other subgoal why one does not.
 
-    `beside` are facts that were read together with those cited.
+    `beside` are facts that were read together with those cited. Whom they tell of is not asked where they are
+    `is_trusted`.
     """
     people, facts = speakers(situation.facts), {fact.number: fact for fact in situation.facts}
     fit, refused = [], dict[int, str]()
@@ -235,7 +236,8 @@ def fitting(
         if says_nothing_new(proposal.bindings, atom):
             continue
         cited = [facts[number] for number in proposal.facts]
-        why = next(filter(None, (doubt(atom, fact, people, beside) for fact in cited)), "")
+        doubts = () if is_trusted else (doubt(atom, fact, people, beside) for fact in cited)
+        why = next(filter(None, doubts), "")
         addressed = {v for vs in proposal.bindings.values() for v in vs if is_addressed(v, cited, people)}
         told = {name: tuple(v for v in vs if v not in addressed) for name, vs in proposal.bindings.items()}
         if not why:
