@@ -64,7 +64,8 @@ class Settings:
     """Everything a command can be told.
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
-    leave the choice to the model, and so does `planning`; `strict` None refuses the inferences of a small model only.
+    leave the choice to the model, and so does `planning`; `certainty` (percent) None withholds what is less certain
+    than the model's record says, 0 nothing; `strict` None refuses the inferences of a small model only.
     Without `checks` goal-mem takes a model's groundings as they are, and the trace says so.
     `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
     a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
@@ -90,7 +91,7 @@ class Settings:
     max_depth: int = 5
     max_subgoals: int = 4
     max_steps: int = 5
-    certainty: int = 0
+    certainty: int | None = None
     budget: int = 60
     strict: bool | None = None
     checks: bool = True

@@ -24,7 +24,7 @@ class Fitted:
     """
 
     rounds: tuple[tuple[int, ...], ...] = ((20,),)
-    sure: float = 0.85
+    sure: float = 0.8
     fact_tokens: int = 900
     reads_first: bool = True
     again: tuple[int, int] = (30, 1800)

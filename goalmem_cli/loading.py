@@ -19,7 +19,9 @@ from goalmem_cli.stored import Capability
 
 if TYPE_CHECKING:
     from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.models.catalogue import ModelSpec
     from goalmem_cli.models.in_process.llama import LlamaModel
+    from goalmem_cli.models.installed import Watch
     from goalmem_cli.models.weights.lora import Adapter
     from goalmem_cli.ports import Embedder, LanguageModel, Vectors
     from goalmem_cli.prompts import Profile
@@ -89,76 +91,85 @@ def load_embedder(name: str) -> Embedder:
     return embedders.load_embedder(name)
 
 
-def load_model(settings: Settings, announce: Callable[[str], None] = lambda _: None) -> LoadedModel:
-    """Return the language model that the settings name; `announce` is told what it does with the user's cache.
+def load_model(
+    settings: Settings, announce: Callable[[str], None] = lambda _: None, watch: Watch | None = None
+) -> LoadedModel:
+    """Return the language model that the settings name; `announce` is told what it does with the user's cache, and
+    `watch` shows how far a file is that is put together.
 
     Raises:
         ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
         UsageError: an adapter is named for a model that is a server's.
     """
-    from goalmem_cli.models.bundled import SMOLLM2
-    from goalmem_cli.models.catalogue import BUNDLED, COMPACT, is_address, resolve
+    from goalmem_cli.models.catalogue import COMPACT, is_address, resolve
 
     if is_address(settings.model):
         return _served_model(settings, announce)
     from goalmem_cli.models.weights.gguf import file_digest
     from goalmem_cli.models.weights.lora import chosen_adapter
 
-    spec = resolve(settings.model)
+    spec = resolve(settings.model, note=announce, watch=watch)
     adapter = chosen_adapter(settings.adapter, spec.adapter, spec.path, announce)
-    path, model = spec.path, None
-    if spec.name == BUNDLED:
-        path, model = _repacked_model(spec.path, settings, adapter, announce)
-    loaded = model or _llama_model(spec.path, settings, adapter, announce)
+    merged = adapter if settings.adapter is None else None
+    path, model = _model_of(weights_that_run(spec, announce, merged), spec, settings, adapter, announce)
     profile: Profile = "compact" if spec.profile == COMPACT else "full"
     digest, own = file_digest(path), adapter.digest if adapter else ""
     return LoadedModel(
-        loaded, spec.name, profile, loaded.context, loaded.close, f"{digest}+{own}" if own else digest,
-        settings.parallel, adapter=own, fitted=SMOLLM2.fitted if spec.name == BUNDLED else UNFITTED,
+        model, spec.name, profile, model.context, model.close, f"{digest}+{own}" if own else digest,
+        settings.parallel, adapter=own, fitted=spec.known.fitted if spec.known else UNFITTED,
     )  # fmt: skip
 
 
-def _repacked_model(
-    shipped: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
-) -> tuple[Path, LlamaModel | None]:
-    """Return the bundled model with its weights repacked, and their file; no model where the shipped file has to do.
+def _model_of(
+    path: Path,
+    spec: ModelSpec,
+    settings: Settings,
+    adapter: Adapter | None,
+    announce: Callable[[str], None],
+) -> tuple[Path, LlamaModel]:
+    """Return the model of the weights that run, and their file: the one that came where repacked ones cannot be used.
 
-    The shipped adapter is a part of them; one that is named is applied to them, as it may be one of many.
+    goalmem's own adapter is a part of repacked weights; one that is named is applied to them, as it may be one of many.
     """
     from goalmem_cli.models.weights.repacking import discard
 
-    merged = adapter if settings.adapter is None else None
-    path = weights_that_run(settings.model, shipped, announce, merged)
-    if path == shipped:
-        return shipped, None
-    try:
-        return path, _llama_model(path, settings, None if merged else adapter, announce)
-    except AdapterUnreadable:
-        raise
-    except ModelUnreadable as error:
-        discard(path, error.message, announce)
-        return shipped, None
+    if path != spec.path:
+        beside = adapter if settings.adapter is not None else None
+        try:
+            return path, _llama_model(path, spec.name, settings, beside, announce)
+        except AdapterUnreadable:
+            raise
+        except ModelUnreadable as error:
+            discard(path, error.message, announce)
+    return spec.path, _llama_model(spec.path, spec.name, settings, adapter, announce)
 
 
-def weights_that_run(name: str, shipped: Path, announce: Callable[[str], None], adapter: Adapter | None = None) -> Path:
-    """Return the weights that are loaded for the model of that name: the bundled one's repacked, with the adapter."""
-    from goalmem_cli.models.catalogue import BUNDLED
+def weights_that_run(spec: ModelSpec, announce: Callable[[str], None], adapter: Adapter | None = None) -> Path:
+    """Return the weights that are loaded for the model: where its record says so, repacked and with the adapter.
+
+    A file that was named by its path runs as it is.
+    """
     from goalmem_cli.models.state_cache import model_cache
     from goalmem_cli.models.weights.repacking import repacked
 
-    return repacked(shipped, model_cache(), announce, adapter=adapter) if name == BUNDLED else shipped
+    if spec.known is None or spec.name != spec.known.name or not spec.known.runs_as:
+        return spec.path
+    return repacked(
+        spec.path, model_cache(), announce, kind=spec.known.runs_as, adapter=adapter, digest=spec.known.digest
+    )
 
 
 def _llama_model(
-    path: Path, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
+    path: Path, name: str, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
 ) -> LlamaModel:
+    from goalmem_cli.models.bundled import TRAINED
     from goalmem_cli.models.in_process.llama import LlamaModel
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
 
     limit = settings.model_cache * MEGABYTE
     return LlamaModel.from_file(
-        path, context=settings.context, threads=settings.threads, parallel=settings.parallel, name=settings.model,
-        adapter=adapter.path if adapter else None,
+        path, context=settings.context, threads=settings.threads, parallel=settings.parallel, name=name,
+        adapter=adapter.path if adapter else None, adapted=TRAINED if settings.adapter is None else None,
         states=StateCache.in_folder(model_cache(), limit, announce) if limit else None,
     )  # fmt: skip
 

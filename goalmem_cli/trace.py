@@ -280,6 +280,17 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class Guess:
+    """An answer that was withheld, since it is not certain enough: its words, how certain it is (from 0 to 1), and the
+    numbers of the facts that it rests on.
+    """
+
+    answer: str
+    certainty: float
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """Everything one question did. `evidence` are the facts that the answer rests on, by number.
 
@@ -291,8 +302,8 @@ class Trace:
     version 1 does not say. Every other reasoner leaves `actions`, and `stopped` for what ended them. `check` is the
     last check of an answer, where it ran; `may_be_more` says that a list is surely not complete. `certainty`, from 0
     to 1, is which share of answers like this one is right, None where that is not known. `calculations` are those that
-    the answer was computed by. `is_unchecked` says that the engine's checks were off, so that bindings are the model's
-    word alone.
+    the answer was computed by. `guess` is the answer that was withheld. `is_unchecked` says that the engine's checks
+    were off, so that bindings are the model's word alone.
     """
 
     status: Status
@@ -320,6 +331,7 @@ class Trace:
     certainty: float | None = None
     calculations: tuple[Calculation, ...] = ()
     is_unchecked: bool = False
+    guess: Guess | None = None
 
 
 def as_document(trace: Trace) -> dict[str, object]:

@@ -26,6 +26,9 @@ settings.register_profile("thorough", deadline=None, derandomize=True, suppress_
 settings.register_profile("steady", settings.get_profile("thorough"), max_examples=25)
 settings.register_profile("fast", settings.get_profile("thorough"), derandomize=False, max_examples=25)
 settings.load_profile("fast")
+# The hub's library reads these when it is loaded, before any fixture runs.
+for variable in ("HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT", "TRANSFORMERS_OFFLINE"):
+    os.environ.pop(variable, None)
 # A runner in the background of a script ignores Ctrl-C, as would every program that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Where no bytecode may be kept, each worker, and each program that a test starts, would compile all modules anew.
@@ -35,6 +38,11 @@ sys.dont_write_bytecode = False
 CHECKOUT = Path(__file__).parent.parent
 SAMPLES = CHECKOUT / "sample_convos"
 OWN_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME")
+FOREIGN = (
+    "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE",
+    "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT", "HF_TOKEN", "TRANSFORMERS_OFFLINE",
+)  # fmt: skip
+"""What the user's environment may say to a terminal or of the hub, and no test is to hear."""
 OBJECTS_PER_COLLECTION = 50_000
 TRACED_EXAMPLES = 5
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
@@ -122,7 +130,8 @@ def _own_home(_homes: Path, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) 
         monkeypatch.setenv(variable, str(home / variable.lower()))
     monkeypatch.setenv("XDG_CACHE_HOME", str(_warm_cache))
     monkeypatch.setenv("COLUMNS", "80")
-    for variable in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    monkeypatch.setenv("GOALMEM_CERTAINTY", "0")  # what a model says is looked at, not what is withheld of it
+    for variable in FOREIGN:
         monkeypatch.delenv(variable, raising=False)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from goalmem_cli.ports import Observer
     from goalmem_cli.records import Turn
     from goalmem_cli.stored import ConversationSummary
-    from goalmem_cli.trace import Trace
+    from goalmem_cli.trace import Guess, Trace
     from goalmem_cli.wiring import DeferredModel, LoadedModel
 
 EXIT_CODES = {"answered": 0, "unknown": 1, "failed": 4}
@@ -300,5 +300,16 @@ def show(
             run.screen.note(doubt if is_worded else f"not sure: {trace.certainty or 0.0:.0%} certain")
     elif trace.status == "failed":
         run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
-    elif not is_traced:
-        run.screen.note(f"unknown: {reason_line(trace)}")
+    else:
+        if not is_traced:
+            run.screen.note(f"unknown: {reason_line(trace)}")
+        _show_guess(run, trace.guess, is_worded=is_worded)
+
+
+def _show_guess(run: Invocation, guess: Guess | None, *, is_worded: bool) -> None:
+    """Say on stderr what was withheld, if anything, and how to have it."""
+    from goalmem_cli.reasoners.certainty import doubt_in_words
+
+    if guess is not None:
+        sure = doubt_in_words(guess.certainty) if is_worded else f"{guess.certainty:.0%} certain"
+        run.screen.note(f"guess: {one_line(guess.answer)} ({sure}); --certainty 0 takes it as the answer")

@@ -332,8 +332,8 @@ class SpeedBench:
         from goalmem_cli.models.weights.gguf import read_header
 
         settings = self._run.settings
-        shipped = resolve(settings.model).path
-        path = weights_that_run(settings.model, shipped, self._screen.note)
+        spec = resolve(settings.model, note=self._screen.note)
+        shipped, path = spec.path, weights_that_run(spec, self._screen.note)
         return Weights(shipped, path, settings.context or default_context(read_header(path)), settings.threads)
 
     @cached_property

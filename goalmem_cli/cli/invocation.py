@@ -61,7 +61,9 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
     settings = load_settings(flags, os.environ)
     screen = Screen(is_quiet=quiet, is_verbose=verbose)
     own = context.obj if isinstance(context.obj, Factories) else None
-    return Invocation(settings, screen, own or Factories(model=partial(load_model, announce=screen.note)))
+    return Invocation(
+        settings, screen, own or Factories(model=partial(load_model, announce=screen.note, watch=screen.bytes_done))
+    )
 
 
 def is_terminal() -> bool:

@@ -141,7 +141,7 @@ Certainty = Annotated[
     typer.Option(
         min=LEAST["certainty"],
         max=MOST["certainty"],
-        help="How certain an answer has to be, in percent, where that is known [default: 0, all it can].",
+        help="How certain an answer has to be, in percent, where that is known; 0: any [default: the model's own].",
     ),
 ]
 Budget = Annotated[

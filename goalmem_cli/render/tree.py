@@ -124,6 +124,8 @@ def reason_line(trace: Trace) -> str:
     """
     if trace.failure is not None:
         return trace.failure
+    if trace.guess is not None:
+        return f"what was found is less certain than wanted: {trace.guess.certainty:.0%}"
     if trace.certainty is not None:
         return trace.notes[-1]
     if trace.actions:
@@ -146,10 +148,19 @@ def _read_in_vain(facts: int) -> str:
     return f"the model saw {counted(facts, 'fact')} and read no answer from {'it' if facts == 1 else 'them'}"
 
 
+def _unanswered(trace: Trace, style: str) -> Text:
+    """Return why there is no answer, and what was withheld, with the facts that it rests on."""
+    lines = [labelled(trace.status.value, reason_line(trace), style)]
+    if trace.guess is not None:
+        facts = " ".join(trace.guess.evidence)
+        lines.append(labelled("guess", f"{trace.guess.answer} ({trace.guess.certainty:.0%} certain, from {facts})"))
+    return Text("\n").join(lines)
+
+
 def _outcome(trace: Trace) -> Text:
     style = _STATUS_STYLES[trace.status]
     if trace.status is not Status.ANSWERED:
-        return labelled(trace.status.value, reason_line(trace), style)
+        return _unanswered(trace, style)
     lines = [labelled("answer", trace.answer or "", style)]
     if trace.certainty is not None:
         lines.append(labelled("certainty", f"{trace.certainty:.0%}"))
@@ -170,8 +181,8 @@ def _has_now(found: Calculation) -> bool:
 
 def _add_evidence(outcome: Tree, trace: Trace, detail: Detail) -> None:
     """Add the facts that the answer rests on; where there is none, those found first, unless all are shown."""
-    if trace.status is Status.ANSWERED:
-        add_facts(outcome, trace.evidence, trace.facts, detail)
+    if trace.status is Status.ANSWERED or trace.guess is not None:
+        add_facts(outcome, trace.guess.evidence if trace.guess else trace.evidence, trace.facts, detail)
     elif trace.facts and not detail.every_fact:
         nearest = list(trace.facts)[:_NEAREST]
         branch = outcome.add(Text(f"first {len(nearest)} of {counted(len(trace.facts), 'fact')}", style="dim"))

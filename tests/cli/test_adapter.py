@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.config import Settings, load_settings
-from goalmem_cli.models.weights.lora import SHIPPED
+from goalmem_cli.models.bundled import ADAPTERS, BUNDLED
 from goalmem_cli.trace import as_document, from_document
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
@@ -80,6 +80,7 @@ def test_doctor_and_models_name_the_adapter(momoco: Goalmem) -> None:
     """doctor gives the head of its hash; the listing of the bundled model has the shipped one, where there is one."""
     assert f"adapter {HASH[:12]}" in " ".join(momoco("doctor", factories=adapted(HASH)).out.split())
     assert "no adapter" in " ".join(momoco("doctor", factories=adapted("")).out.split())
-    bundled, *others = json.loads(momoco("models", "list", "--json").out)["models"]
-    assert (bundled["adapter"]["path"] if bundled["adapter"] else None) == (str(SHIPPED) if SHIPPED.is_file() else None)
-    assert all(listing["adapter"] is None for listing in others)
+    listed = {listing["name"]: listing for listing in json.loads(momoco("models", "list", "--json").out)["models"]}
+    for name, model in BUNDLED.items():
+        assert listed.pop(name)["adapter"]["path"] == str(ADAPTERS / model.adapter)
+    assert all(listing["adapter"] is None for listing in listed.values())

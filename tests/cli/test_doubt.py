@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from goalmem_cli.fitted import Fitted
+from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Completion, Request
-from goalmem_cli.reasoners.certainty import FITTED_TO, UNSURE, doubt_in_words
+from goalmem_cli.reasoners.certainty import UNSURE, doubt_in_words
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem
 from tests.fakes import ScriptedModel
 from tests.reasoners.forward import says
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
+FITTED = SMOLLM2.fitted
 DOUBTED = 1e-6
 """How likely a model finds words that it would never have chosen."""
 
 
-def reading(likelihood: float, adapter: str = FITTED_TO) -> Factories:
+def reading(likelihood: float, adapter: str = FITTED.adapter, fitted: Fitted = FITTED) -> Factories:
     """Return factories of a small model that reads the same answer always, and finds its words so likely."""
 
     def reply(request: Request) -> Completion:
         text = says(["talked me into a Kyoto Latte"], answer="Kyoto Latte")(request)
         return Completion(text, completion_tokens=1, likelihood=likelihood)
 
-    loaded = LoadedModel(ScriptedModel(reply), "small", "compact", 8192, adapter=adapter)
+    loaded = LoadedModel(ScriptedModel(reply), "small", "compact", 8192, adapter=adapter, fitted=fitted)
     return Factories(model=lambda _: loaded)
 
 
@@ -53,7 +57,34 @@ def test_what_is_less_certain_than_is_wanted_is_refused(momoco: Goalmem) -> None
     refused = momoco("ask", QUESTION, "--reasoner", "direct", "--certainty", "100", factories=reading(DOUBTED))
 
     assert refused.code == 1 and refused.out == ""
-    assert "'Kyoto Latte' was found" in refused.err and "under 100%" in refused.err
+    assert "less certain than wanted" in refused.err
+    assert "guess: Kyoto Latte (" in refused.err and "--certainty 0 takes it" in refused.err
+
+
+def test_a_model_has_a_floor_of_its_own(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the model's record says is withheld without any option; the guess and its evidence are in the document."""
+    monkeypatch.delenv("GOALMEM_CERTAINTY")
+    floored = replace(FITTED, floors={"direct": 0.2})
+    words = ("ask", QUESTION, "--reasoner", "direct")
+    refused = momoco(*words, "--json", factories=reading(DOUBTED, fitted=floored))
+    document = json.loads(refused.out)
+    taken = momoco(*words, "--certainty", "0", factories=reading(DOUBTED, fitted=floored))
+
+    assert refused.code == 1 and document["answer"] is None and document["evidence"] == []
+    assert document["guess"]["answer"] == "Kyoto Latte" and document["guess"]["evidence"]
+    assert (taken.code, taken.out) == (0, "Kyoto Latte\n")
+
+
+def test_the_proof_shows_what_was_withheld(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tree has the guess with the turns that it rests on, and so has the kept trace; --quiet leaves the note out."""
+    monkeypatch.delenv("GOALMEM_CERTAINTY")
+    floored = reading(DOUBTED, fitted=replace(FITTED, floors={"direct": 0.2}))
+    tree = momoco("ask", QUESTION, "--reasoner", "direct", "--trace", factories=floored).err
+    shown = momoco("trace", "show", "last")
+
+    assert "guess: Kyoto Latte" in tree and "talked me into" in tree.partition("guess:")[2]
+    assert "guess: Kyoto Latte" in shown.out + shown.err
+    assert "guess" not in momoco("ask", QUESTION, "--reasoner", "direct", "--quiet", factories=floored).err
 
 
 @pytest.mark.parametrize("words", [("--certainty", "100"), ()])

@@ -65,7 +65,7 @@ def hub() -> Iterator[Hub]:
 def test_bundled_is_found_in_its_package(bundled_path: Path) -> None:
     """The bundled model is a GGUF file of the installed package, for the compact prompts."""
     spec = resolve("bundled")
-    assert (spec.name, spec.profile, spec.path.suffix) == ("bundled", "compact", ".gguf")
+    assert (spec.name, spec.profile, spec.path.suffix) == ("smollm2-135m", "compact", ".gguf")
     assert bundled_path.is_file()
 
 
@@ -149,14 +149,17 @@ def test_a_hub_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
 def test_the_list_says_what_is_damaged(hub: Hub, tmp_path: Path) -> None:
     """A cached file that is no longer whole is listed with what is wrong with it."""
     download(NAME, cache_dir=tmp_path, endpoint=hub.address).path.resolve().write_bytes(FILE[:100])
-    damaged = list_models(cache_dir=tmp_path)[1]
+    damaged = next(each for each in list_models(cache_dir=tmp_path) if each.name == NAME)
     assert not damaged.is_installed and "not whole" in damaged.note
 
 
-def test_the_list_starts_with_the_bundled_model(tmp_path: Path) -> None:
-    """Without any download the bundled model is listed, with its size and place."""
-    (bundled,) = list_models(cache_dir=tmp_path / "none")
-    assert bundled.is_installed and bundled.parameters == 134_515_008 and bundled.path is not None
+def test_the_list_starts_with_the_bundled_models(tmp_path: Path) -> None:
+    """Without any download they are listed, the best first, with what each needs, and how to get what is not there."""
+    listed = list_models(cache_dir=tmp_path / "none")
+    assert [each.name for each in listed] == ["qwen-1.5b", "qwen-0.5b", "smollm2-135m"]
+    assert listed[-1].is_installed and listed[-1].parameters == 134_515_008 and listed[-1].path is not None
+    for each in listed[:-1]:
+        assert each.memory and (each.is_installed or ("pip install" in each.note and "models download" in each.note))
 
 
 def test_names_are_resolved_without_heavy_libraries_or_network() -> None:

@@ -9,11 +9,13 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import AdapterUnreadable, UsageError
+from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
+from goalmem_cli.models.bundled import BUNDLED as BUNDLED_MODELS
 from goalmem_cli.models.catalogue import BUNDLED, list_models, resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.state_cache import StateCache, model_cache
 from goalmem_cli.models.weights.gguf import file_digest
-from goalmem_cli.models.weights.lora import SHIPPED, Adapter, chosen_adapter
+from goalmem_cli.models.weights.lora import Adapter, chosen_adapter
 from goalmem_cli.models.weights.repacking import made_weights
 from goalmem_cli.ports import Completion
 from goalmem_cli.wiring import load_model
@@ -118,9 +120,11 @@ def test_a_model_is_no_adapter(bundled_path: Path) -> None:
 
 
 def test_the_adapter_that_is_shipped_is_the_bundled_models(bundled_path: Path, folder: Path) -> None:
-    """It goes with the name bundled and no other, unless the settings name another one or none."""
-    assert resolve(BUNDLED).adapter == (SHIPPED if SHIPPED.is_file() else None)
-    assert resolve(str(bundled_path)).adapter is None
+    """It goes with the file, under whatever name, unless the settings name another one or none."""
+    shipped_file = ADAPTERS / SMOLLM2.adapter
+    assert (
+        resolve(BUNDLED).adapter == resolve(SMOLLM2.name).adapter == resolve(str(bundled_path)).adapter == shipped_file
+    )
     one, two, notes = folder / "one.gguf", folder / "two.gguf", list[str]()
     shipped = chosen_adapter(None, one, bundled_path, notes.append)
     assert shipped == Adapter(one, hashlib.sha256(one.read_bytes()).hexdigest())
@@ -169,8 +173,26 @@ def test_a_servers_model_takes_no_adapter(folder: Path) -> None:
         load_model(Settings(folder, model="http://127.0.0.1:9/v1", adapter=str(folder / "one.gguf")))
 
 
-def test_the_listing_names_the_shipped_adapter() -> None:
-    """The bundled model's line has it where it is shipped, and no other line has one."""
-    bundled, *others = list_models()
-    assert (bundled.adapter.path if bundled.adapter else None) == (SHIPPED if SHIPPED.is_file() else None)
-    assert all(listing.adapter is None for listing in others)
+def test_the_listing_names_the_shipped_adapters() -> None:
+    """The bundled models' lines have theirs, and no other line has one."""
+    listed = {listing.name: listing for listing in list_models()}
+    for name, model in BUNDLED_MODELS.items():
+        adapter = listed.pop(name).adapter
+        assert adapter is not None and adapter.path == ADAPTERS / model.adapter
+    assert all(listing.adapter is None for listing in listed.values())
+
+
+def test_an_adapter_is_left_off_where_it_was_not_trained(bundled_path: Path, folder: Path) -> None:
+    """Steps that it knows get it, others get the weights alone, in any order."""
+    one, (known, other) = folder / "one.gguf", (ASKED[0], ASKED[2])
+
+    def alone(adapter: Path | None, adapted: frozenset[str] | None = None) -> LlamaModel:
+        return LlamaModel.from_file(bundled_path, context=1024, threads=1, adapter=adapter, adapted=adapted)
+
+    with_it, without = (said(alone(path).complete([other])) for path in (one, None))
+    model = alone(one, frozenset({known.step}))
+    replies = [said(model.complete([request])) for request in (known, other, known, other)]
+
+    assert known.step != other.step and with_it != without
+    assert replies[1] == replies[3] == without
+    assert replies[0] == replies[2] == said(alone(one).complete([known]))

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ModelError
 from goalmem_cli.loading import load_model
+from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
 from goalmem_cli.models.state_cache import model_cache
 from goalmem_cli.models.weights.gguf import file_digest, read_header
-from goalmem_cli.models.weights.lora import SHIPPED, Adapter
+from goalmem_cli.models.weights.lora import Adapter
 from goalmem_cli.models.weights.merging import merge
 from goalmem_cli.models.weights.repacking import made_weights, repacked
 from tests.models.adapters import write_adapter
+
+SHIPPED = ADAPTERS / SMOLLM2.adapter
 
 
 @pytest.fixture(scope="module")

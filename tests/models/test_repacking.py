@@ -158,7 +158,7 @@ def test_the_bundled_model_runs_repacked(bundled_path: Path, notes: list[str]) -
     for _ in range(2):
         with loaded(notes) as model:
             replies += model.model.complete([chosen("no")])
-            assert model.name == "bundled" and model.profile == "compact"
+            assert model.name == "smollm2-135m" and model.profile == "compact"
             assert model.digest != file_digest(bundled_path)
     assert [note.split()[0] for note in notes] == ["repacked"]
     assert replies[0].text == replies[1].text == "no"

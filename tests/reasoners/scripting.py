@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import SEEN, STEPS, GoalMem, GoalMemSeen, Limits, steps_of
@@ -16,6 +17,8 @@ from tests.fakes import ListBackbone, Reply, ScriptedModel
 
 FULL = PromptBook.load(None, "full", STEPS["full"])
 SEEING = PromptBook.load(None, "full", steps_of(SEEN, "full"))
+FEW = SMOLLM2.fitted
+"""How the smallest bundled model reads: a plan first, then few facts at a time."""
 COMPACT = PromptBook.load(None, "compact", STEPS["compact"])
 MOMENT = datetime(2023, 6, 1, 12, 0)
 

@@ -11,7 +11,7 @@ from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.fakes import ListBackbone, ScriptedModel
-from tests.reasoners.scripting import COMPACT, MOMENT, chat, is_of_all
+from tests.reasoners.scripting import COMPACT, FEW, MOMENT, chat, is_of_all
 
 PETS = chat(
     "Ana: What pets do you keep?",
@@ -47,7 +47,7 @@ def run(
         return said.get(request.step, "as found")
 
     model = ScriptedModel(reply)
-    engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits(max_breadth=1, max_depth=1))
+    engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits(max_breadth=1, max_depth=1), fitted=FEW)
     return engine.answer(Question(question, MOMENT)), model.seen
 
 

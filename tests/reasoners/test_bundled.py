@@ -12,7 +12,7 @@ from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Status
 from tests.fakes import ListBackbone
-from tests.reasoners.scripting import MOMENT
+from tests.reasoners.scripting import FEW, MOMENT
 from tests.reasoners.test_bounds import TURNS, check
 
 
@@ -29,7 +29,7 @@ def model() -> LlamaModel:
 def test_bundled_model_stays_within_bound_and_evidence(model: LlamaModel, profile: Profile, question: str) -> None:
     """Within the bound, no fact outside the store, no unchecked binding; usable replies, since grammars see to it."""
     limits = Limits(max_breadth=1, max_depth=1, budget=6, max_fact_tokens=400)
-    engine = GoalMem(ListBackbone(TURNS), model, PromptBook.load(None, profile), limits, strict=True)
+    engine = GoalMem(ListBackbone(TURNS), model, PromptBook.load(None, profile), limits, fitted=FEW, strict=True)
     trace = engine.answer(Question(question, MOMENT))
 
     assert trace.usage.calls <= 2 * (3 + 2)
@@ -45,7 +45,7 @@ def test_bundled_model_stays_within_bound_and_evidence(model: LlamaModel, profil
 def test_same_question_gives_the_same_trace(model: LlamaModel) -> None:
     """Greedy decoding with a fixed seed repeats itself."""
     limits = Limits(max_breadth=1, max_depth=0, budget=4, max_fact_tokens=300)
-    engine = GoalMem(ListBackbone(TURNS), model, PromptBook.load(None, "compact"), limits)
+    engine = GoalMem(ListBackbone(TURNS), model, PromptBook.load(None, "compact"), limits, fitted=FEW)
     first, second = (engine.answer(Question("Who has a dog?", MOMENT)) for _ in range(2))
 
     assert (first.answer, first.goal, first.substitution) == (second.answer, second.goal, second.substitution)
@@ -63,7 +63,7 @@ def test_what_yes_or_no_answers_gets_a_goal_without_variables(model: LlamaModel,
     """Left to itself this model asks for a thing, whose name would then be the answer."""
     prompts = PromptBook.load(None, "compact")
     limits = Limits(max_breadth=1, max_depth=0, budget=4, max_fact_tokens=300)
-    trace = GoalMem(ListBackbone(TURNS), model, prompts, limits).answer(Question(question, MOMENT))
+    trace = GoalMem(ListBackbone(TURNS), model, prompts, limits, fitted=FEW).answer(Question(question, MOMENT))
 
     assert trace.goal
     assert not parse_atom(trace.goal).variables

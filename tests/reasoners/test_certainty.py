@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.models.weights.lora import SHIPPED, Adapter
-from goalmem_cli.reasoners.certainty import FITTED_TO, UNSURE, Sure, certainty_of, doubt_in_words, signs_of
+from goalmem_cli.models.bundled import ADAPTERS, BUNDLED, SMOLLM2, BundledModel
+from goalmem_cli.models.weights.lora import Adapter
+from goalmem_cli.reasoners.certainty import UNSURE, Sure, certainty_of, doubt_in_words, signs_of
 from goalmem_cli.records import Question
 from goalmem_cli.trace import (
     Action,
@@ -18,6 +19,7 @@ from goalmem_cli.trace import (
     Contradicted,
     Ending,
     Grounded,
+    Guess,
     Status,
     Step,
     Trace,
@@ -26,6 +28,7 @@ from goalmem_cli.trace import (
 )
 
 MOMENT = datetime(2024, 3, 4, 9, 0)
+FITTED = SMOLLM2.fitted
 ODDS = st.floats(0.001, 0.999)
 
 
@@ -33,7 +36,9 @@ def proved(*certainties: float | None, answer: str = "Leeds") -> Trace:
     """Return a trace of `goal-mem` whose subgoals were grounded so certainly."""
     steps = [Grounded(number, ("F1",), {"x": (answer,)}, {}, (), sure) for number, sure in enumerate(certainties)]
     attempt = Attempt(1, "goal", ("subgoal",) * len(steps), (Step(0, grounded=tuple(steps)),))
-    return Trace(Status.ANSWERED, "goal-mem", "Where?", MOMENT, answer=answer, attempts=(attempt,), adapter=FITTED_TO)
+    return Trace(
+        Status.ANSWERED, "goal-mem", "Where?", MOMENT, answer=answer, attempts=(attempt,), adapter=FITTED.adapter
+    )
 
 
 def read(likelihood: float | None, answer: str = "Leeds") -> Trace:
@@ -41,7 +46,7 @@ def read(likelihood: float | None, answer: str = "Leeds") -> Trace:
     action = Action("read", likelihood=likelihood)
     return Trace(
         Status.ANSWERED, "direct", "Where?", MOMENT,
-        answer=answer, evidence=("F1",), actions=(action,), adapter=FITTED_TO,
+        answer=answer, evidence=("F1",), actions=(action,), adapter=FITTED.adapter,
     )  # fmt: skip
 
 
@@ -61,7 +66,7 @@ def test_a_chain_is_as_certain_as_its_weakest_step(low: float, high: float) -> N
     """What is surer than the weakest grounding adds nothing."""
     weakest = min(low, high)
 
-    assert certainty_of(proved(low, high)) == certainty_of(proved(weakest, weakest))
+    assert certainty_of(proved(low, high), FITTED) == certainty_of(proved(weakest, weakest), FITTED)
 
 
 def test_how_the_goal_was_read_at_once_is_a_sign() -> None:
@@ -83,23 +88,29 @@ def test_how_the_goal_was_read_at_once_is_a_sign() -> None:
 @given(low=ODDS, high=ODDS)
 def test_likelier_words_are_more_certain(low: float, high: float) -> None:
     """Of two readings, the one whose words the model found likelier is no less certain; both are shares."""
-    told = [certainty_of(read(likelihood)) for likelihood in sorted((low, high))]
+    told = [certainty_of(read(likelihood), FITTED) for likelihood in sorted((low, high))]
 
     assert told[0] is not None and told[1] is not None and 0 < told[0] <= told[1] < 1
 
 
 def test_there_is_no_certainty_without_probabilities() -> None:
     """A model on a server tells none, and a question without answer has none."""
-    assert certainty_of(read(None)) is None
-    assert certainty_of(proved(None)) is None and certainty_of(proved(0.8, None)) is None
-    assert certainty_of(replace(proved(0.8), status=Status.UNKNOWN, answer=None)) is None
-    assert certainty_of(replace(proved(0.8), reasoner="react")) is None
+    assert certainty_of(read(None), FITTED) is None
+    assert certainty_of(proved(None), FITTED) is None and certainty_of(proved(0.8, None), FITTED) is None
+    assert certainty_of(replace(proved(0.8), status=Status.UNKNOWN, answer=None), FITTED) is None
+    assert certainty_of(replace(proved(0.8), reasoner="react"), FITTED) is None
 
 
-def test_the_weights_are_of_the_adapter_that_is_shipped() -> None:
-    """Another adapter's or model's answers have no certainty; whoever ships another has to fit the weights again."""
-    assert certainty_of(replace(proved(0.8), adapter="")) is None
-    assert Adapter.from_file(SHIPPED).digest == FITTED_TO
+@pytest.mark.parametrize("model", BUNDLED.values(), ids=lambda model: model.name)
+def test_the_weights_are_of_the_adapter_that_is_shipped(model: BundledModel) -> None:
+    """Another adapter's or model's answers have no certainty; whoever ships another has to fit the weights again. Where
+    none were fitted, nothing is withheld.
+    """
+    assert certainty_of(replace(proved(0.8), adapter=""), model.fitted) is None
+    if model.fitted.weights:
+        assert Adapter.from_file(ADAPTERS / model.adapter).digest == model.fitted.adapter
+    else:
+        assert not model.fitted.floors
 
 
 def test_yes_and_no_are_a_sign_of_their_own() -> None:
@@ -107,6 +118,16 @@ def test_yes_and_no_are_a_sign_of_their_own() -> None:
     assert [signs_of(proved(0.8, answer=answer)) for answer in ("no", "likely yes", "Norwich")] == [
         pytest.approx((1.386, 0.0, each, 0.0, 0.0), abs=0.01) for each in (1.0, 1.0, 0.0)
     ]
+
+
+def test_a_second_reading_is_another_sign() -> None:
+    """Where the question had to be read again, what was read is no first reading any more."""
+    facts = Grounded(0, ("F1",), {"x": ("Leeds",)}, {}, (), 0.9)
+    reading = Attempt(0, "goal", ("goal",), (Step(0, grounded=(facts,)),), Ending.GROUNDED, planned=("subgoal",))
+    refused = replace(reading, steps=(Step(0),), ending=Ending.MAX_DEPTH)
+    again = replace(proved(0.9), attempts=(refused, reading), evidence=("F1",))
+
+    assert (signs_of(again) or ())[-1] == 0
 
 
 def test_dates_are_a_sign_of_their_own() -> None:
@@ -118,25 +139,29 @@ def test_dates_are_a_sign_of_their_own() -> None:
 
 def test_what_is_not_certain_enough_is_not_answered() -> None:
     """The answer is named in the note, with its certainty, and is no answer any more."""
-    sure = certainty_of(proved(0.3)) or 0.0
-    refused = Sure(Fixed(proved(0.3)), sure + 0.01).answer(Question("Where?", MOMENT))
+    sure = certainty_of(proved(0.3), FITTED) or 0.0
+    refused = Sure(Fixed(proved(0.3)), sure + 0.01, FITTED).answer(Question("Where?", MOMENT))
 
     assert (refused.status, refused.answer, refused.evidence) == (Status.UNKNOWN, None, ())
+    assert refused.guess == Guess("Leeds", sure, ())
+    assert from_document(as_document(refused)) == refused
     assert refused.certainty == sure
     assert "'Leeds' was found" in refused.notes[-1] and f"{sure:.0%} certain" in refused.notes[-1]
 
 
 def test_what_is_certain_enough_or_unknown_is_left_as_it_is() -> None:
     """At the least certainty itself an answer stands, and one of which nothing is known always does."""
-    sure = certainty_of(proved(0.3)) or 0.0
+    sure = certainty_of(proved(0.3), FITTED) or 0.0
 
-    assert Sure(Fixed(proved(0.3)), sure).answer(Question("Where?", MOMENT)) == replace(proved(0.3), certainty=sure)
-    assert Sure(Fixed(read(None)), 1.0).answer(Question("Where?", MOMENT)) == read(None)
+    assert Sure(Fixed(proved(0.3)), sure, FITTED).answer(Question("Where?", MOMENT)) == replace(
+        proved(0.3), certainty=sure
+    )
+    assert Sure(Fixed(read(None)), 1.0, FITTED).answer(Question("Where?", MOMENT)) == read(None)
 
 
 def test_certainty_is_kept_with_the_trace() -> None:
     """It is in the document, and a trace of before there was one is read all the same."""
-    trace = Sure(Fixed(proved(0.8)), 0.0).answer(Question("Where?", MOMENT))
+    trace = Sure(Fixed(proved(0.8)), 0.0, FITTED).answer(Question("Where?", MOMENT))
     document = as_document(trace)
 
     assert document["certainty"] == trace.certainty and from_document(document) == trace

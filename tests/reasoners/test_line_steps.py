@@ -12,7 +12,7 @@ from goalmem_cli.reasoners.goal_mem.line_steps import CANDIDATES
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.fakes import ListBackbone, ScriptedModel
-from tests.reasoners.scripting import COMPACT, MOMENT, chat
+from tests.reasoners.scripting import COMPACT, FEW, MOMENT, chat
 
 TURNS = chat(
     "Priya: My sister Anjali moved to Leeds.", "--", "Priya: Anjali has eleven cello pupils, a sister to be proud of."
@@ -57,7 +57,7 @@ def run(
 ) -> tuple[Trace, ScriptedModel]:  # fmt: skip
     """Return the trace of a question answered with line replies."""
     scripted = ScriptedModel(model)
-    engine = GoalMem(ListBackbone(turns), scripted, COMPACT, Limits(max_breadth=1, max_depth=depth))
+    engine = GoalMem(ListBackbone(turns), scripted, COMPACT, Limits(max_breadth=1, max_depth=depth), fitted=FEW)
     return engine.answer(Question(question, MOMENT)), scripted
 
 
@@ -102,7 +102,7 @@ def test_surest_fact_that_passes_the_checks_grounds_a_subgoal() -> None:
         (SISTER, "is my sister"): sure("y = Anjali", 0.3),
     }
     model = ScriptedModel(replies(pairs, plan, answer="Anjali Rao"))
-    engine = GoalMem(ListBackbone(turns), model, COMPACT, Limits(max_breadth=1, max_depth=0), strict=True)
+    engine = GoalMem(ListBackbone(turns), model, COMPACT, Limits(max_breadth=1, max_depth=0), fitted=FEW, strict=True)
     trace = engine.answer(Question("Who is Priya's sister?", MOMENT))
     (step,) = trace.attempts[-1].steps
 
@@ -271,7 +271,7 @@ def test_starred_variables_take_the_values_of_every_fact() -> None:
     plan = "(Ana) does (x:hobby*)\n1. (Ana) likes to (x:hobby*)"
     pairs = {("likes to", "paint"): "y = paint, swim", ("likes to", "draw"): "y = draw"}
     model = ScriptedModel(replies(pairs, plan, answer="paint, swim, draw"))
-    trace = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits()).answer(
+    trace = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits(), fitted=FEW).answer(
         Question("What does Ana do?", MOMENT)
     )
 

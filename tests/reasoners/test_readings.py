@@ -11,7 +11,7 @@ from goalmem_cli.reasoners.goal_mem.readings import SHOWN
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.trace import Status, Trace
 from tests.fakes import ListBackbone, ScriptedModel
-from tests.reasoners.scripting import COMPACT, MOMENT, chat, is_of_all
+from tests.reasoners.scripting import COMPACT, FEW, MOMENT, chat, is_of_all
 
 PETS = chat(
     "Ana: What pets do you keep?",
@@ -48,7 +48,7 @@ def run(
 
     model = ScriptedModel(reply)
     limits = Limits(max_breadth=1, max_depth=1)
-    engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, limits, strict=True)
+    engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, limits, fitted=FEW, strict=True)
     return engine.answer(Question(question, MOMENT)), model.seen
 
 

@@ -18,6 +18,7 @@ from goalmem_cli.trace import Ending, Status, Trace
 from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import (
     COMPACT,
+    FEW,
     MOMENT,
     STOP,
     answered,
@@ -168,7 +169,9 @@ class Cut(ScriptedModel):
 def test_a_reply_that_was_cut_off_is_unusable() -> None:
     """A line that may have gone on is not taken for whole."""
     model = Cut(lambda _: "(Ana) has (x:dog)\n1. (Ana) has (x:dog)")
-    trace = GoalMem(ListBackbone(chat("Ana: My dog.")), model, COMPACT, ONCE).answer(Question("Which dog?", MOMENT))
+    trace = GoalMem(ListBackbone(chat("Ana: My dog.")), model, COMPACT, ONCE, fitted=FEW).answer(
+        Question("Which dog?", MOMENT)
+    )
 
     assert trace.status is Status.FAILED
     assert "cut off" in str(trace.failure)

@@ -17,6 +17,7 @@ from goalmem_cli.store.memory import Store
 from goalmem_cli.tuning.corpus import Talk
 from goalmem_cli.tuning.example import Example
 from tests.fakes import ScriptedModel
+from tests.reasoners.scripting import FEW
 from tests.tuning.samples import held_together, steps_of
 
 
@@ -45,7 +46,7 @@ def asked_by_engine(
 ) -> list[Request]:
     """Return whatever the engine asks of a model over all questions of the samples."""
     model = ScriptedModel(reply)
-    engine = GoalMem(FlatBackbone(store), model, book, Limits(max_breadth=2, max_depth=2))
+    engine = GoalMem(FlatBackbone(store), model, book, Limits(max_breadth=2, max_depth=2), fitted=FEW)
     for talk in talks:
         last = max(turn.said for turn in talk.conversation.turns if turn.said is not None)
         for case in talk.cases:

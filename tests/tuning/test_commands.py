@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from goalmem_cli.models.bundled import ADAPTERS
 from goalmem_cli.models.weights.gguf import file_digest
-from goalmem_cli.models.weights.lora import SHIPPED, Adapter
+from goalmem_cli.models.weights.lora import Adapter
 from goalmem_cli.tuning import card
 from goalmem_cli.tuning.adapter import LEAST_ALIKE, NAME
 from goalmem_cli.tuning.commands import CHECKPOINT, PROMPTS, main
@@ -112,7 +113,7 @@ def test_card_tells_how_far_certainties_are_off() -> None:
 
 def test_the_shipped_card_is_that_of_its_record() -> None:
     """What the record says stands in the card, word for word."""
-    folder = SHIPPED.parent
+    folder = ADAPTERS
     record = json.loads((folder / card.RECORD).read_text("utf-8"))
 
     assert (folder / card.CARD).read_text("utf-8") == card.card(record)

@@ -283,6 +283,7 @@ def _answered(trace: Trace, kept: str | None) -> Answered:
             "status": trace.status.value,
             "answer": one_line(trace.answer or "") if is_answered else None,
             "certainty": trace.certainty,
+            "guess": one_line(trace.guess.answer) if trace.guess else None,
             "may_be_more": trace.may_be_more,
             "failed": failed,
             "trace": kept,

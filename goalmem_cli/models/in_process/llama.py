@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from goalmem_cli.models.in_process.vocabulary import Vocabulary
 from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.state_cache import StateCache
 from goalmem_cli.models.weights.gguf import GgufHeader, file_digest, read_header
-from goalmem_cli.models.weights.lora import Adapter, apply, load
+from goalmem_cli.models.weights.lora import Adapter, apply, leave_off, load
 from goalmem_cli.ports import Completion, Request
 
 MAX_DEFAULT_CONTEXT = 8192
@@ -30,24 +31,39 @@ TOKENS_PER_BATCH = 512
 PARALLEL = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Adaptation:
+    """A LoRA adapter beside the weights: llama.cpp's form of it, how much it counts, in which steps (None: in all), and
+    the states that prompts leave without it.
+    """
+
+    pointer: Any
+    scale: float
+    steps: frozenset[str] | None
+    plain_states: PromptStates
+
+
 class LlamaModel:
     """A GGUF model in this process. Not thread-safe: one thread owns it. `context` is its length in tokens."""
 
     def __init__(
         self, model: Any, cache: KvCache, template_source: str, states: PromptStates, context: int, parallel: int,
-        adapter: Any = None,
+        adaptation: Adaptation | None = None,
     ) -> None:  # fmt: skip
         import llama_cpp
 
         self.context = context
         self._native = llama_cpp
         self._model = model
-        self._adapter = adapter
+        self._adaptation = adaptation
+        self._is_adapted = adaptation is not None
         self._cache = cache
         self._vocabulary = Vocabulary(llama_cpp, llama_cpp.llama_model_get_vocab(model))
         self._template = ChatTemplate(template_source, self._vocabulary.bos, self._vocabulary.eos)
         self._grammars = Grammars(llama_cpp, self._vocabulary)
         self._decoder = Decoder(cache, states, self._grammars, self._vocabulary, parallel)
+        plain = adaptation.plain_states if adaptation else states
+        self._plain_decoder = Decoder(cache, plain, self._grammars, self._vocabulary, parallel)
 
     @classmethod
     def from_file(
@@ -61,6 +77,7 @@ class LlamaModel:
         name: str = "",
         adapter: Path | None = None,
         scale: float = 1.0,
+        adapted: frozenset[str] | None = None,
         flash_attention: bool = True,
         batch: int = TOKENS_PER_BATCH,
     ) -> LlamaModel:
@@ -71,7 +88,8 @@ class LlamaModel:
         further ones would only wait for one another); `parallel` how many requests are decoded at a time; `batch` how
         many tokens are evaluated at a time. `states` keeps evaluated prompts for other processes (default: none are
         kept), where `name` says whose they are. `adapter` is the GGUF file of a LoRA adapter, whose change of the
-        weights counts `scale` times. Greedy decoding draws no random numbers, so that there is no seed.
+        weights counts `scale` times, in the steps `adapted` alone (None: in all). Greedy decoding draws no random
+        numbers, so that there is no seed.
 
         Raises:
             ModelMissing: nothing is there.
@@ -97,9 +115,12 @@ class LlamaModel:
             undo.callback(cache.close)
             if lora:
                 apply(native, cache.context, applied, lora.scale)
-            setup = _setup(path, lora) | {"context": size, "flash_attention": flash_attention}
-            kept = PromptStates(cache, setup, states, name or path.stem)
-            loaded = cls(model, cache, template, kept, size, parallel, applied)
+            common = {"context": size, "flash_attention": flash_attention}
+            kept, plain = (
+                PromptStates(cache, _setup(path, each) | common, states, name or path.stem) for each in (lora, None)
+            )
+            adaptation = Adaptation(applied, lora.scale, adapted, plain) if lora else None
+            loaded = cls(model, cache, template, kept, size, parallel, adaptation)
             undo.pop_all()
         return loaded
 
@@ -107,8 +128,8 @@ class LlamaModel:
         """Give the model's memory back; the model cannot be used afterwards."""
         self._grammars.close()
         self._cache.close()
-        if self._adapter is not None:
-            self._native.llama_adapter_lora_free(self._adapter)
+        if self._adaptation is not None:
+            self._native.llama_adapter_lora_free(self._adaptation.pointer)
         self._native.llama_model_free(self._model)
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
@@ -121,7 +142,28 @@ class LlamaModel:
             ContextOverflow: a prompt leaves no room in the context; nothing was evaluated then.
             ModelError: llama.cpp rejects the shape of a reply, or cannot go on.
         """
-        return self._decoder.run([self._job(request) for request in requests])
+        jobs = [self._job(request) for request in requests]
+        groups = {wants: [job for job in jobs if self._wants_adapter(job.request) is wants] for wants in (True, False)}
+        found = {
+            id(job): said for wants, own in groups.items() for job, said in zip(own, self._run(own, wants), strict=True)
+        }
+        return [found[id(job)] for job in jobs]
+
+    def _wants_adapter(self, request: Request) -> bool:
+        """Say whether the adapter, if there is one, was trained for the request's step."""
+        adapted = self._adaptation.steps if self._adaptation else None
+        return adapted is None or request.step in adapted
+
+    def _run(self, jobs: list[Job], is_adapted: bool) -> list[Completion]:
+        if not jobs:
+            return []
+        if self._adaptation is not None and is_adapted is not self._is_adapted:
+            if is_adapted:
+                apply(self._native, self._cache.context, self._adaptation.pointer, self._adaptation.scale)
+            else:
+                leave_off(self._native, self._cache.context)
+            self._is_adapted = is_adapted
+        return (self._decoder if is_adapted else self._plain_decoder).run(jobs)
 
     def count_tokens(self, text: str) -> int:
         """Return how many tokens the text takes in a prompt."""

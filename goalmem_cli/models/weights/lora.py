@@ -1,7 +1,4 @@
-"""LoRA adapters in GGUF: which one goes with the bundled model, what a file says of itself, and llama.cpp's own form.
-
-The shipped adapter lies in the folder ``adapter`` beside this file, together with its model card.
-"""
+"""LoRA adapters in GGUF: which one a model gets, what a file says of itself, and llama.cpp's own form of it."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from goalmem_cli.errors import AdapterUnreadable, ModelError
 from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.weights.gguf import file_digest, read_header
 
-SHIPPED = Path(__file__).parent.parent / "adapter" / "goalmem-smollm2.gguf"
 NONE = "none"
 BASE_DIGEST = "goalmem.base.digest"
 HINT = "name a LoRA adapter in GGUF form that was made for this model, or none (--adapter)"
@@ -102,6 +98,16 @@ def load(native: Any, model: Any, adapter: Adapter) -> Any:
         reason = log.errors[-1].rpartition("adapter: ")[2] if log.errors else "it says no more"
         raise AdapterUnreadable(f"llama.cpp does not apply the adapter {adapter.path} to this model: {reason}", HINT)
     return pointer
+
+
+def leave_off(native: Any, context: Any) -> None:
+    """Have everything that the context evaluates from now on computed with the weights alone.
+
+    Raises:
+        AdapterUnreadable: llama.cpp refuses.
+    """
+    if native.llama_set_adapters_lora(context, None, 0, None):
+        raise AdapterUnreadable("llama.cpp does not take the adapter off the context", HINT)
 
 
 def apply(native: Any, context: Any, pointer: Any, scale: float) -> None:

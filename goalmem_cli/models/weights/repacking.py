@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from goalmem_cli.errors import ModelError
+from goalmem_cli.errors import ModelError, ModelUnreadable
 from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.state_cache import DAY, appearing_whole, remove_parts
 from goalmem_cli.models.weights.gguf import file_digest, read_header
@@ -28,11 +29,13 @@ def repacked(
     *,
     kind: str = KIND,
     adapter: Adapter | None = None,
+    digest: str = "",
 ) -> Path:
     """Return the weights of the file at `path` quantised as `kind` (``Q4_0``, ``Q8_0``), made where they are not yet.
 
     With an adapter they are changed by it, and take the place of those changed by another. They lie in `folder`, under
-    the hashes of the files that they were made from. Where that folder cannot be written, or they cannot be made, the
+    the hashes of the files that they were made from. `digest` is the SHA-256 that the file must have, where that is
+    known: it is checked before anything is made. Where that folder cannot be written, or they cannot be made, the
     file itself is returned, and the reason said.
     """
     name = f"{path.stem.partition('.')[0]}-{file_digest(path)}-{kind}"
@@ -40,12 +43,15 @@ def repacked(
     try:
         if _is_usable(made, note):
             return made
+        _check(path, digest)
         made.parent.mkdir(parents=True, exist_ok=True)
         _make(path, kind, made, adapter)
         _remove_others(made, f"{name}-")
     except OSError as error:
         note(f"the model runs as it is shipped, which is slower: {made.parent} cannot be used: {error.strerror}")
         return path
+    except ModelUnreadable:
+        raise
     except ModelError as error:
         note(f"the model runs as it is shipped, which is slower: {error.message}")
         return path
@@ -99,6 +105,17 @@ def _remove_others(made: Path, begin: str) -> None:
         if path.name.startswith(begin) and path != made:
             with suppress(OSError):  # where a running process holds it, Windows keeps it: the next time will do
                 path.unlink()
+
+
+def _check(path: Path, digest: str) -> None:
+    """Refuse a file that has another hash.
+
+    Raises:
+        ModelUnreadable: it has.
+    """
+    with path.open("rb") as file:
+        if digest and hashlib.file_digest(file, "sha256").hexdigest() != digest:
+            raise ModelUnreadable(f"{path} is another file than its publisher's", "install its package again")
 
 
 def _make(path: Path, kind: str, made: Path, adapter: Adapter | None) -> None:

