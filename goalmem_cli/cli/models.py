@@ -24,7 +24,7 @@ _MILLION, _BILLION = 10**6, 10**9
 
 group = typer.Typer(
     cls=ListGroup,
-    help="List and download language models, and see what is kept.",
+    help="List, suggest and download language models, and see what is kept.",
     context_settings=CONTEXT,
     epilog=examples("goalmem models", "goalmem models download hf:owner/repository/model-q4_k_m.gguf", guide="models"),
 )
@@ -52,6 +52,8 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
                 "bytes": each.size,
                 "parameters": each.parameters,
                 "profile": each.profile,
+                "memory": each.memory,
+                "is_cached": each.is_cached,
                 "note": each.note,
                 "adapter": {"path": str(each.adapter.path), "sha256": each.adapter.digest} if each.adapter else None,
             }
@@ -59,8 +61,51 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
         ]
         run.screen.document({"schema_version": SCHEMA_VERSION, "models": listed})
         return 0
-    cells = [(each.name, _count(each.parameters), each.profile, _where(each)) for each in listings]
-    run.screen.show(plain_table(("name", "size", "prompts", "where"), cells, numbers=("size",), whole=("prompts",)))
+    cells = [
+        (each.name, _count(each.parameters), _gigabytes(each.memory), each.profile, _where(each)) for each in listings
+    ]
+    columns = ("name", "size", "memory", "prompts", "where")
+    run.screen.show(plain_table(columns, cells, numbers=("size", "memory"), whole=("prompts",)))
+    return 0
+
+
+@group.command("suggest", epilog=examples("goalmem models suggest", guide="models"))
+def suggest(context: typer.Context, json: options.Json = False) -> int:
+    """Say which larger models to download, for how much memory.
+
+    Nothing is downloaded. A model of 3 billion parameters or more gets the full prompts.
+    """
+    from goalmem_cli.errors import ModelMissing
+    from goalmem_cli.models.catalogue import resolve
+    from goalmem_cli.models.suggestions import SUGGESTIONS
+    from goalmem_cli.render.tables import plain_table
+
+    def is_there(name: str) -> bool:
+        try:
+            return resolve(name).path.is_file()
+        except ModelMissing:
+            return False
+
+    run = begin(context)
+    found = [(each, is_there(each.name)) for each in SUGGESTIONS]
+    if json:
+        listed = [
+            {
+                "name": each.name, "memory": each.memory, "bytes": each.size, "is_tried": each.is_tried,
+                "is_downloaded": is_here, "command": f"goalmem models download {each.name}",
+            }
+            for each, is_here in found
+        ]  # fmt: skip
+        run.screen.document({"schema_version": SCHEMA_VERSION, "suggestions": listed})
+        return 0
+    cells = [
+        (
+            _gigabytes(each.memory), _gigabytes(each.size), "tried" if each.is_tried else "untried",
+            "downloaded" if is_here else f"goalmem models download {each.name}",
+        )
+        for each, is_here in found
+    ]  # fmt: skip
+    run.screen.show(plain_table(("memory", "file", "golden questions", "how"), cells, numbers=("memory", "file")))
     return 0
 
 
@@ -75,10 +120,10 @@ def _where(listing: ModelListing) -> str:
 )
 def download(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="hf:owner/repository/file.gguf")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="qwen-1.5b, qwen-0.5b, or hf:owner/repository/file.gguf")],
     quiet: options.Quiet = False,
 ) -> int:
-    """Download a model file.
+    """Download a model file. The hash of a bundled model is checked.
 
     Beside `embedder distil --download` it is the only command that reaches the network.
     """
@@ -101,21 +146,24 @@ def cache(
     """Show what is kept so that models start faster.
 
     That is evaluated prompts, at most GOALMEM_MODEL_CACHE megabytes of them (2048; 0 keeps none), and the bundled
-    model's weights repacked.
+    models' files, put together or repacked.
     """
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
-    from goalmem_cli.models.weights import repacking
+    from goalmem_cli.models.weights import parts, repacking
 
     run = begin(context, quiet=quiet)
     folder, limit = model_cache(), run.settings.model_cache * MEGABYTE
     states, weights = StateCache.in_folder(folder, limit), repacking.made_weights(folder)
     kept = [Kept(f"prompt {each.step}", each.model, each.size, each.path, each.used) for each in states.states()[::-1]]
     kept += [Kept(f"weights as {path.stem.rpartition('-')[2]}", "bundled", size, path) for path, size in weights]
+    joined = parts.joined_files(folder)
+    kept += [Kept("put together", path.stem.rpartition("-")[0], size, path) for path, size in joined]
     total = sum(each.size for each in kept)
     if clear:
         try:
             states.clear()
             repacking.clear(folder)
+            parts.clear(folder)
         except OSError as error:
             raise ModelError(f"{folder} cannot be cleared: {error.strerror}", "check the folder's rights") from error
     if json:
@@ -161,6 +209,10 @@ def _cache_document(folder: Path, limit: int, kept: Sequence[Kept], *, is_cleare
         "is_cleared": is_cleared,
         "files": files,
     }
+
+
+def _gigabytes(size: int | None) -> str:
+    return "" if size is None else f"{size / _BILLION:.1f} GB"
 
 
 def _megabytes(size: int) -> str:

@@ -25,7 +25,8 @@ from tests.cli.conftest import Goalmem, Outcome, hashing, seeing
 from tests.conftest import CHECKOUT, SAMPLES
 
 NAMES = [
-    "python", "installation", "bundled", "variables", "user file", "store file", "folder", "disk", "downloads",
+    "python", "installation", "bundled", "memory", "minilm", "variables", "user file", "store file", "folder", "disk",
+    "downloads",
     "embedder", "model", "prompts", "store", "indexes",
 ]  # fmt: skip
 

@@ -69,7 +69,7 @@ def reasoner(tmp_path_factory: pytest.TempPathFactory) -> Reasoner:
 
     folder = tmp_path_factory.mktemp("golden") / "store"
     assert run(["ingest", str(SAMPLES), "--store", str(folder), "--quiet"]) == 0
-    settings = Settings(folder, threads=1)
+    settings = Settings(folder, threads=1, certainty=0)
     store = open_store(settings, Factories(), lambda _: None)
     return build_reasoner(settings, store, load_model(settings))
 

