@@ -68,8 +68,6 @@ TRACES = "traces"
 # What a prompt holds beside its fixed part and the facts: the question, the subgoals, the substitution.
 TAIL_TOKENS = 512
 LEAST_FACT_TOKENS = 256
-# What a small model is shown at a time at most: it picks worse from more, and a processor reads 300 tokens a second.
-COMPACT_FACT_TOKENS = 900
 BYTES_PER_TOKEN = 3
 
 
@@ -288,7 +286,7 @@ def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, obser
         max_subgoals=settings.max_subgoals,
         budget=settings.budget,
         max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
-        read_tokens=fact_tokens(loaded.context, prompts),
+        read_tokens=fact_tokens(loaded, prompts),
         checks=settings.checks,
     )
     is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
@@ -321,7 +319,7 @@ def _forward(
         raise UsageError(f"there is no reasoner {settings.reasoner!r}", f"choose one of {choices}")
     entry = REASONERS[settings.reasoner]
     prompts = open_prompts(settings.prompts, loaded.profile, entry.steps)
-    budget = Budget(settings.budget, fact_tokens(loaded.context, prompts))
+    budget = Budget(settings.budget, fact_tokens(loaded, prompts))
     if entry.shows_all:
         budget = Budget(sys.maxsize, room_for_facts(loaded.context, prompts))
     tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer, loaded.adapter)
@@ -364,7 +362,7 @@ def reasoner_names() -> tuple[str, ...]:
     return (GOAL_MEM, *REASONERS)
 
 
-def fact_tokens(context: int, prompts: PromptBook) -> int:
+def fact_tokens(loaded: LoadedModel, prompts: PromptBook) -> int:
     """Return how many tokens of facts a reasoner may show at a time: what fits, and no more than the model reads well.
 
     Where `goal-mem` shows a small model one fact at a time, what fits is all that counts.
@@ -374,8 +372,8 @@ def fact_tokens(context: int, prompts: PromptBook) -> int:
     """
     from goalmem_cli.reasoners.goal_mem import Limits
 
-    room = room_for_facts(context, prompts)
-    return min(COMPACT_FACT_TOKENS if prompts.profile == "compact" else Limits().max_fact_tokens, room)
+    room = room_for_facts(loaded.context, prompts)
+    return min(loaded.fitted.fact_tokens if prompts.profile == "compact" else Limits().max_fact_tokens, room)
 
 
 def room_for_facts(context: int, prompts: PromptBook) -> int:

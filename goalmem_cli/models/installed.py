@@ -58,12 +58,12 @@ class Installation:
 
     def lacks(self, model: BundledModel) -> str:
         """Return why the model's file cannot be had, or nothing."""
-        if self._is_kept(model) or self.downloaded(model) is not None:
+        if self._is_kept(model):
             return ""
         try:
             pieces(model, self.find)
         except ModelError as error:
-            return error.message
+            return "" if self.downloaded(model) is not None else error.message
         return ""
 
     def choose(self, models: Mapping[str, BundledModel] = BUNDLED) -> Choice:
@@ -89,13 +89,12 @@ class Installation:
         Raises:
             ModelMissing, ModelUnreadable, ModelError: as `join`.
         """
-        downloaded = self.downloaded(model)
-        if downloaded is not None and not self._is_kept(model):
-            return downloaded
         if model.parts.count == 1:
             return pieces(model, self.find)[0].path
         if self._is_kept(model):
             return joined_path(model, self.folder)
+        if (downloaded := self.downloaded(model)) is not None:
+            return downloaded
         with watch(model.name) as reach:
             return join(model, self.folder, note, partial(reach, model.name), find=self.find)
 
