@@ -52,6 +52,12 @@ class LoadedModel:
     adapter: str = ""
     fitted: Fitted = UNFITTED
 
+    def least_certainty(self, reasoner: str, wanted: int | None) -> float:
+        """Return how certain the reasoner's answers have to be, from 0 to 1: as many percent as are wanted, else as
+        what is fitted to the model says.
+        """
+        return self.fitted.floors.get(reasoner, 0.0) if wanted is None else wanted / 100
+
 
 class DeferredEmbedder:
     """An embedder whose name and dimension are known from the store, and which is loaded at the first text."""

@@ -47,7 +47,6 @@ __all__ = [
     "check_backbone",
     "chosen_embedder",
     "chosen_planning",
-    "least_certainty",
     "load_embedder",
     "load_model",
     "local",
@@ -243,14 +242,7 @@ def build_reasoner(
         reasoner = _goal_mem(settings, backbone, loaded, watched)
     else:
         reasoner = _forward(settings, store, backbone, loaded, watched, gold)
-    return Sure(reasoner, least_certainty(settings, loaded, settings.reasoner), loaded.fitted)
-
-
-def least_certainty(settings: Settings, loaded: LoadedModel, reasoner: str) -> float:
-    """Return how certain a reasoner's answer has to be, from 0 to 1: as set, else as the model's record says."""
-    if settings.certainty is not None:
-        return settings.certainty / 100
-    return loaded.fitted.floors.get(reasoner, 0.0)
+    return Sure(reasoner, loaded.least_certainty(settings.reasoner, settings.certainty), loaded.fitted)
 
 
 def chosen_planning(settings: Settings, profile: Profile) -> Planning:

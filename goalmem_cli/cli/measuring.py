@@ -105,16 +105,6 @@ class Measuring:
     def _answers(self) -> bool:
         return not self._wanted.only_retrieves
 
-    def _certainty(self, loaded: LoadedModel) -> str:
-        """Return how certain answers have to be, in percent: one number, or one a reasoner where that differs."""
-        from goalmem_cli.wiring import least_certainty
-
-        settings = self._run.settings
-        least = {name: round(100 * least_certainty(settings, loaded, name)) for name in self._wanted.reasoners}
-        if len(set(least.values())) < 2:
-            return f"{next(iter(least.values()), 0)} of an answer"
-        return f"{', '.join(f'{name} {percent}' for name, percent in least.items())} of an answer"
-
     def _at_once(self, loaded: LoadedModel) -> int:
         """Return how many questions are under way at a time: as typed, else one in process, as set on a server."""
         if self._wanted.parallel is not None:
@@ -337,6 +327,7 @@ class Measuring:
         for name in self._structured:
             decisive |= {f"{name}.{key}": value for key, value in settings.backbones.get(name, {}).items()}
         if loaded is not None:
+            least = [f"{100 * loaded.least_certainty(name, settings.certainty):.0f}" for name in wanted.reasoners]
             planning = chosen_planning(settings, loaded.profile)
             steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), loaded.profile, planning)
             steps |= {"decompose"} if "model" in self._kinds else frozenset()
@@ -346,7 +337,7 @@ class Measuring:
             decisive |= {
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
                 "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
-                CERTAINTY: self._certainty(loaded),
+                CERTAINTY: f"{'/'.join(dict.fromkeys(least))} of an answer",
                 "planning": planning,
                 "strict": settings.strict, "profile": loaded.profile,
             }  # fmt: skip

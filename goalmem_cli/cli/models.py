@@ -24,7 +24,7 @@ _MILLION, _BILLION = 10**6, 10**9
 
 group = typer.Typer(
     cls=ListGroup,
-    help="List, suggest and download language models, and see what is kept.",
+    help="List and download models, and see what is kept.",
     context_settings=CONTEXT,
     epilog=examples("goalmem models", "goalmem models download hf:owner/repository/model-q4_k_m.gguf", guide="models"),
 )

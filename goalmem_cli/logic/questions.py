@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from goalmem_cli.logic.normal import content_stems, stem, words
+from goalmem_cli.logic.terms import Atom, Constant, Variable
 
 _CURRENT = frozenset({"now", "currently", "current", "nowadays", "presently", "still", "latest", "today"})
 _INTERROGATIVES = frozenset("what which who whom whose when where why how".split())
@@ -12,7 +13,7 @@ _QUESTION_WORDS = _INTERROGATIVES | {"name", "list"}
 _PREPOSITIONS = frozenset("in on at by of for with from to about since until under into".split())
 _AUXILIARIES = frozenset("did does do is are was were has have had can could will would should might may if".split())
 _ASKING = frozenset(map(stem, _INTERROGATIVES | _AUXILIARIES))
-OPENERS = _QUESTION_WORDS | _PREPOSITIONS | _AUXILIARIES
+_OPENERS = _QUESTION_WORDS | _PREPOSITIONS | _AUXILIARIES
 _SUBJECTS = frozenset(
     "i you he she it we they this that these those there my your his her its our their the anyone anybody anything "
     "someone somebody something everyone everybody everything".split()
@@ -144,3 +145,52 @@ def is_question(text: str) -> bool:
     second = text.split()[1:2]
     is_name = bool(second) and second[0][0].isupper()
     return found[0] in _AUXILIARIES - {"if"} and (is_name or found[1] in _SUBJECTS)
+
+
+ANSWER = "x"
+_AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will|would|should|might|may|['’]s)\b"
+_ASKED_FOR = re.compile(
+    r"\b(?:(?P<many>how many)|(?P<much>how much)|(?P<long>how long)|(?P<often>how often)|(?P<old>how old)|(?P<how>how)"
+    r"|(?P<whose>whose)|(?P<who>who(?:m)?)|(?P<when>when)|(?P<where>where)|(?P<why>why)"
+    rf"|(?:which|what)(?P<type>(?: (?!{_AUXILIARY})[\w’'-]+){{1,4}}?)(?= {_AUXILIARY})|(?P<what>what|which))\b",
+    re.IGNORECASE,
+)
+_TYPES_ASKED = {
+    "many": "number", "much": "amount", "long": "duration", "often": "frequency", "old": "age", "how": "way",
+    "whose": "person", "who": "person", "when": "time", "where": "place", "why": "reason", "what": "thing",
+}  # fmt: skip
+_KEPT = {"whose": "'s"}
+_CAPITALISED = re.compile(r"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:[ -][^\W\d_a-z]\w*)*")
+
+
+def goal_asked(question: str) -> Atom:
+    """Return the question as a goal: the answer variable x where it asks, the names in it as constants.
+
+    A question for yes or no has no variable. One that says nothing of what it asks for asks for a thing.
+    """
+    text = " ".join(question.split()).rstrip("?!. ")
+    if asks_yes_or_no(question) and not asks_for_something(question):
+        named = _with_names(text)
+        return Atom(named if any(isinstance(part, Constant) for part in named) else (Constant(text),))
+    found = _ASKED_FOR.search(text)
+    if found is None:
+        return Atom((Variable(ANSWER, "thing"), " answers ", Constant(text)))
+    kind = next(name for name, said in found.groupdict().items() if said is not None)
+    wanted = (found["type"].strip() if kind == "type" else _TYPES_ASKED[kind]).lower()
+    before, behind = text[: found.start()], _KEPT.get(kind, "") + text[found.end() :]
+    return Atom((*_with_names(before), Variable(ANSWER, wanted), *_with_names(behind)))
+
+
+def _with_names(text: str) -> tuple[str | Constant, ...]:
+    """Return the text with the names in it as constants; a word that opens a question is none for its capital."""
+    parts: list[str | Constant] = []
+    at = 0
+    for found in _CAPITALISED.finditer(text):
+        opening, _, rest = found[0].partition(" ")
+        is_opener = found.start() == 0 and (opening.casefold() in _OPENERS or not rest)
+        name = rest if is_opener else found[0]
+        if name:
+            begin = found.end() - len(name)
+            parts += [text[at:begin], Constant(name)]
+            at = found.end()
+    return tuple(part for part in (*parts, text[at:]) if part)

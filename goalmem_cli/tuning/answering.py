@@ -1,4 +1,6 @@
-"""Examples of answering: the wording of what was found, verdicts, and direct readings of retrieved facts."""
+"""Examples of answering: the wording of what was found, verdicts, and readings of retrieved facts: of a question, or of
+the steps of its plan, each put as a question by itself.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
-from goalmem_cli.logic import Substitution
+from goalmem_cli.logic import Atom, Substitution, Variable
+from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, fact_line
@@ -15,13 +18,14 @@ from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.reasoners.goal_mem.plans import Limits
 from goalmem_cli.reasoners.goal_mem.readings import reading_request
+from goalmem_cli.reasoners.goal_mem.step_questions import step_question
 from goalmem_cli.reasoners.goal_mem.wording import worded
 from goalmem_cli.reasoners.inquiry import reading_choices
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact
 from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import Scene
-from goalmem_cli.tuning.plan import Ground, Lesson
+from goalmem_cli.tuning.plan import LONGEST_VALUE, Ground, Lesson
 
 FEWEST, MOST, TOKENS = 2, 20, Limits().read_tokens
 """How many facts a reading is shown, and about how many tokens they have at most: as many as in answering."""
@@ -30,6 +34,8 @@ WITHOUT = 0.12
 """How often a reading is shown none of the evidence."""
 TOGETHER = 14
 """How many questions at most are put to the same facts."""
+LEFT_OUT = 0.33
+"""How often a value that an earlier step found is left out of a step's question."""
 OF_ANOTHER = 0.5
 """How often a question is put again with somebody else's name in it, whom its evidence does not tell of."""
 
@@ -82,16 +88,16 @@ def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]
     if is_without and not scene.case.is_unanswerable:
         found = [fact for fact in found if fact.unit not in units]
     else:
-        found = with_evidence(found, evidence, chance)
-    shown = within(found, units)
+        found = _with(found, evidence, chance)
+    shown = _within(found, units)
     answer = scene.case.answer
     if not shown or (not is_unknown and answer is None):
         return
     if is_unknown:
         yield _unknown(scene, book, scene.question.text, shown)
     else:
-        reply = reply_of(answer, numbers_of(shown, evidence))
-        yield Example("read", scene.case.id, read_request(scene, book, scene.question.text, shown), reply)
+        reply = _reply(answer, _numbers(shown, evidence))
+        yield Example("read", scene.case.id, _read(scene, book, scene.question.text, shown), reply)
 
 
 def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, copy: int) -> Iterator[Example]:
@@ -108,11 +114,11 @@ def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, 
         hits = [hit for scene in part for hit in scene.numbered.hits(scene.question.text, FEWEST)]
         found = {fact.unit: fact for fact in map(first.numbered.fact, chance.sample(hits, len(hits)))}
         others = [fact for unit, fact in found.items() if unit not in units][: max(0, MOST - len(units))]
-        shown = within(with_evidence(others, evidence, chance), units)
+        shown = _within(_with(others, evidence, chance), units)
         for scene in part:
             told = first.gold(scene.case.evidence)
-            reply = reply_of(None if scene.case.is_unanswerable else scene.case.answer, numbers_of(shown, told))
-            request = read_request(scene, book, scene.question.text, shown)
+            reply = _reply(None if scene.case.is_unanswerable else scene.case.answer, _numbers(shown, told))
+            request = _read(scene, book, scene.question.text, shown)
             yield Example("read together", scene.case.id, request, reply, group)
 
 
@@ -127,8 +133,8 @@ def of_another(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -
     others = [name for name in people if not _word(name).search(told) and name != scene.question.asker]
     if named and others:
         text = _word(named[0]).sub(chance.choice(others), scene.question.text)
-        found = with_evidence(scene.found(text, chance.randint(FEWEST, MOST)), evidence, chance)
-        yield _unknown(scene, book, text, within(found, {fact.unit for fact in evidence}))
+        found = _with(scene.found(text, chance.randint(FEWEST, MOST)), evidence, chance)
+        yield _unknown(scene, book, text, _within(found, {fact.unit for fact in evidence}))
 
 
 def _word(name: str) -> re.Pattern[str]:
@@ -136,27 +142,27 @@ def _word(name: str) -> re.Pattern[str]:
 
 
 def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Example:
-    return Example("read none", scene.case.id, read_request(scene, book, asked, shown), reply_of(None, ()))
+    return Example("read none", scene.case.id, _read(scene, book, asked, shown), _reply(None, ()))
 
 
-def reply_of(answer: str | None, numbers: Sequence[str]) -> str:
+def _reply(answer: str | None, numbers: Sequence[str]) -> str:
     """Return the reply of a reading; without an answer, that it is unknown."""
     return "answer: unknown" if answer is None else f"answer: {answer}\nfacts: {', '.join(numbers)}"
 
 
-def read_request(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
+def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
     """Return the request for a reading of the facts, given best first, the best last."""
     choices = reading_choices([fact.number for fact in shown])
     return reading_request(book["read"], replace(scene.question, text=asked), shown[::-1], choices)
 
 
-def numbers_of(shown: Sequence[Fact], evidence: Sequence[Fact]) -> list[str]:
+def _numbers(shown: Sequence[Fact], evidence: Sequence[Fact]) -> list[str]:
     """Return the numbers under which the evidence is shown, as many as a reading cites."""
     numbers = {fact.unit: fact.number for fact in shown}
     return [numbers[fact.unit] for fact in evidence][:CITED]
 
 
-def with_evidence(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:
+def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:
     """Return the facts with the evidence that is missing, each put where it may."""
     facts = list(found)
     units = {fact.unit for fact in facts}
@@ -167,7 +173,7 @@ def with_evidence(found: Sequence[Fact], evidence: Sequence[Fact], chance: Rando
     return facts
 
 
-def within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
+def _within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
     """Return as many of the facts as the tokens allow, best first, those to be kept in any case.
 
     They are numbered in that order, as the engine would: their numbers do not tell which are evidence.
@@ -192,3 +198,40 @@ def _cited(scene: Scene, grounds: Sequence[Ground]) -> list[Fact]:
 
 def _lines(facts: Sequence[Fact]) -> list[str]:
     return [fact_line(fact) for fact in facts]
+
+
+def stepping(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:
+    """Yield the steps of a plan of several, each read from what its question finds."""
+    found: dict[str, tuple[str, ...]] = {}
+    for ground in lesson.subgoals if len(lesson.subgoals) > 1 else ():
+        known = {name: values for name, values in found.items() if chance.random() >= LEFT_OUT}
+        atom = Substitution(known).apply(ground.atom)
+        wanted = next((each for each in atom.variables if each.name not in found), None)
+        if wanted is not None:
+            yield from _step(scene, ground, atom, wanted, book, chance)
+        found |= {name: values for name, values in ground.bindings.items() if name not in lesson.starred}
+
+
+def _step(
+    scene: Scene, ground: Ground, atom: Atom, wanted: Variable, book: PromptBook, chance: Random
+) -> Iterator[Example]:
+    text = step_question(atom, wanted.name)
+    evidence = scene.gold(ground.facts)
+    units = {fact.unit for fact in evidence}
+    shown = scene.found(text, chance.randint(FEWEST, MOST))
+    is_without = not evidence or chance.random() < WITHOUT
+    shown = [fact for fact in shown if fact.unit not in units] if is_without else _with(shown, evidence, chance)
+    shown = _within(shown, set() if is_without else units)
+    if not shown:
+        return
+    request = _read(scene, book, text, shown)
+    if is_without:
+        yield Example("read step none", scene.case.id, request, _reply(None, ()))
+        return
+    values = ground.bindings.get(wanted.name, ())
+    known = [constant.value for constant in atom.constants]
+    if not values or any(len(value) > LONGEST_VALUE for value in values):
+        return
+    if any(support_of(value, evidence, known) is Support.INFERRED for value in values):
+        return
+    yield Example("read step", scene.case.id, request, _reply(", ".join(values), _numbers(shown, evidence)))

@@ -10,14 +10,13 @@ from goalmem_cli.logic.normal import numbers
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.tuning.answering import answering, of_another, reading, reading_together
+from goalmem_cli.tuning.answering import answering, of_another, reading, reading_together, stepping
 from goalmem_cli.tuning.corpus import Talk, by_domain
 from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import Scene, remembered
 from goalmem_cli.tuning.plan import Lesson, lesson_of
 from goalmem_cli.tuning.planning import planning
 from goalmem_cli.tuning.renaming import YEARS, Kind, lower_words, names_of, rename
-from goalmem_cli.tuning.stepping import stepping
 from goalmem_cli.tuning.unifying import unifying
 
 

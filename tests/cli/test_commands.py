@@ -77,7 +77,7 @@ def test_help_names_the_defaults_that_settings_have() -> None:
     walk(get_command(app))
     told.pop("parallel")  # another one for a model in this process
     named = told.keys() & set(KEYS)
-    assert named >= {"certainty", "budget", "max_breadth", "max_depth", "max_steps", "seed"}
+    assert named >= {"budget", "max_breadth", "max_depth", "max_steps", "seed"}
     assert {name: told[name] for name in named} == {name: {getattr(Settings(Path()), name)} for name in named}
 
 
@@ -166,9 +166,9 @@ def test_a_damaged_store_is_exit_3(momoco: Goalmem, tmp_path: Path) -> None:
 def test_models_say_what_is_there_and_where(goalmem: Goalmem) -> None:
     """The bundled model is listed with its file and the prompts that suit it."""
     rows = {row["name"]: row for row in json.loads(goalmem("models", "--json").out)["models"]}
-    assert rows["bundled"]["path"].endswith(".gguf")
-    assert rows["bundled"]["profile"] == "compact"
-    assert "bundled" in goalmem("models", "list").out
+    assert rows["smollm2-135m"]["path"].endswith(".gguf")
+    assert rows["smollm2-135m"]["profile"] == "compact"
+    assert "smollm2-135m" in goalmem("models", "list").out
 
 
 @pytest.mark.parametrize("name", ["no-such-model", "hf:nobody/nothing/none.gguf", "http://127.0.0.1:1/"])

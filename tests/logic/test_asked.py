@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.logic import Variable
-from goalmem_cli.logic.asked import goal_asked
+from goalmem_cli.logic.questions import goal_asked
 from tests.conftest import examples  # noqa: F401 - the profiles
 
 

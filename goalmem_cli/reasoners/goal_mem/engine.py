@@ -12,8 +12,7 @@ from typing import Final
 
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.logic import Rule
-from goalmem_cli.logic.asked import goal_asked
-from goalmem_cli.logic.questions import asks_for_current_state
+from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.asking import Reply
