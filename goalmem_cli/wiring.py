@@ -233,6 +233,7 @@ def build_reasoner(
         PromptError: a prompt file is missing or wrong.
         UsageError: there is no backbone or no reasoner of the name in the settings.
     """
+    from goalmem_cli.reasoners.asking import DaysInWords
     from goalmem_cli.reasoners.certainty import Sure
     from goalmem_cli.reasoners.watching import Unwatched
 
@@ -242,7 +243,7 @@ def build_reasoner(
         reasoner = _goal_mem(settings, backbone, loaded, watched)
     else:
         reasoner = _forward(settings, store, backbone, loaded, watched, gold)
-    return Sure(reasoner, loaded.least_certainty(settings.reasoner, settings.certainty), loaded.fitted)
+    return Sure(DaysInWords(reasoner), loaded.least_certainty(settings.reasoner, settings.certainty), loaded.fitted)
 
 
 def chosen_planning(settings: Settings, profile: Profile) -> Planning:

@@ -85,6 +85,36 @@ def parse_date(text: str) -> When | None:
     return whole_date(_LEADING.sub("", _WEEKDAY_LEADING.sub("", phrase)))
 
 
+_IN_NUMBERS = re.compile(
+    r"(?<![\w.:/-])(?:(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})|(?P<iso>\d{4}-\d\d-\d\d)"
+    r"|(?P<one>\d{1,2})/(?P<other>\d{1,2})/(?P<its>\d{4}))(?![\w/-]|[.:]\d)"
+)
+
+
+def with_days_in_words(text: str) -> str:
+    """Return the text with the days that are written in numbers in goalmem's form: 16.01.2024 as 16 January 2024.
+
+    With dots the day is first, with hyphens the year. With slashes either may be first: such a day is left as it is
+    unless one number is over 12. What is no day (a version, an address, a price) is left.
+    """
+    return _IN_NUMBERS.sub(lambda found: _spelled(found) or found[0], text)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    """Return the day in words, or nothing where it is none, or may be two."""
+    try:
+        if found["iso"]:
+            return _day(date.fromisoformat(found["iso"]))
+        if found["year"]:
+            return _day(date(int(found["year"]), int(found["month"]), int(found["day"])))
+        day, month = int(found["one"]), int(found["other"])
+        if day != month and max(day, month) <= 12:
+            return ""
+        return _day(date(int(found["its"]), min(day, month), max(day, month)))
+    except ValueError:
+        return ""
+
+
 def dates_in(text: str) -> list[When]:
     """Return the dates written out in the text, in order, longest reading first."""
     return [written.when for written in written_dates(" ".join(words(text)))]

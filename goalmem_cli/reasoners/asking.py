@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from goalmem_cli.asking import Reply, ask, ask_whole, in_one_line, parse_json
+from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.questions import speaks_of_asker
+from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Fact
+from goalmem_cli.trace import Fact, Trace
 
 __all__ = [
     "Reply",
@@ -66,4 +69,22 @@ def _line(speaker: str, fact: Fact, said: str) -> str:
     """Return the line of a fact; whatever breaks lines in it does not."""
     about = "; ".join((*filter(None, (said,)), *map(in_one_line, fact.times)))
     named = f"{in_one_line(speaker)}: " if speaker else ""  # what several said has none
-    return f"{named}{in_one_line(fact.text)}{about and f' [{about}]'}"
+    return f"{named}{with_days_in_words(in_one_line(fact.text))}{about and f' [{about}]'}"
+
+
+class DaysInWords:
+    """A reasoner that is asked with the days of the question in the form in which facts have them."""
+
+    def __init__(self, reasoner: Reasoner) -> None:
+        """Take the reasoner."""
+        self._reasoner = reasoner
+
+    def answer(self, question: Question) -> Trace:
+        """Return the reasoner's trace, which has the question as it was asked.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        trace = self._reasoner.answer(replace(question, text=with_days_in_words(question.text)))
+        return replace(trace, question=question.text)
