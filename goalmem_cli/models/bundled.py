@@ -78,7 +78,7 @@ QWEN_1_5B = BundledModel(
             "goal-mem": (-2.214, 0.873, 0.196, 0.577, 1.071, 0.980),
             "direct": (-2.070, 1.145, 0.225, 0.664, 0.967, 0.0),
         },
-        floors={"goal-mem": 0.30, "direct": 0.40},
+        floors={"goal-mem": 0.33, "direct": 0.43},
     ),
 )
 QWEN_0_5B = BundledModel(

@@ -18,6 +18,8 @@ from goalmem_cli.reasoners.certainty import signs_of
 RIGHT = 0.5
 """From this F1 on an answer counts as right."""
 FOLDS, BINS = 5, 5
+FEWEST, QUARTER = 8, 0.25
+"""How many answers a floor is told by at least, and which share of those below it is right at most."""
 STRENGTH = 1.0
 """The inverse of how strongly the weights are held down (scikit-learn's C)."""
 
@@ -67,13 +69,14 @@ class Point:
 @dataclass(frozen=True, slots=True)
 class Checked:
     """How far off the certainties of the answers to so many questions are: the expected calibration error over bins of
-    equal size, the bins, and the curve.
+    equal size, the bins, and the curve. `floor` is the certainty below which an answer is better withheld.
     """
 
     asked: int
     error: float
     bins: tuple[Bin, ...]
     curve: tuple[Point, ...]
+    floor: float = 0.0
 
 
 def outcomes(run: Path, reasoner: str) -> Iterator[Outcome]:
@@ -119,6 +122,17 @@ def calibration_error(told: NDArray[np.float64], right: NDArray[np.bool_]) -> fl
     return sum(each.count * abs(each.certainty - each.right) for each in bins) / len(told)
 
 
+def floor(told: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """Return the largest certainty, in whole percents from 0 to 1, below which fewer than a quarter of the answers were
+    right; 0 where too few answers tell.
+    """
+    for percent in range(100, 0, -1):
+        below = right[told < percent / 100]
+        if len(below) >= FEWEST and below.mean() < QUARTER:
+            return percent / 100
+    return 0.0
+
+
 def _answers(asked: Sequence[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
     """Return the signs of the answers that have any, whether they are right, and whence they are."""
     telling = [(each.signs, each.is_right, each.conversation) for each in asked if each.signs is not None]
@@ -131,7 +145,7 @@ def _checked(asked: Sequence[Outcome], told: NDArray[np.float64]) -> Checked:
     certainties = iter(told)
     sure = [next(certainties) if each.signs is not None else float(each.is_answered) for each in asked]
     error, curve = calibration_error(told, right), tuple(_curve(asked, np.array(sure)))
-    return Checked(len(asked), error, tuple(_bins(told, right)), curve)
+    return Checked(len(asked), error, tuple(_bins(told, right)), curve, floor(told, right))
 
 
 def _bins(told: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Bin]:

@@ -312,7 +312,10 @@ def _calibrate(options: argparse.Namespace) -> None:
 
 
 def _tell_checked(name: str, checked: Checked) -> None:
-    _say(f"{checked.asked} questions, {name}: expected calibration error {checked.error:.3f}")
+    _say(
+        f"{checked.asked} questions, {name}: expected calibration error {checked.error:.3f}; fewer than a quarter is "
+        f"right below {checked.floor:.0%}"
+    )
     for each in checked.bins:
         _say(f"  {each.count} answers, {each.certainty:.0%} certain in the mean, {each.right:.0%} right")
     for point in checked.curve:

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from goalmem_cli.tuning.calibration import Outcome, calibration_error, check, fit
+from goalmem_cli.tuning.calibration import Outcome, calibration_error, check, fit, floor
 
 
 def asked(count: int) -> list[Outcome]:
@@ -65,3 +65,14 @@ def test_the_error_is_how_far_certainty_is_from_what_happened() -> None:
 
     assert calibration_error(np.full(100, 0.9), right) == pytest.approx(0.4)
     assert calibration_error(right.astype(float), right) == pytest.approx(0.0)
+
+
+def test_the_floor_is_where_fewer_than_a_quarter_is_right() -> None:
+    """All answers below it count together; a few wrong ones tell nothing, nor do answers that are mostly right."""
+    told = np.array([0.1] * 10 + [0.3] * 10 + [0.8] * 10)
+    right = np.array([False] * 20 + [True] * 10)
+
+    assert floor(told, right) == 0.8
+    assert floor(told[:7], right[:7]) == 0.0
+    assert floor(told, np.array([True] * 30)) == 0.0
+    assert floor(told, np.array([False] * 8 + [True] * 22)) == 0.3
