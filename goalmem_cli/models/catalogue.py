@@ -74,10 +74,8 @@ def installation(cache_dir: Path | None = None) -> Installation:
     """Return the bundled models of this machine; those downloaded are looked for in `cache_dir`, as in `resolve`."""
 
     def downloaded(model: BundledModel) -> Path | None:
-        if (
-            not model.repository
-            or not (_hub_folder(cache_dir) / f"models--{model.repository.replace('/', '--')}").is_dir()
-        ):
+        folder = _hub_folder(cache_dir) / f"models--{model.repository.replace('/', '--')}"
+        if not model.repository or not folder.is_dir():
             return None  # the hub's library takes a third of a second to load
         try:
             path = _cached_path(_hub_name(model), cache_dir)

@@ -67,14 +67,20 @@ class Installation:
         return ""
 
     def choose(self, models: Mapping[str, BundledModel] = BUNDLED) -> Choice:
-        """Return the best model that is there and fits into the memory that is free; the last one in any case fits.
+        """Return the best model that is there and fits into the memory that is free; of those there the last is taken
+        in any case. One of which nothing is installed is passed over in silence.
 
         Raises:
             ModelMissing: none is there.
         """
         free, why = self.free(), ""
-        found = [model for model in models.values() if not self.lacks(model)]
-        for model in found:
+        lacks = {model.name: self.lacks(model) for model in models.values()}
+        found = [model for model in models.values() if not lacks[model.name]]
+        for model in models.values():
+            if lacks[model.name]:
+                is_begun = not lacks[model.name].endswith(f"{model.parts.package.format(n=1)} is missing")
+                why = why or (lacks[model.name] if is_begun else "")
+                continue
             is_last = model is found[-1]
             if is_last or free is None or model.memory <= free:
                 return Choice(model, why)

@@ -184,6 +184,10 @@ def test_the_best_model_that_fits_is_taken(site: Site, tmp_path: Path) -> None:
     assert taken(9 * 10**9) == taken(None) == ("large", "")
     assert taken(4 * 10**9) == ("small", "large needs 8.0 GB of memory, and 4.0 GB are free")
     assert taken(10)[0] == "small"
+    (site.folder / "toy_part2-1.0.dist-info").rename(site.folder / "gone")
+    small = replace(small, parts=replace(small.parts, count=1), digest="")
+    models["small"] = small
+    assert taken(None) == ("small", "large is not installed: toy-part2 is missing")
     with pytest.raises(ModelMissing, match="not installed"):
         Installation(tmp_path, site.find).choose({"absent": absent})
 
