@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     out, examples = corpus.with_name("out"), corpus.with_name("examples.npz")
     assert main(["prepare", str(examples), str(corpus), "--held-out", "1", "--aside", "1"]) == 0
-    words = ["--steps", "1", "--tokens", "64", "--rank", "2", "--alpha", "6", "--rate", "0.05"]
+    words = ["--steps", "1", "--tokens", "64", "--rank", "2", "--alpha", "6", "--rate", "0.3"]
     assert main(["train", str(examples), str(out), *words]) == 0
     return out
 
@@ -63,7 +63,7 @@ def test_training_is_recorded(folder: Path) -> None:
     text = (folder / card.CARD).read_text("utf-8")
 
     assert (record["conversations"], record["steps"], sum(record["examples"].values())) == (1, 1, 1)
-    assert record["course"]["rank"] == 2 and record["course"]["alpha"] == 6 and record["course"]["rate"] == 0.05
+    assert record["course"]["rank"] == 2 and record["course"]["alpha"] == 6 and record["course"]["rate"] == 0.3
     assert record["held_out"] == list(HELD_OUT)
     assert record["held_out_losses"].keys() == record["held_out_losses_before"].keys() != set()
     assert record["evaluation"] == {}

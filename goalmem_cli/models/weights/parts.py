@@ -56,9 +56,11 @@ def joined_path(model: BundledModel, folder: Path) -> Path:
 
 
 def is_joined(model: BundledModel, folder: Path) -> bool:
-    """Say whether the joined file lies in the folder, whole."""
-    path = joined_path(model, folder)
-    return path.is_file() and path.stat().st_size == model.size
+    """Say whether the joined file lies in the folder, whole; it does not where that may not be read."""
+    try:
+        return joined_path(model, folder).stat().st_size == model.size
+    except OSError:
+        return False
 
 
 def join(
