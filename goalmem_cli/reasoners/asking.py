@@ -86,5 +86,8 @@ class DaysInWords:
             ModelError: the model could not be used at all.
             StoreError: the memory could not be read.
         """
-        trace = self._reasoner.answer(replace(question, text=with_days_in_words(question.text)))
+        text = with_days_in_words(question.text)
+        if text == question.text:  # the very question, by which a benchmark knows its evidence
+            return self._reasoner.answer(question)
+        trace = self._reasoner.answer(replace(question, text=text))
         return replace(trace, question=question.text)
