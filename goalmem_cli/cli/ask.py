@@ -312,4 +312,5 @@ def _show_guess(run: Invocation, guess: Guess | None, *, is_worded: bool) -> Non
 
     if guess is not None:
         sure = doubt_in_words(guess.certainty) if is_worded else f"{guess.certainty:.0%} certain"
-        run.screen.note(f"guess: {one_line(guess.answer)} ({sure}); --certainty 0 takes it as the answer")
+        doubt = f" ({sure})" if sure else ""  # what more certainty was wanted of may be rather sure
+        run.screen.note(f"guess: {one_line(guess.answer)}{doubt}; --certainty 0 takes it as the answer")

@@ -125,7 +125,7 @@ def reason_line(trace: Trace) -> str:
     if trace.failure is not None:
         return trace.failure
     if trace.guess is not None:
-        return f"what was found is less certain than wanted: {trace.guess.certainty:.0%}"
+        return "what was found is less certain than wanted"
     if trace.certainty is not None:
         return trace.notes[-1]
     if trace.actions:

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from goalmem_cli.cli.serving.offers import answered
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.certainty import UNSURE, doubt_in_words
+from goalmem_cli.trace import from_document
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem
 from tests.fakes import ScriptedModel
@@ -59,6 +61,30 @@ def test_what_is_less_certain_than_is_wanted_is_refused(momoco: Goalmem) -> None
     assert refused.code == 1 and refused.out == ""
     assert "less certain than wanted" in refused.err
     assert "guess: Kyoto Latte (" in refused.err and "--certainty 0 takes it" in refused.err
+
+
+@pytest.mark.parametrize(("likelihood", "beside"), [(DOUBTED, " (this is probably wrong)"), (1 - DOUBTED, "")])
+def test_chat_says_in_words_what_it_withholds(momoco: Goalmem, likelihood: float, beside: str) -> None:
+    """Who talks hears no numbers, of a guess either; of one that is rather sure nothing is said beside it."""
+    words = ("--reasoner", "direct", "--certainty", "100")
+    outcome = momoco("chat", *words, stdin=f"{QUESTION}\n".encode(), factories=reading(likelihood))
+    reason, guess = outcome.err.splitlines()
+
+    assert outcome.out == "\n" and reason == "unknown: what was found is less certain than wanted"
+    assert guess == f"guess: Kyoto Latte{beside}; --certainty 0 takes it as the answer"
+
+
+def test_a_client_has_the_facts_of_a_guess(momoco: Goalmem) -> None:
+    """What `mcp` gives names the guess, and has the facts that it rests on beside the proof."""
+    words = ("ask", QUESTION, "--reasoner", "direct", "--certainty", "100", "--json")
+    trace = from_document(json.loads(momoco(*words, factories=reading(DOUBTED)).out))
+    given = answered(trace, None)
+    proof = given.document["proof"]
+
+    assert trace.guess is not None and trace.guess.evidence
+    assert given.document["answer"] is None and given.document["guess"] == "Kyoto Latte"
+    assert isinstance(proof, dict) and set(trace.guess.evidence) <= set(proof["facts"])
+    assert given.text.startswith("unknown: ") and "guess: Kyoto Latte" in given.text
 
 
 def test_a_model_has_a_floor_of_its_own(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ class Offers:
         with self._working(watched):
             asking = Asking(self._run, terms, self._model)
             trace = asking.answer(asking.question(one_line(question)), watched)
-            return _answered(trace, asking.keep(trace))
+            return answered(trace, asking.keep(trace))
 
     @contextmanager
     def _working(self, watched: Watched) -> Iterator[None]:
@@ -260,7 +260,7 @@ class Offers:
         return self._kept
 
 
-def _answered(trace: Trace, kept: str | None) -> Answered:
+def answered(trace: Trace, kept: str | None) -> Answered:
     """Return the answer with its proof as text and as JSON, of the facts those that are cited anywhere."""
     from goalmem_cli.render.sharing import proof_text
     from goalmem_cli.render.tree import reason_line
@@ -272,7 +272,7 @@ def _answered(trace: Trace, kept: str | None) -> Answered:
     proof = proof_text(trace)
     proof = proof if len(proof) <= MOST_PROOF else f"{proof[:MOST_PROOF]}\n(cut here; `goalmem trace show` has it all)"
     document: dict[str, Any] = as_document(trace)
-    cited = {*trace.evidence}
+    cited = {*trace.evidence, *(trace.guess.evidence if trace.guess else ())}
     for step in (step for attempt in trace.attempts for step in attempt.steps):
         for entries in (step.grounded, step.rejected, step.contradicted, step.denied):
             cited.update(number for entry in entries for number in entry.facts)
