@@ -240,10 +240,10 @@ def build_reasoner(
     watched = observer or Unwatched()
     backbone = open_backbone(settings, store, factories or Factories(), lambda: loaded)
     if settings.reasoner == GOAL_MEM:
-        reasoner = _goal_mem(settings, backbone, loaded, watched)
+        reasoner: Reasoner = DaysInWords(_goal_mem(settings, backbone, loaded, watched))
     else:
         reasoner = _forward(settings, store, backbone, loaded, watched, gold)
-    return Sure(DaysInWords(reasoner), loaded.least_certainty(settings.reasoner, settings.certainty), loaded.fitted)
+    return Sure(reasoner, loaded.least_certainty(settings.reasoner, settings.certainty), loaded.fitted)
 
 
 def chosen_planning(settings: Settings, profile: Profile) -> Planning:
@@ -303,6 +303,7 @@ def _forward(
     gold: Callable[[Question], Sequence[Hit]] | None,
 ) -> Reasoner:
     """Return one of the reasoners that go forward from the question."""
+    from goalmem_cli.reasoners.asking import DaysInWords
     from goalmem_cli.reasoners.catalogue import REASONERS, Sources
     from goalmem_cli.reasoners.inquiry import Budget, Tools
 
@@ -316,7 +317,8 @@ def _forward(
     if entry.shows_all:
         budget = Budget(sys.maxsize, room_for_facts(loaded.context, prompts))
     tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer, loaded.adapter)
-    return entry.build(tools, Sources(store, gold, settings.max_steps))
+    reasoner = entry.build(tools, Sources(store, gold, settings.max_steps))
+    return reasoner if entry.needs_gold else DaysInWords(reasoner)
 
 
 def reasoner_steps(names: Iterable[str], profile: Profile, planning: Planning) -> frozenset[str]:

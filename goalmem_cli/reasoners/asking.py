@@ -18,6 +18,7 @@ __all__ = [
     "ask_whole",
     "asker_in",
     "fact_line",
+    "in_words",
     "parse_json",
     "said_line",
     "say_clock",
@@ -72,8 +73,17 @@ def _line(speaker: str, fact: Fact, said: str) -> str:
     return f"{named}{with_days_in_words(in_one_line(fact.text))}{about and f' [{about}]'}"
 
 
+def in_words(question: Question) -> Question:
+    """Return the question with its days in the form in which facts have them; the very question where it is so."""
+    text = with_days_in_words(question.text)
+    return question if text == question.text else replace(question, text=text)
+
+
 class DaysInWords:
-    """A reasoner that is asked with the days of the question in the form in which facts have them."""
+    """A reasoner that is asked with the days of the question in the form in which facts have them.
+
+    One that knows a question by identity, as `oracle` does, words it itself.
+    """
 
     def __init__(self, reasoner: Reasoner) -> None:
         """Take the reasoner."""
@@ -86,8 +96,4 @@ class DaysInWords:
             ModelError: the model could not be used at all.
             StoreError: the memory could not be read.
         """
-        text = with_days_in_words(question.text)
-        if text == question.text:  # the very question, by which a benchmark knows its evidence
-            return self._reasoner.answer(question)
-        trace = self._reasoner.answer(replace(question, text=text))
-        return replace(trace, question=question.text)
+        return replace(self._reasoner.answer(in_words(question)), question=question.text)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from goalmem_cli.reasoners.asking import in_words
 from goalmem_cli.reasoners.chronology import chronological
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools
 from goalmem_cli.records import Hit, Question
@@ -36,6 +38,7 @@ class Oracle:
             ModelError: the model could not be used at all.
             StoreError: the memory could not be read.
         """
-        inquiry = Inquiry(NAME, question, self._tools)
-        inquiry.take(chronological(self._gold(question), lambda hit: hit.unit), brings=False)
-        return inquiry.read(Stop.ONE_ROUND, is_ranked=False)
+        inquiry = Inquiry(NAME, in_words(question), self._tools)
+        evidence = self._gold(question)  # a benchmark knows it by the very question that it made
+        inquiry.take(chronological(evidence, lambda hit: hit.unit), brings=False)
+        return replace(inquiry.read(Stop.ONE_ROUND, is_ranked=False), question=question.text)

@@ -15,6 +15,7 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ContextOverflow, ModelMissing
+from goalmem_cli.evaluation.runs.folder import read_run
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.wiring import Factories, LoadedModel
@@ -356,6 +357,22 @@ def test_another_run_in_the_folder_is_refused(goalmem: Goalmem, tmp_path: Path) 
     assert "budget is 60 in one and 5 in the other" in other.err
     made = document(goalmem, *words, "--reasoner", "oracle", factories=answering()[0])
     assert [(entry["reasoner"], entry["n"]) for entry in made["runs"]][:2] == [("direct", 2), ("oracle", 2)]
+
+
+def test_the_oracle_has_the_evidence_of_a_question_with_a_day_in_numbers(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The model reads the day in words, as every reasoner's does, and the evidence is still that of the question."""
+    asked = "Which cup did I buy on 20.05.2023?"
+    (tmp_path / "haystack.json").write_text(json.dumps([{**HAYSTACK[0], "question": asked}]), "utf-8")
+    factories, model = answering()
+    words = (str(tmp_path / "haystack.json"), "--out", str(tmp_path / "run"))
+    document(goalmem, *words, "--reasoner", "oracle,direct", factories=factories)
+    run = read_run(tmp_path / "run")
+
+    assert len(model.seen) == 3  # the first question is asked for trial, too
+    for request in model.seen:
+        shown = request.growing + request.tail
+        assert "I bought the blue cup." in shown and "on 20 May 2023?" in shown and "20.05.2023" not in shown
+    assert [each.trace.question for each in run.answered] == [asked, asked]
 
 
 def test_categories_may_be_named(goalmem: Goalmem) -> None:
