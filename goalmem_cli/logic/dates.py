@@ -81,13 +81,13 @@ def say(annotation: Annotation) -> str:
 
 def parse_date(text: str) -> When | None:
     """Return the date that the whole text names, or None: a date within a longer phrase is not enough."""
-    phrase = _LEADING.sub("", " ".join(words(text)))
+    phrase = _LEADING.sub("", " ".join(words(with_days_in_words(text))))
     return whole_date(_LEADING.sub("", _WEEKDAY_LEADING.sub("", phrase)))
 
 
 _IN_NUMBERS = re.compile(
-    r"(?<![\w.:/-])(?:(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})|(?P<iso>\d{4}-\d\d-\d\d)"
-    r"|(?P<one>\d{1,2})/(?P<other>\d{1,2})/(?P<its>\d{4}))(?![\w/-]|[.:]\d)"
+    r"(?<![\w.:/-])(?:(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>YEAR)|(?P<iso>YEAR-\d\d-\d\d)"
+    r"|(?P<one>\d{1,2})/(?P<other>\d{1,2})/(?P<its>YEAR))(?![\w/-]|[.:]\d)".replace("YEAR", r"(?:1[89]|20|21)\d\d")
 )
 
 
@@ -117,7 +117,7 @@ def _spelled(found: re.Match[str]) -> str:
 
 def dates_in(text: str) -> list[When]:
     """Return the dates written out in the text, in order, longest reading first."""
-    return [written.when for written in written_dates(" ".join(words(text)))]
+    return [written.when for written in written_dates(" ".join(words(with_days_in_words(text))))]
 
 
 def periods_in(text: str, said: datetime | None) -> list[Period]:

@@ -37,11 +37,15 @@ _APART = r"(?:[^\w.!?;:]+|\.\s*(?=\d)|_)"
 _DASH = r"\s?[\s./_-]\s?"
 _DAY, _YEAR = rf"(?P<day>{ORDINAL}|[0-3]?\d)", r"(?P<year>(?:1[89]|20|21)\d\d)"
 _MONTH = rf"(?P<month>{MONTH_NAME})"
+_LATE, _NUMBER = r"(?P<day>1[3-9]|2\d|3[01])", r"(?P<number>0?[1-9]|1[0-2])"
 _FORMS = tuple(
     re.compile(form)
     for form in (
         rf"\b{_YEAR}{_DASH}(?P<number>[01]?\d){_DASH}{_DAY}\b",
         rf"\b{_DAY}\.(?P<number>[01]?\d)\.{_YEAR}\b",
+        rf"(?<![\w/]){_LATE}/{_NUMBER}/{_YEAR}(?![\w/])",  # with slashes either may be the month: only where one cannot
+        rf"(?<![\w/]){_NUMBER}/{_LATE}/{_YEAR}(?![\w/])",
+        rf"(?<![\w/])(?P<day>{_NUMBER})/(?P=number)/{_YEAR}(?![\w/])",
         rf"\b{_DAY}{_APART}(?:of{_APART})?{_MONTH}(?:{_APART}{_YEAR})?\b",
         rf"\b{_MONTH}{_APART}(?:the{_APART})?{_DAY}(?:{_APART}{_YEAR})?\b",
         rf"\b{_MONTH}(?:{_APART}(?:of{_APART})?{_YEAR})?\b",

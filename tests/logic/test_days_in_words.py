@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.logic.dates import dates_in, with_days_in_words
+from goalmem_cli.logic.dates import Period, When, dates_in, named_in, parse_date, with_days_in_words
+from goalmem_cli.logic.support import Support, support_of
+from tests.logic.test_checks import Told
 
 
 @pytest.mark.parametrize(
@@ -41,9 +43,27 @@ def test_what_is_no_day_or_may_be_two_is_left(text: str) -> None:
 
 @given(st.dates(date(1900, 1, 1), date(2100, 1, 1)))
 def test_both_forms_mean_the_same_day(day: date) -> None:
-    """The checks read either."""
-    for written in (f"{day.day}.{day.month}.{day.year}", day.isoformat()):
-        assert dates_in(with_days_in_words(written)) == dates_in(written)
+    """The checks read either: so do those of what a question names, and of what a fact means."""
+    forms = [f"{day.day}.{day.month}.{day.year}", f"{day:%d.%m.%Y}", day.isoformat()]
+    if day.day > 12 or day.day == day.month:
+        forms += [f"{day:%d/%m/%Y}", f"{day.month}/{day.day}/{day.year}"]
+    meant = When(day.year, day.month, day.day)
+    for written in forms:
+        assert with_days_in_words(written) == f"{day.day} {day:%B} {day.year}"
+        assert dates_in(f"on {written}, at noon") == [meant] and parse_date(written) == meant
+        assert named_in(f"What did Ana do on {written}?", None) == [Period(day, day)]
+        spelt = f"{day.day} {day:%B} {day.year}"
+        for value, said in ((spelt, written), (written, spelt)):
+            assert support_of(value, [Told("Ana", f"The boat came on {said}.")]) is not Support.INFERRED
+
+
+@pytest.mark.parametrize("written", ["03/04/2024", "04/03/2024"])
+def test_a_day_that_may_be_two_supports_neither(written: str) -> None:
+    """A fact that has it says its year, and no more."""
+    told = [Told("Ana", f"The boat came on {written}.")]
+
+    assert {support_of(day, told) for day in ("3 April 2024", "4 March 2024")} == {Support.INFERRED}
+    assert named_in(f"What came on {written}?", None) == [Period(date(2024, 1, 1), date(2024, 12, 31))]
 
 
 @given(st.text(alphabet=st.characters(codec="ascii"), max_size=60))
