@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from goalmem_cli.asking import in_one_line
+from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.reasoners.asking import say_clock, say_time, told_line
 from goalmem_cli.reasoners.chronology import chronological
@@ -102,8 +103,8 @@ class ShownLine:
     told: str
 
     def says(self, text: str) -> bool:
-        """Say whether it is the line of a fact with that text."""
-        text = in_one_line(text)
+        """Say whether it is the line of a fact with that text, whose days a line has in words."""
+        text = with_days_in_words(in_one_line(text))
         return self.told == text or self.told.startswith(f"{text} [")
 
 

@@ -133,6 +133,12 @@ def floor(told: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     return 0.0
 
 
+def in_record(reasoner: str, weights: Sequence[float], least: float) -> tuple[str, str]:
+    """Return the weights and the floor as a model's record has them among its `weights` and `floors`."""
+    told = ", ".join(f"{weight:.3f}" for weight in weights)
+    return f'"{reasoner}": ({told}),', f'"{reasoner}": {least:.2f},'
+
+
 def _answers(asked: Sequence[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
     """Return the signs of the answers that have any, whether they are right, and whence they are."""
     telling = [(each.signs, each.is_right, each.conversation) for each in asked if each.signs is not None]

@@ -300,7 +300,12 @@ def _calibrate(options: argparse.Namespace) -> None:
     )
     weights, crossed = calibration.fit(fitted)
     checked = calibration.check(unseen, weights) if unseen else None
-    _say(f"weights {', '.join(f'{weight:.3f}' for weight in weights)}")
+    for name, line in zip(
+        ("weights", "floors"),
+        calibration.in_record(options.reasoner, weights, (checked or crossed).floor),
+        strict=True,
+    ):
+        _say(f"{name} of the model's record: {line}")
     _tell_checked("each conversation left out of its own fit", crossed)
     if checked is not None:
         _tell_checked("other questions", checked)

@@ -88,6 +88,17 @@ def test_which_times_a_query_names(text: str) -> None:
     assert [(str(period.first), str(period.last)) for period in periods] == NAMED[text]
 
 
+@pytest.mark.parametrize("day", ["16.01.2024", "2024-01-16", "16/01/2024", "01/16/2024", "16 January 2024"])
+def test_a_day_in_numbers_is_a_day(day: str) -> None:
+    """However a query and a turn write it, they mean the same day."""
+    (period,) = named_times(Query(f"What came on {day}?", asked=ASKED))
+    unit = Unit("u1", "turn", "The boat comes on 16.01.2024.", "talk", "Ana", None, ("t1",), ("D1:1",))
+
+    assert period == Period(date(2024, 1, 16), date(2024, 1, 16))
+    assert is_of(unit, period) and is_of(replace(unit, text=f"The boat comes on {day}."), period)
+    assert not is_of(replace(unit, text="The boat comes on 18.01.2024."), period)
+
+
 def test_no_word_of_time_is_overlooked() -> None:
     """The patterns are loaded for every word that makes an expression of time, but those of holidays called a day."""
     overlooked = {word for word in VOCABULARY if not MAY_NAME_TIME.search(word)}

@@ -9,7 +9,7 @@ from goalmem_cli.reasoners.facts import NumberedFacts
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
 from goalmem_cli.reasoners.goal_mem.grounding import rule
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Limits, Proposal
-from goalmem_cli.reasoners.showing import Shown
+from goalmem_cli.reasoners.showing import Shown, lines_shown
 from goalmem_cli.records import Question, Turn
 from tests.fakes import ListBackbone
 from tests.reasoners.scripting import MOMENT, chat
@@ -114,3 +114,13 @@ def test_what_comes_along_obeys_as_of_and_the_tokens() -> None:
     short = FactBook(ListBackbone(TALK), question, Limits(max_fact_tokens=60), "full")
     found = short.retrieve(["postcard"], Shown(), is_first=True)
     assert found.block.brought == frozenset()
+
+
+def test_the_line_of_a_fact_is_known_by_its_text_though_it_has_days_in_words() -> None:
+    """Scripted replies find the facts that they cite by what was said."""
+    turns = chat("Ana: The boat shelf came on 16.01.2024.", "Ben: The boat shelf left on 2024-01-20.")
+    found = book(turns).retrieve(["boat shelf"], Shown(), is_first=True)
+    shown = lines_shown("\n".join(found.block.lines))
+
+    assert "16 January 2024" in shown[0].told and "20 January 2024" in shown[1].told
+    assert [[line.says(turn.text) for turn in turns] for line in shown] == [[True, False], [False, True]]

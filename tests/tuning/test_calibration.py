@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
-from goalmem_cli.tuning.calibration import Outcome, calibration_error, check, fit, floor
+from goalmem_cli.models.bundled import SMOLLM2
+from goalmem_cli.tuning.calibration import Outcome, calibration_error, check, fit, floor, in_record
 
 
 def asked(count: int) -> list[Outcome]:
@@ -76,3 +78,12 @@ def test_the_floor_is_where_fewer_than_a_quarter_is_right() -> None:
     assert floor(told[:7], right[:7]) == 0.0
     assert floor(told, np.array([True] * 30)) == 0.0
     assert floor(told, np.array([False] * 8 + [True] * 22)) == 0.3
+
+
+def test_a_fit_is_written_as_the_record_has_it() -> None:
+    """What is printed can be pasted: read as Python, it is the shipped record's own."""
+    fitted = SMOLLM2.fitted
+    weights, floors = in_record("goal-mem", fitted.weights["goal-mem"], fitted.floors["goal-mem"])
+
+    assert literal_eval(f"{{{weights}}}") == {"goal-mem": fitted.weights["goal-mem"]}
+    assert literal_eval(f"{{{floors}}}") == {"goal-mem": fitted.floors["goal-mem"]}
