@@ -75,7 +75,6 @@ def suggest(context: typer.Context, json: options.Json = False) -> int:
 
     Nothing is downloaded. A model of 3 billion parameters or more gets the full prompts.
     """
-    from goalmem_cli.errors import ModelMissing
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.suggestions import SUGGESTIONS
     from goalmem_cli.render.tables import plain_table
@@ -83,7 +82,7 @@ def suggest(context: typer.Context, json: options.Json = False) -> int:
     def is_there(name: str) -> bool:
         try:
             return resolve(name).path.is_file()
-        except ModelMissing:
+        except ModelError:
             return False
 
     run = begin(context)
@@ -155,7 +154,7 @@ def cache(
     folder, limit = model_cache(), run.settings.model_cache * MEGABYTE
     states, weights = StateCache.in_folder(folder, limit), repacking.made_weights(folder)
     kept = [Kept(f"prompt {each.step}", each.model, each.size, each.path, each.used) for each in states.states()[::-1]]
-    kept += [Kept(f"weights as {path.stem.rpartition('-')[2]}", "bundled", size, path) for path, size in weights]
+    kept += [Kept(f"weights as {_form(path)}", "smollm2-135m", size, path) for path, size in weights]
     joined = parts.joined_files(folder)
     kept += [Kept("put together", path.stem.rpartition("-")[0], size, path) for path, size in joined]
     total = sum(each.size for each in kept)
@@ -209,6 +208,11 @@ def _cache_document(folder: Path, limit: int, kept: Sequence[Kept], *, is_cleare
         "is_cleared": is_cleared,
         "files": files,
     }
+
+
+def _form(path: Path) -> str:
+    """Return the quantisation of weights made here, which stands in their name before an adapter's hash."""
+    return next((word for word in reversed(path.stem.split("-")) if word.startswith("Q")), "")
 
 
 def _gigabytes(size: int | None) -> str:

