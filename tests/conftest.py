@@ -102,14 +102,19 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def _warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder that has the bundled model's weights, repacked once for all workers and not for each test."""
+    """A cache folder that has the smallest bundled model's weights, repacked once for all workers and not for each test,
+    with goalmem's adapter and without.
+    """
     from goalmem_cli.models.catalogue import resolve
+    from goalmem_cli.models.weights.lora import Adapter
     from goalmem_cli.models.weights.repacking import repacked
 
     own = tmp_path_factory.getbasetemp()
     home = (own.parent if IS_WORKER else own) / "cache"
     with FileLock(home.with_suffix(".lock")):
-        repacked(resolve("bundled").path, home / "goalmem")
+        spec = resolve("smollm2-135m")
+        for adapter in (None, Adapter.from_file(spec.adapter) if spec.adapter else None):
+            repacked(spec.path, home / "goalmem", adapter=adapter)
     return home
 
 
@@ -130,6 +135,7 @@ def _own_home(_homes: Path, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) 
         monkeypatch.setenv(variable, str(home / variable.lower()))
     monkeypatch.setenv("XDG_CACHE_HOME", str(_warm_cache))
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("GOALMEM_MODEL", "smollm2-135m")  # whichever others are installed
     monkeypatch.setenv("GOALMEM_CERTAINTY", "0")  # what a model says is looked at, not what is withheld of it
     for variable in FOREIGN:
         monkeypatch.delenv(variable, raising=False)

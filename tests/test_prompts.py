@@ -88,7 +88,7 @@ def test_the_grammar_of_a_small_model_s_reply_ends_it_and_not_its_length(
 ) -> None:
     """Where a letter is a token, as a digit is, the longest reply that the grammar admits is not cut off."""
     longest = "\n".join(f"{label}: {'7' * size}" for label, size in lines)
-    model = LlamaModel.from_file(resolve("bundled").path, context=512, threads=1)
+    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=512, threads=1)
     try:
         assert model.count_tokens(longest) <= PromptBook.load(None, "compact")[step].max_tokens
     finally:
@@ -153,7 +153,7 @@ def test_proving_and_refining_begin_alike_up_to_the_last_fact() -> None:
     assert len(prove.examples) == 4
     assert PromptBook.load(None, "full", ["refine"]).prompts == {"refine": book["refine"]}
     assert PromptBook.load(None, "full", []).prompts == {}
-    model = LlamaModel.from_file(resolve("bundled").path, context=4096, threads=1)
+    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)
     try:
         (first,) = model.complete([replace(prove, max_tokens=1)])
         (second,) = model.complete([replace(refine, max_tokens=1)])

@@ -189,14 +189,15 @@ group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --
 
 
 def _shown(run: Invocation, memory: KeptMemory, dataset: Dataset, asking: Asking) -> list[ShownRow]:
-    """Return what the facts of a first retrieval cost to read, in tokens of the bundled model, if that is there."""
+    """Return what the facts of a first retrieval cost to read, in tokens of the smallest bundled model, if there."""
     from goalmem_cli.backbones.flat import FlatBackbone
     from goalmem_cli.errors import ModelMissing
     from goalmem_cli.evaluation.metrics.showing import shown_table
+    from goalmem_cli.models.bundled import SMOLLM2
     from goalmem_cli.models.catalogue import resolve
 
     try:
-        path = resolve("bundled").path
+        path = resolve(SMOLLM2.name).path
     except ModelMissing as missing:
         run.screen.note(f"what facts cost to read is not counted: {missing.message}")
         return []

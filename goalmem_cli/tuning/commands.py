@@ -15,6 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from goalmem_cli.errors import GoalmemError, InputError, UsageError
+from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.models.weights.gguf import file_digest
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from goalmem_cli.tuning.calibration import Checked
     from goalmem_cli.tuning.training import Course
 
-BASE = "bundled"
+BASE = SMOLLM2.name
 DEPTHS = (1, 3, 5, 10)
 LARGE, EVERY = 65_536, 50
 """From how many tokens a vocabulary is large, and one reply in how many is held against its grammar then."""

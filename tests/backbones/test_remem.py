@@ -377,7 +377,7 @@ def test_what_people_wrote_breaks_no_line_of_the_prompt(tmp_path: Path) -> None:
 def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
     """Whatever the small model makes of the messages, its grammar sees to the form, and every unit names its turns."""
     store = filled(tmp_path, turns()[:3])
-    model = LlamaModel.from_file(resolve("bundled").path, context=4096, threads=1)
+    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)
     try:
         result = backbone(store, model, COMPACT).index(lambda _: None)
     finally:

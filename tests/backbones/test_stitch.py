@@ -368,7 +368,7 @@ def test_forgetting_a_conversation_leaves_the_others_labels(tmp_path: Path) -> N
 def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
     """Whatever the small model makes of turns and of a question, grammars see to the form, and turns stay found."""
     store = filled(tmp_path, turns()[:4])
-    model = LlamaModel.from_file(resolve("bundled").path, context=4096, threads=1)
+    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)
     try:
         stitch = backbone(store, model, COMPACT)
         result = stitch.index(lambda _: None)

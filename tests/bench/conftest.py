@@ -28,7 +28,7 @@ def asking(question: str, facts: str = "", shape: JsonShape | GrammarShape | Non
 @pytest.fixture(scope="session")
 def weights() -> Weights:
     """The bundled model as it is shipped, for both ways."""
-    path = resolve("bundled").path
+    path = resolve("smollm2-135m").path
     return Weights(path, path, context=1024, threads=1)
 
 

@@ -90,7 +90,7 @@ def test_examples_show_texts_as_the_judge_gets_them(profile: Profile) -> None:
 @pytest.fixture(scope="module")
 def bundled() -> LlamaModel:
     """The bundled model, on one thread."""
-    return LlamaModel.from_file(resolve("bundled").path, context=2048, threads=1)
+    return LlamaModel.from_file(resolve("smollm2-135m").path, context=2048, threads=1)
 
 
 @pytest.mark.slow

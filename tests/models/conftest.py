@@ -15,7 +15,7 @@ from goalmem_cli.models.in_process.llama import LlamaModel
 @pytest.fixture(scope="session")
 def bundled_path() -> Path:
     """The GGUF file of the installed package."""
-    return resolve("bundled").path
+    return resolve("smollm2-135m").path
 
 
 @pytest.fixture(scope="session")

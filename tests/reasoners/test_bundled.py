@@ -19,7 +19,7 @@ from tests.reasoners.test_bounds import TURNS, check
 @pytest.fixture(scope="module")
 def model() -> LlamaModel:
     """Return the bundled model with its adapter, on one thread so that the tests do not fight over the machine."""
-    spec = resolve("bundled")
+    spec = resolve("smollm2-135m")
     return LlamaModel.from_file(spec.path, adapter=spec.adapter, context=4096, threads=1)
 
 

@@ -61,7 +61,7 @@ NAMES = list(exchanges())
 @pytest.fixture(scope="module")
 def tokens() -> Iterator[PromptTokens]:
     """Return the bundled model's vocabulary."""
-    with closing(PromptTokens(resolve("bundled").path)) as found:
+    with closing(PromptTokens(resolve("smollm2-135m").path)) as found:
         yield found
 
 
@@ -83,7 +83,7 @@ def test_bundled_model_decodes_valid_json(name: str) -> None:
     request, _ = exchanges()[name]
     assert isinstance(request.shape, JsonShape)
     short = replace(request, shape=JsonShape(shortened(request.shape.schema)))
-    with closing(LlamaModel.from_file(resolve("bundled").path, context=4096, threads=1)) as model:
+    with closing(LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)) as model:
         (completion,) = model.complete([short])
 
     assert completion.is_complete

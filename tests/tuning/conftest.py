@@ -51,7 +51,7 @@ def plain(talks: list[Talk], book: PromptBook, embedder: Embedder) -> list[Examp
 @pytest.fixture(scope="session")
 def base() -> Path:
     """The weights that adapters are trained for."""
-    return resolve("bundled").path
+    return resolve("smollm2-135m").path
 
 
 @pytest.fixture(scope="session")
