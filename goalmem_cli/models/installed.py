@@ -16,7 +16,7 @@ from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.lora import BASE_DIGEST
 from goalmem_cli.models.weights.parts import GIGABYTE, Find, how_to_get, is_joined, join, joined_path, pieces
 
-MEMORY_FILE = Path("/proc/meminfo")
+MEMORY_FILE, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
 Reach = Callable[[str, int, int | None], None]
 Watch = Callable[[str], AbstractContextManager[Reach]]
@@ -118,14 +118,31 @@ def here(downloaded: Callable[[BundledModel], Path | None]) -> Installation:
     return Installation(model_cache(), distribution, downloaded, free_memory)
 
 
-def free_memory() -> int | None:
-    """Return how many bytes of memory are free for programs, None where the system does not tell."""
+def free_memory(system: Path = MEMORY_FILE, group: Path = GROUP) -> int | None:
+    """Return how many bytes of memory are free for programs, None where the system does not tell.
+
+    In a container that may take less than the machine has, that is what it may still take: Linux ends what takes more.
+    """
+    available = _number_in(system, "MemAvailable:")
+    free = None if available is None else available * 1024
+    limit, used, cached = (
+        _number_in(group / file, name)
+        for file, name in (("memory.max", ""), ("memory.current", ""), ("memory.stat", "file"))
+    )
+    if limit is None or used is None:
+        return free
+    left = max(0, limit - used + (cached or 0))  # what is cached of files makes way
+    return left if free is None else min(free, left)
+
+
+def _number_in(path: Path, name: str) -> int | None:
+    """Return the number in the line of the file that begins with the name, blank for the first; None for none."""
     try:
-        lines = MEMORY_FILE.read_text("ascii").splitlines()
+        lines = [line.split() for line in path.read_text("ascii").splitlines()]
     except OSError:
         return None
-    told = (line.split() for line in lines if line.startswith("MemAvailable:"))
-    return next((int(words[1]) * 1024 for words in told), None)
+    told = next((line[bool(name)] for line in lines if len(line) > bool(name) and (not name or line[0] == name)), "")
+    return int(told) if told.isdecimal() else None
 
 
 def known(path: Path, models: Mapping[str, BundledModel] = BUNDLED) -> BundledModel | None:

@@ -242,6 +242,19 @@ def test_free_memory_is_told_or_unknown() -> None:
     assert (free is not None and free > 10**6) if Path("/proc/meminfo").exists() else free is None
 
 
+@pytest.mark.parametrize(
+    ("limit", "free"), [("max", 4 * 2**30), (str(2**31), 2**31 - 2**30 + 2**29), (str(2**40), 4 * 2**30), ("1", 0)]
+)
+def test_a_container_s_bound_counts(tmp_path: Path, limit: str, free: int) -> None:
+    """What a container may still take is free, if the machine has it; cached files make way."""
+    system = tmp_path / "meminfo"
+    system.write_text(f"MemTotal:  99999999 kB\nMemAvailable: {4 * 2**20} kB\n")
+    for name, text in (("max", limit), ("current", str(2**30)), ("stat", f"anon 5\nfile {2**29}\nfile_mapped 7")):
+        (tmp_path / f"memory.{name}").write_text(f"{text}\n")
+    assert free_memory(system, tmp_path) == free
+    assert free_memory(tmp_path / "none", tmp_path / "none") is None
+
+
 def test_the_file_tells_which_model_it_is(bundled_path: Path, tmp_path: Path) -> None:
     """Under whatever name; a file of the same size with other bytes is none of ours."""
     assert (found := known(bundled_path)) is not None and found.name == "smollm2-135m"
