@@ -6,18 +6,14 @@ every run, so that a change is refused for what it does and not for what was dra
 
 from __future__ import annotations
 
-import functools
 import gc
-import itertools
 import os
 import signal
 import sys
 import tempfile
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
@@ -44,7 +40,6 @@ FOREIGN = (
 )  # fmt: skip
 """What the user's environment may say to a terminal or of the hub, and no test is to hear."""
 OBJECTS_PER_COLLECTION = 50_000
-TRACED_EXAMPLES = 5
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 
@@ -67,31 +62,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(OBJECTS_PER_COLLECTION)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Function) -> Generator[None, object, object]:
-    """Have the lines that a property runs noted in its first examples; in the others that would only take time."""
-    handle, tracing = getattr(item.obj, "hypothesis", None), Coverage.current()
-    if handle is None or tracing is None:
-        return (yield)
-    tested, count = handle.inner_test, itertools.count()
-    stopped: list[Coverage] = []
-
-    @functools.wraps(tested)
-    def traced_first(*words: object, **named: object) -> object:
-        if next(count) == TRACED_EXAMPLES:
-            tracing.stop()
-            stopped.append(tracing)
-        return tested(*words, **named)
-
-    handle.inner_test = traced_first
-    try:
-        return (yield)
-    finally:
-        handle.inner_test = tested
-        for each in stopped:
-            each.start()
 
 
 @pytest.fixture(scope="session")

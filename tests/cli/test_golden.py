@@ -1,8 +1,9 @@
-"""What the bundled model with its adapter makes of the sample conversations: thirty questions, as the README says.
+"""What the smallest bundled model makes of the sample conversations.
 
-They were picked for being what people ask, among those that an earlier adapter answered, and the refused ones among
-those that it refused: of ten questions that nobody's words answer, three. So this is no measurement, which
-`goalmem eval` is for; it tells what fell.
+The thirty questions are what people ask. They were picked among those that an earlier adapter answered, and the refused
+ones among those that it refused: of ten questions that nobody's words answer, three. So this is no measurement, which
+`goalmem eval` is for; it tells what fell. The smallest model is asked a third of them and those to be refused;
+`tests/large` asks a larger one all thirty.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ REFUSED = (
     "What did Ben order at the ceramics course?",
     "What did Mr Tanabe give Alice for her birthday?",
 )
-LEAST = 20
+ASKED = tuple(ANSWERS)[::3]
+LEAST = 6
 
 
 @pytest.fixture(scope="module")
@@ -76,19 +78,18 @@ def reasoner(tmp_path_factory: pytest.TempPathFactory) -> Reasoner:
 
 @pytest.mark.slow
 def test_most_of_the_golden_answers_are_right(reasoner: Reasoner) -> None:
-    """At least twenty of the 27 answers are right, the README's first command among them, and no refused one is answered."""
-    said = {question: reasoner.answer(Question(question, datetime(2026, 1, 5, 12))).answer for question in ANSWERS}
+    """Two in three answers are right, the README's first command among them, and no refused one is answered."""
+    said = {question: reasoner.answer(Question(question, datetime(2026, 1, 5, 12))).answer for question in ASKED}
     told = {question: reasoner.answer(Question(question, datetime(2026, 1, 5, 12))).answer for question in REFUSED}
     fell = {
-        question: f"{said[question]!r} instead of {answer!r}"
-        for question, answer in ANSWERS.items()
-        if not content_stems(answer) <= content_stems(said[question] or "")
+        question: f"{answer!r} instead of {ANSWERS[question]!r}"
+        for question, answer in said.items()
+        if not content_stems(ANSWERS[question]) <= content_stems(answer or "")
     }
 
     assert told == dict.fromkeys(REFUSED)
-    assert FIRST not in fell
-    assert len(ANSWERS) + len(REFUSED) == 30
-    assert len(ANSWERS) - len(fell) >= LEAST, fell
+    assert FIRST in said and FIRST not in fell
+    assert len(said) - len(fell) >= LEAST, fell
 
 
 @pytest.fixture

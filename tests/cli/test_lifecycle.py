@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from goalmem_cli.models.embedding.embedders import STATIC_FOLDER, load_embedder
 from tests.cli.conftest import Goalmem
 from tests.conftest import SAMPLES
 
@@ -115,14 +117,19 @@ def test_a_damaged_store_can_be_removed_and_nothing_else_goes(momoco: Goalmem, t
 
 @pytest.mark.slow
 def test_another_embedder_takes_over(momoco: Goalmem, tmp_path: Path) -> None:
-    """`embedder use` embeds everything again, and later commands use it without being told."""
+    """Distilling MiniLM gives the shipped table again; `use` embeds everything with it, as do later commands."""
     table = tmp_path / "table"
-    assert momoco("embedder", "distil", "minilm", "--out", str(table), "--dimension", "32", "-q").code == 0
+    assert momoco("embedder", "distil", "minilm", "--out", str(table), "-q").code == 0
+    words = json.loads((STATIC_FOLDER / "tokenizer.json").read_bytes())
+    assert json.loads((table / "tokenizer.json").read_bytes()) == words
+    texts = ["a cat", "the cats sleep", "we paid 350 euros", *list(words["model"]["vocab"])[2000:3000]]
+    rebuilt, shipped = (load_embedder(name).embed(texts) for name in (str(table), "static"))
+    assert np.abs(rebuilt @ rebuilt.T - shipped @ shipped.T).max() < 0.02  # up to rounding
     outcome = momoco("embedder", "use", str(table))
     assert "23 units embedded" in outcome.out
     assert "already" in momoco("embedder", "use", str(table)).out
     document = json.loads(momoco("embedder", "--json").out)
-    assert (document["embedder"], document["dimension"]) == (str(table.resolve()), 32)
+    assert (document["embedder"], document["dimension"]) == (str(table.resolve()), 256)
     assert momoco("search", "matcha latte", "-q").code == 0
     assert momoco("stores", "verify", "-q").code == 0
     assert momoco("ingest", str(SAMPLES / "momoco.json")).out.rstrip().endswith("nothing new")

@@ -236,13 +236,13 @@ def test_a_folder_of_something_else_is_left_alone(goalmem: Goalmem, tmp_path: Pa
 
 @pytest.mark.slow
 def test_the_bundled_model_fills_a_small_matrix(goalmem: Goalmem, tmp_path: Path) -> None:
-    """Two questions over a backbone that is indexed and one that is not."""
+    """A question over a backbone that is indexed and one that is not."""
     made = document(
-        goalmem, "matrix", MOMOCO, "--limit", "2", "--backbone", "bm25,secom", "--reasoner", "direct,goal-mem",
+        goalmem, "matrix", MOMOCO, "--limit", "1", "--backbone", "bm25,secom", "--reasoner", "direct,goal-mem",
         "--max-breadth", "1", "--max-depth", "1", "--out", str(tmp_path / "m"),
     )  # fmt: skip
     rows = [entry for entry in made["runs"] if entry["queries"] is None]
     assert [(entry["backbone"], entry["reasoner"], entry["n"]) for entry in rows] == [
-        ("bm25", "direct", 2), ("secom", "direct", 2), ("bm25", "goal-mem", 2), ("secom", "goal-mem", 2),
+        ("bm25", "direct", 1), ("secom", "direct", 1), ("bm25", "goal-mem", 1), ("secom", "goal-mem", 1),
     ]  # fmt: skip
     assert [entry["indexing"]["calls"] > 0 for entry in rows] == [False, True, False, True]

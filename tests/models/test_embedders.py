@@ -1,8 +1,7 @@
-"""Embedders: the shipped table, its rebuilding, sentence-transformers models, and names that lead nowhere."""
+"""Embedders: the shipped table, sentence-transformers models, and names that lead nowhere."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -140,19 +139,6 @@ def test_the_shipped_table_is_small_and_says_whose_it_is() -> None:
     assert sum(file.stat().st_size for file in STATIC_FOLDER.iterdir()) < 10_000_000
     notice = (STATIC_FOLDER / "NOTICE").read_text(encoding="utf-8")
     assert "all-MiniLM-L6-v2" in notice and "Apache License" in notice and "MIT License" in notice
-
-
-@pytest.mark.slow
-def test_rebuilding_gives_the_shipped_table(static: Embedder, tmp_path: Path) -> None:
-    """Distilling MiniLM again gives the same tokenizer and the same vectors, up to rounding."""
-    rebuilt = load_embedder(str(distil("minilm", tmp_path / "table")))
-    words = json.loads((STATIC_FOLDER / "tokenizer.json").read_bytes())
-    assert json.loads((tmp_path / "table" / "tokenizer.json").read_bytes()) == words
-    texts = [*TEXTS, *list(words["model"]["vocab"])[2000:3000]]
-    assert (
-        np.abs(rebuilt.embed(texts) @ rebuilt.embed(texts).T - static.embed(texts) @ static.embed(texts).T).max() < 0.02
-    )
-    assert rebuilt.name == str((tmp_path / "table").resolve())
 
 
 def test_a_dimension_that_the_model_does_not_have_is_an_error(tmp_path: Path) -> None:

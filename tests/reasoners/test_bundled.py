@@ -24,8 +24,14 @@ def model() -> LlamaModel:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("profile", ["compact", "full"])
-@pytest.mark.parametrize("question", ["What did Alice order at Momoco?", "Does Ben have a dog?"])
+@pytest.mark.parametrize(
+    ("profile", "question"),
+    [
+        ("compact", "What did Alice order at Momoco?"),
+        ("compact", "Does Ben have a dog?"),
+        ("full", "Does Ben have a dog?"),
+    ],
+)
 def test_bundled_model_stays_within_bound_and_evidence(model: LlamaModel, profile: Profile, question: str) -> None:
     """Within the bound, no fact outside the store, no unchecked binding; usable replies, since grammars see to it."""
     limits = Limits(max_breadth=1, max_depth=1, budget=6, max_fact_tokens=400)
