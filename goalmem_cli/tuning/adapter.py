@@ -13,12 +13,11 @@ import torch
 from numpy.typing import NDArray
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.in_process.prompt_tokens import next_logits
-from goalmem_cli.models.weights.gguf import file_digest
+from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.lora import BASE_DIGEST, Adapter
 
-NAME = "goalmem-smollm2.gguf"
-MOST_BYTES = 30_000_000
+NAME = "adapter.gguf"
+MOST_BYTES = 40_000_000
 LEAST_ALIKE, LEAST_EFFECT = 0.99, 0.95
 """The cosines that llama.cpp's logits have at least: with the trained model's, and of what the adapter changes."""
 NO_EFFECT = 0.998
@@ -30,6 +29,8 @@ _NAMES = {
     "mlp.down_proj": "ffn_down",
 }  # fmt: skip
 _ALPHA = gguf.Keys.Adapter.LORA_ALPHA
+PACKED = "goalmem.packed_of"
+"""The key of a packed file's metadata that has the SHA-256 of the whole one."""
 _FACTORS = {"lora_A": "lora_a", "lora_B": "lora_b"}
 
 
@@ -55,22 +56,27 @@ class Shape(NamedTuple):
     layers: tuple[str, ...]
 
 
+def whole_digest(base: Path) -> str:
+    """Return the SHA-256 of a model's file, of a packed one that of the whole."""
+    return str(read_header(base).values.get(PACKED, "")) or file_digest(base)
+
+
 def write_adapter(model: Any, base: Path, path: Path) -> int:
     """Write the adapter of the model of the file `base` as GGUF, in half precision, and return the size in bytes.
 
     Raises:
         ModelError: it is larger than what is shipped, or the base cannot be read.
     """
-    config = model.config
     settings = model.peft_config["default"]
-    writer = gguf.GGUFWriter(path, "llama")
+    header = read_header(base)
+    writer = gguf.GGUFWriter(path, header.architecture)
     writer.add_type(gguf.GGUFType.ADAPTER)
-    writer.add_name("goalmem-smollm2")
+    writer.add_name(f"goalmem's for {header.values.get('general.name', base.stem)}")
     writer.add_license("apache-2.0")
     writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
     writer.add_float32(_ALPHA, float(settings.lora_alpha))
-    writer.add_string(BASE_DIGEST, file_digest(base))
-    for name, tensor in sorted(tensors_of(model, config.num_attention_heads, config.num_key_value_heads).items()):
+    writer.add_string(BASE_DIGEST, whole_digest(base))
+    for name, tensor in sorted(tensors_of(model).items()):
         writer.add_tensor(name, tensor)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -82,30 +88,37 @@ def write_adapter(model: Any, base: Path, path: Path) -> int:
     return size
 
 
-def tensors_of(model: Any, heads: int, key_heads: int) -> dict[str, NDArray[np.float16]]:
+def tensors_of(model: Any) -> dict[str, NDArray[np.float16]]:
     """Return the adapter's tensors under llama.cpp's names.
 
     Where llama.cpp keeps the rows of queries and keys in another order than transformers, so do the rows of B.
     """
     found: dict[str, NDArray[np.float16]] = {}
-    for name, weight, rotated in _factors(model, heads, key_heads):
+    for name, weight, rotated in _factors(model):
         values = weight.detach().to("cpu", torch.float32).numpy()
         values = interleaved(values, rotated) if rotated else values
         found[name] = np.ascontiguousarray(values, dtype=np.float16)
     return found
 
 
-def _factors(model: Any, heads: int, key_heads: int) -> Iterator[tuple[str, torch.Tensor, int]]:
-    """Yield the adapter's weights with their names in llama.cpp, and of how many heads it keeps the rows in pairs."""
+def _factors(model: Any) -> Iterator[tuple[str, torch.Tensor, int]]:
+    """Yield the adapter's weights with their names in llama.cpp, and of how many heads it keeps the rows in pairs.
+
+    It does so for Llama's architecture; Qwen2's halves are rotated against each other there as in transformers.
+    """
+    heads: dict[str, int] = {}
+    if model.config.model_type == "llama":
+        heads = {
+            "self_attn.q_proj": model.config.num_attention_heads, "self_attn.k_proj": model.config.num_key_value_heads,
+        }  # fmt: skip
     for name, weight in model.named_parameters():
         parts = name.split(".")
         factor = next((part for part in parts if part in _FACTORS), None)
         if factor is not None:
             layer = parts[parts.index("layers") + 1]
             kind = ".".join(parts[parts.index("layers") + 2 : parts.index(factor)])
-            rotated = {"self_attn.q_proj": heads, "self_attn.k_proj": key_heads}.get(kind, 0)
-            is_output = factor == "lora_B"
-            yield f"blk.{layer}.{_NAMES[kind]}.weight.{_FACTORS[factor]}", weight, rotated if is_output else 0
+            rotated = heads.get(kind, 0) if factor == "lora_B" else 0
+            yield f"blk.{layer}.{_NAMES[kind]}.weight.{_FACTORS[factor]}", weight, rotated
 
 
 def interleaved(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
@@ -140,10 +153,9 @@ def copy_weights(paths: Sequence[Path], model: Any) -> None:
     shapes = {shape_of(path): path for path in paths}
     if len(shapes) > 1:
         raise ModelError(f"{paths[0]} and {shapes.popitem()[1]} differ in rank, alpha or layers", "take those alike")
-    config = model.config
     written = [{tensor.name: tensor.data for tensor in gguf.GGUFReader(path).tensors} for path in paths]
     with torch.no_grad():
-        for name, weight, heads in _factors(model, config.num_attention_heads, config.num_key_value_heads):
+        for name, weight, heads in _factors(model):
             values = np.mean([each[name].astype(np.float32) for each in written], axis=0)
             weight.copy_(torch.from_numpy(halved(values, heads) if heads else values))
 
@@ -163,6 +175,8 @@ def check(model: Any, base: Path, adapter: Path, prompts: Sequence[Sequence[int]
     ours = _logits(model, prompts)
     with model.disable_adapter():
         base_ours = _logits(model, prompts)
+    from goalmem_cli.models.in_process.prompt_tokens import next_logits  # of llama.cpp, which may be elsewhere
+
     theirs, base_theirs = next_logits(base, adapter, prompts), next_logits(base, None, prompts)
     result = Check(
         alike=_cosine(ours, theirs),

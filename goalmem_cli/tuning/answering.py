@@ -23,7 +23,7 @@ from goalmem_cli.reasoners.goal_mem.wording import worded
 from goalmem_cli.reasoners.inquiry import reading_choices
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact
-from goalmem_cli.tuning.example import Example
+from goalmem_cli.tuning.batches import Example
 from goalmem_cli.tuning.memory import Scene
 from goalmem_cli.tuning.plan import LONGEST_VALUE, Ground, Lesson
 

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
+from typing import TYPE_CHECKING
 
-from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
-from goalmem_cli.tuning.example import Example
+from goalmem_cli.ports import Request
+
+if TYPE_CHECKING:
+    from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 
 MIX: Mapping[str, float] = {
     "decompose": 0.15, "decompose again": 0.02, "unify": 0.32, "unify none": 0.36, "refine": 0.03, "stop": 0.01,
@@ -20,6 +23,21 @@ MIX: Mapping[str, float] = {
 
 WINDOW = 256
 """So many rows are drawn at a time at least, for large batches more, and batched by their lengths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The request that the engine would make, and the reply wanted.
+
+    `kind` is the step, in finer grain where what is learnt differs; `case` the question it comes from. Examples of one
+    `group` have the beginning of their prompts in common.
+    """
+
+    kind: str
+    case: str
+    request: Request
+    reply: str
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,11 @@ def update_record(folder: Path, entries: Mapping[str, object]) -> None:
 def card(record: Mapping[str, object]) -> str:
     """Return the card of a record as Markdown."""
     lines = [
-        "# goalmem-smollm2: goalmem's own adapter",
+        f"# goalmem's own adapter for {record['base']}",
         "",
-        "A low-rank adapter (LoRA, GGUF) that makes SmolLM2-135M-Instruct take the steps of goalmem: decompose a",
-        "question, hold a subgoal against a fact, refine, word an answer, settle yes or no, read an answer, refuse.",
-        "It is made for goalmem's compact prompts and for nothing else; in any other talk it is of no use.",
+        "A low-rank adapter (LoRA, GGUF) that makes the model take the steps of goalmem: decompose a question, hold a",
+        "subgoal against a fact, refine, word an answer, settle yes or no, read an answer, refuse. It is made for",
+        "goalmem's compact prompts and for nothing else; in any other talk it is of no use.",
         "",
         "| | |",
         "| --- | --- |",
@@ -53,6 +53,7 @@ def card(record: Mapping[str, object]) -> str:
         f"| shares of rows, by kind | {_figures(record['mix'])} |",
         f"| started from | {record['start'] or 'nothing'} |",
         f"| training | {record['steps']} steps, {record['tokens']} tokens, {record['minutes']} minutes |",
+        f"| steps left out, as their gradient was not finite | {record.get('left_out', 0)} |",
         f"| machine | {record['device']} |",
         f"| course | {_figures(record['course'])} |",
         f"| llama.cpp beside the trained model | {_figures(record['check'])} |",

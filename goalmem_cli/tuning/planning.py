@@ -13,7 +13,7 @@ from goalmem_cli.reasoners.goal_mem import lines
 from goalmem_cli.reasoners.goal_mem.asking import say_bindings
 from goalmem_cli.reasoners.goal_mem.line_steps import plan_choices, refine_request
 from goalmem_cli.records import Question
-from goalmem_cli.tuning.example import Example
+from goalmem_cli.tuning.batches import Example
 from goalmem_cli.tuning.memory import Scene
 from goalmem_cli.tuning.plan import MOST_SUBGOALS, Ground, Lesson, fits
 

@@ -26,12 +26,18 @@ PARTS = ("trained", "aside", "held_out")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is trained on, what is set aside for choosing, what is held out, and what the card says of it all."""
+    """What is trained on, what is set aside for choosing, what is held out, and what the card says of it all.
+
+    `base` is the SHA-256 of the model's file whose tokens they are; where that file was packed, `vocabulary` has the
+    number that each token has in the whole one.
+    """
 
     trained: tuple[Tokens, ...]
     aside: tuple[Tokens, ...]
     held_out: tuple[Tokens, ...]
     about: Mapping[str, object]
+    base: str
+    vocabulary: tuple[int, ...] = ()
 
     @property
     def available(self) -> Counter[str]:
@@ -57,6 +63,8 @@ def write(prepared: Prepared, path: Path) -> None:
         np.savez_compressed(
             file,
             about=np.array(json.dumps(dict(prepared.about) | {"kinds": kinds})),
+            base=np.array(prepared.base),
+            vocabulary=np.array(prepared.vocabulary, dtype=np.uint32),
             tokens=np.array(tokens, dtype=np.uint32),
             lengths=np.array([(len(each.prompt), len(each.reply)) for _, each in members], dtype=np.uint16),
             kinds=np.array([kinds.index(example.kind) for _, example in members], dtype=np.uint8),
@@ -74,8 +82,8 @@ def read(path: Path) -> Prepared:
     try:
         with np.load(path, allow_pickle=False) as file:
             about = json.loads(str(file["about"]))
-            tokens, lengths, kinds, groups, parts = (
-                file[name].tolist() for name in ("tokens", "lengths", "kinds", "groups", "parts")
+            tokens, lengths, kinds, groups, parts, base, vocabulary = (
+                file[name].tolist() for name in ("tokens", "lengths", "kinds", "groups", "parts", "base", "vocabulary")
             )
     except (OSError, EOFError, BadZipFile, ValueError, KeyError) as error:
         raise InputError(path, "", f"these are no prepared examples: {error}", "make them with prepare") from error
@@ -86,7 +94,8 @@ def read(path: Path) -> Prepared:
         middle, end = at + prompt, at + prompt + reply
         found[PARTS[part]].append(Tokens(names[kind], tuple(tokens[at:middle]), tuple(tokens[middle:end]), group))
         at = end
-    return Prepared(tuple(found["trained"]), tuple(found["aside"]), tuple(found["held_out"]), about)
+    three = (tuple(found[part]) for part in PARTS)
+    return Prepared(*three, about, base, tuple(vocabulary))
 
 
 def check(prepared: Prepared, path: Path, held_out: Sequence[str]) -> Prepared:

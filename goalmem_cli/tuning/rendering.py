@@ -11,8 +11,8 @@ from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.tuning.answering import answering, of_another, reading, reading_together, stepping
+from goalmem_cli.tuning.batches import Example
 from goalmem_cli.tuning.corpus import Talk, by_domain
-from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.memory import Scene, remembered
 from goalmem_cli.tuning.plan import Lesson, lesson_of
 from goalmem_cli.tuning.planning import planning

@@ -1,8 +1,8 @@
-"""Knows torch, transformers and peft: loads the bundled model's weights and trains a low-rank adapter on them.
+"""Knows torch, transformers and peft: loads a bundled model's weights and trains a low-rank adapter on them.
 
 Matrices are multiplied in bfloat16 where that is faster: 500 tokens a second instead of 250, on two cores that have
-its instructions. Weights, the adapter and attention (slower in bfloat16 on a processor) stay in float32. On a GPU
-nothing else changes but that and the size of the batches.
+its instructions. Weights, the adapter and attention (slower in bfloat16 on a processor) stay in float32. On a GPU the
+weights of the base are in bfloat16 too, and batches are larger.
 """
 
 from __future__ import annotations
@@ -62,11 +62,15 @@ class Course:
 
 @dataclass(slots=True)
 class Progress:
-    """What has been trained so far; the losses are means over the reply tokens since the last report."""
+    """What has been trained so far; the losses are means over the reply tokens since the last report.
+
+    Of the `steps`, those `left_out` changed nothing, as their gradient was not finite.
+    """
 
     steps: int = 0
     examples: int = 0
     tokens: int = 0
+    left_out: int = 0
     seconds: float = 0.0
     rate: float = 0.0
     losses: dict[str, float] = field(default_factory=dict)
@@ -84,13 +88,17 @@ def machine() -> str:
 
 
 def load_base(path: Path) -> Any:
-    """Return the GGUF file's model, its weights dequantised to float32."""
+    """Return the GGUF file's model, its weights dequantised: on a GPU to bfloat16, else to float32."""
     AttentionInterface.register(ATTENTION, _attend)
     AttentionMaskInterface.register(ATTENTION, sdpa_mask)
     model: Any = AutoModelForCausalLM.from_pretrained(
-        str(path.parent), gguf_file=path.name, dtype=torch.float32, attn_implementation=ATTENTION
+        str(path.parent), gguf_file=path.name, dtype=_kind(), attn_implementation=ATTENTION
     )
     return model.to(device())
+
+
+def _kind() -> torch.dtype:
+    return torch.bfloat16 if device().type == "cuda" else torch.float32
 
 
 def room() -> int:
@@ -179,10 +187,13 @@ def train(
         batch = next(supply)
         losses = _losses(run.model, batch)
         torch.autograd.backward(_loss(batch, losses))
-        torch.nn.utils.clip_grad_norm_(weights, course.clip)
-        run.optimiser.step()
+        if torch.isfinite(torch.nn.utils.clip_grad_norm_(weights, course.clip)):
+            run.optimiser.step()
+            _count(done, batch, losses, sums, counts)
+        else:
+            done.left_out += 1
         run.optimiser.zero_grad(set_to_none=True)
-        _count(done, batch, losses, sums, counts)
+        done.steps += 1
         done.seconds = before + time.monotonic() - begin
         if done.seconds - reported >= 20 or _share(done, course) >= 1:
             done.losses = {kind: sums[kind] / counts[kind] for kind in sorted(counts)}
@@ -365,7 +376,6 @@ def _attend(
 def _count(
     done: Progress, batch: Sequence[Row], losses: torch.Tensor, sums: dict[str, float], counts: Counter[str]
 ) -> None:
-    done.steps += 1
     done.tokens += sum(map(len, batch))
     kinds = [example.kind for example in _examples(batch)]
     done.examples += len(kinds)

@@ -13,7 +13,7 @@ from goalmem_cli.reasoners.asking import said_line
 from goalmem_cli.reasoners.goal_mem import lines
 from goalmem_cli.reasoners.goal_mem.line_steps import unify_request
 from goalmem_cli.trace import Fact
-from goalmem_cli.tuning.example import Example
+from goalmem_cli.tuning.batches import Example
 from goalmem_cli.tuning.memory import Scene
 from goalmem_cli.tuning.plan import LONGEST_VALUE, Ground, Lesson
 from goalmem_cli.tuning.renaming import Kind

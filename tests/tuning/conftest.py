@@ -11,8 +11,8 @@ from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.tuning.batches import Example
 from goalmem_cli.tuning.corpus import Talk, read_corpus
-from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.rendering import Variety, render
 from goalmem_cli.wiring import load_embedder, open_prompts
 from tests.tuning.samples import NAMES, write_corpus

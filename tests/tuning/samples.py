@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from goalmem_cli.evaluation.cases import Case, GoldStep
+from goalmem_cli.tuning.batches import Example
 from goalmem_cli.tuning.corpus import Talk
-from goalmem_cli.tuning.example import Example
 from tests.conftest import SAMPLES
 
 NAMES = ("assistant-01", "momoco-01", "work-02")

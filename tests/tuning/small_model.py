@@ -13,14 +13,15 @@ _SHAPES = {
     "attn_q": (WIDTH, WIDTH), "attn_k": (_KEYS, WIDTH), "attn_v": (_KEYS, WIDTH), "attn_output": (WIDTH, WIDTH),
     "ffn_gate": (INNER, WIDTH), "ffn_up": (INNER, WIDTH), "ffn_down": (WIDTH, INNER),
 }  # fmt: skip
+_BIASED = ("attn_q", "attn_k", "attn_v")
 _SHARPNESS = {"attn_q": 3.0, "attn_k": 3.0}
 """Attention that tells tokens apart, so that the order of the rows of queries and keys matters."""
 
 
-def write_model(path: Path) -> Path:
-    """Write a Llama-like model without a tokenizer, its queries and keys in llama.cpp's order of rows."""
+def write_model(path: Path, architecture: str = "llama") -> Path:
+    """Write a model of the kind of Llama or Qwen2 without a tokenizer, its rows in llama.cpp's order."""
     draw = np.random.default_rng(5)
-    writer = gguf.GGUFWriter(path, "llama")
+    writer = gguf.GGUFWriter(path, architecture)
     writer.add_block_count(LAYERS)
     writer.add_context_length(256)
     writer.add_embedding_length(WIDTH)
@@ -28,7 +29,7 @@ def write_model(path: Path) -> Path:
     writer.add_head_count(HEADS)
     writer.add_head_count_kv(KEY_HEADS)
     writer.add_rope_dimension_count(WIDTH // HEADS)
-    writer.add_rope_freq_base(10_000.0)
+    writer.add_rope_freq_base(10_000.0 if architecture == "llama" else 1_000_000.0)
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_vocab_size(VOCABULARY)
     writer.add_file_type(gguf.LlamaFileType.ALL_F32)
@@ -42,6 +43,8 @@ def write_model(path: Path) -> Path:
         for name, shape in _SHAPES.items():
             size = _SHARPNESS.get(name, 1.0) / np.sqrt(shape[1])
             writer.add_tensor(f"blk.{layer}.{name}.weight", draw.normal(0, size, shape).astype(np.float32))
+        for name in _BIASED if architecture == "qwen2" else ():
+            writer.add_tensor(f"blk.{layer}.{name}.bias", draw.normal(0, 0.1, _SHAPES[name][0]).astype(np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -14,8 +14,8 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
 from goalmem_cli.store.memory import Store
+from goalmem_cli.tuning.batches import Example
 from goalmem_cli.tuning.corpus import Talk
-from goalmem_cli.tuning.example import Example
 from tests.fakes import ScriptedModel
 from tests.reasoners.scripting import FEW
 from tests.tuning.samples import held_together, steps_of

@@ -13,8 +13,9 @@ from goalmem_cli.models.weights.gguf import file_digest
 from goalmem_cli.models.weights.lora import Adapter
 from goalmem_cli.tuning import card
 from goalmem_cli.tuning.adapter import LEAST_ALIKE, NAME
-from goalmem_cli.tuning.commands import CHECKPOINT, PROMPTS, main
+from goalmem_cli.tuning.commands import main
 from goalmem_cli.tuning.corpus import HELD_OUT
+from goalmem_cli.tuning.courses import BEGUN, CHECKPOINT
 from tests.tuning.samples import write_corpus
 
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
@@ -53,7 +54,7 @@ def test_training_leaves_an_adapter_of_the_bundled_model(folder: Path, base: Pat
     assert (record["base"], record["base_digest"]) == (base.name, file_digest(base))
     assert (record["bytes"], record["digest"]) == ((folder / NAME).stat().st_size, file_digest(folder / NAME))
     assert (folder / CHECKPOINT / "adapter_model.safetensors").is_file()
-    assert [len(prompt) > 20 for prompt in json.loads((folder / PROMPTS).read_text("utf-8"))] == [True]
+    assert [len(prompt) > 20 for prompt in json.loads((folder / BEGUN).read_text("utf-8"))["prompts"]] == [True]
 
 
 @pytest.mark.slow

@@ -18,9 +18,8 @@ from goalmem_cli.reasoners.goal_mem import lines
 from goalmem_cli.reasoners.goal_mem.line_steps import plan_choices
 from goalmem_cli.records import Question
 from goalmem_cli.tuning.answering import TOKENS
-from goalmem_cli.tuning.batches import MIX, packed, tokenise
+from goalmem_cli.tuning.batches import MIX, Example, packed, tokenise
 from goalmem_cli.tuning.corpus import Talk
-from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.rendering import Variety, render
 from tests.tuning.samples import asked_in, held_together
 

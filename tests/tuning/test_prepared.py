@@ -26,7 +26,7 @@ def test_what_is_written_is_read(
 ) -> None:
     """Every example comes back in its part, in its order, and so does what is said of them."""
     file = tmp_path_factory.mktemp("prepared") / "examples.npz"
-    made = prepared.Prepared(trained, aside, held_out, {"conversations": 3, "held_out": ["work-13"]})
+    made = prepared.Prepared(trained, aside, held_out, {"conversations": 3, "held_out": ["work-13"]}, "d1", (5, 9))
     prepared.write(made, file)
 
     assert prepared.read(file) == made

@@ -8,8 +8,7 @@ from random import Random
 import pytest
 
 from goalmem_cli.tuning.corpus import Talk
-from goalmem_cli.tuning.names import MEN, WOMEN
-from goalmem_cli.tuning.renaming import YEARS, Kind, Renamed, later, lower_words, names_of, rename
+from goalmem_cli.tuning.renaming import MEN, WOMEN, YEARS, Kind, Renamed, later, lower_words, names_of, rename
 from tests.tuning.samples import NAMES, queries_of, steps_of, texts_of
 
 SEEDS = pytest.mark.parametrize("seed", [1, 2, 3, 1605, 1719])  # the last two come upon Fine and None

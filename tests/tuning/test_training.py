@@ -17,10 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError, ModelError
+from goalmem_cli.models.in_process.prompt_tokens import next_logits
 from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.lora import BASE_DIGEST, Adapter
 from goalmem_cli.tuning import adapter, training
 from goalmem_cli.tuning.batches import Row, Tokens, packed, rows_of
+from goalmem_cli.tuning.packing import pack
+from goalmem_cli.tuning.prepared import Prepared
 from tests.conftest import examples
 from tests.tuning.small_model import HEADS, KEY_HEADS, LAYERS, VOCABULARY, WIDTH, write_model
 
@@ -332,10 +335,62 @@ def test_llama_cpp_computes_what_was_trained(small: Path, trained: Any, tmp_path
     assert found.alike > 0.999 and found.effect > 0.999 and found.agreement == 1.0
 
 
+def test_llama_cpp_computes_what_was_trained_on_qwen2(tmp_path: Path) -> None:
+    """Whose rows it keeps in the order of transformers."""
+    base = write_model(tmp_path / "qwen2.gguf", "qwen2")
+    made = training.with_adapter(training.load_base(base), COURSE)
+    training.train(training.started(made, COURSE), repeat(BATCH), COURSE, tmp_path / "saved", lambda _: None)
+    adapter.write_adapter(made, base, tmp_path / "adapter.gguf")
+    found = adapter.check(made, base, tmp_path / "adapter.gguf", PROMPTS)
+
+    assert read_header(tmp_path / "adapter.gguf").architecture == "qwen2"
+    assert found.plain < 0.95
+    assert found.alike > 0.999 and found.effect > 0.999
+
+
+def test_what_is_trained_on_a_packed_file_is_for_the_whole(small: Path, tmp_path: Path) -> None:
+    """Tokens have other numbers there, and llama.cpp computes the same with both."""
+    (tmp_path / "packed").mkdir()
+    whole = Prepared(tuple(EXAMPLES), (), (), {}, file_digest(small))
+    base, data = pack(whole, small, tmp_path / "packed")
+    prompt = EXAMPLES[0].prompt
+    (here,), (there,) = next_logits(small, None, [prompt]), next_logits(base, None, [data.trained[0].prompt])
+    assert np.allclose(here[list(data.vocabulary)], there)
+    assert base.stat().st_size < small.stat().st_size and data.base == file_digest(base)
+
+    batch = list(rows_of(data.trained))
+    made = training.with_adapter(training.load_base(base), COURSE)
+    training.train(training.started(made, COURSE), repeat(batch), COURSE, tmp_path / "saved", lambda _: None)
+    adapter.write_adapter(made, base, tmp_path / "adapter.gguf")
+    assert Adapter.from_file(tmp_path / "adapter.gguf").is_for(file_digest(small))
+    again = training.load_trained(small, tmp_path / "saved")
+    assert adapter.check(again, small, tmp_path / "adapter.gguf", PROMPTS).effect > 0.999
+
+
+def test_a_step_without_a_finite_gradient_is_left_out(
+    model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is counted, changes nothing, and training goes on."""
+    before, plain, factors = weights(model, of_adapter=True), training._loss, iter((float("nan"), 1.0))
+    monkeypatch.setattr(training, "_loss", lambda *batch: plain(*batch) * next(factors))
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def batches() -> Iterator[list[Row]]:
+        for _ in range(2):
+            seen.append(weights(model, of_adapter=True))
+            yield BATCH
+
+    done = training.train(training.started(model, COURSE), batches(), COURSE, tmp_path, lambda _: None)
+
+    assert (done.steps, done.left_out, done.examples) == (2, 1, len(EXAMPLES))
+    assert all(torch.equal(each, before[name]) for name, each in seen[1].items())
+    assert not all(torch.equal(each, before[name]) for name, each in weights(model, of_adapter=True).items())
+
+
 def test_rows_in_the_order_of_transformers_are_refused(small: Path, trained: Any, tmp_path: Path) -> None:
     """A file in which the rows of queries and keys were not put in llama.cpp's order does not pass for the adapter."""
     one_pair_a_head = SimpleNamespace(
-        num_attention_heads=WIDTH // 2, num_key_value_heads=WIDTH // HEADS * KEY_HEADS // 2
+        model_type="llama", num_attention_heads=WIDTH // 2, num_key_value_heads=WIDTH // HEADS * KEY_HEADS // 2
     )
     wrong = SimpleNamespace(
         config=one_pair_a_head, peft_config=trained.peft_config, named_parameters=trained.named_parameters
@@ -378,6 +433,6 @@ def test_adapter_too_large_to_ship_is_refused(small: Path, trained: Any, tmp_pat
         peft_config=trained.peft_config,
         named_parameters=lambda: [("base_model.model.model.layers.0.mlp.up_proj.lora_A.default.weight", weight)],
     )
-    with pytest.raises(ModelError, match="at most 30000000") as caught:
+    with pytest.raises(ModelError, match="at most 40000000") as caught:
         adapter.write_adapter(large, small, tmp_path / "large.gguf")
     assert "rank" in caught.value.hint

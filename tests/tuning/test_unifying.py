@@ -10,8 +10,8 @@ from goalmem_cli.logic import Variable, parse_atom
 from goalmem_cli.logic.normal import content_words, stem
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.tuning.batches import Example
 from goalmem_cli.tuning.corpus import Talk
-from goalmem_cli.tuning.example import Example
 from goalmem_cli.tuning.rendering import render
 from tests.tuning.samples import held_together, steps_of
 
