@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -96,7 +98,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _own_home: None
 
 
 @pytest.fixture(autouse=True)
-def _own_home(_homes: Path, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) -> None:
+def _own_home(_homes: Path, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) -> Iterator[None]:
     """Keep tests out of the user's folders and settings, and the user's settings out of tests."""
     for variable in [name for name in os.environ if name.startswith("GOALMEM_")]:
         monkeypatch.delenv(variable)
@@ -109,6 +111,8 @@ def _own_home(_homes: Path, monkeypatch: pytest.MonkeyPatch, _warm_cache: Path) 
     monkeypatch.setenv("GOALMEM_CERTAINTY", "0")  # what a model says is looked at, not what is withheld of it
     for variable in FOREIGN:
         monkeypatch.delenv(variable, raising=False)
+    yield
+    shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture
