@@ -199,17 +199,19 @@ class Asking:
             ModelError: the model cannot be loaded or used.
             StoreError: the memory cannot be read.
         """
-        from goalmem_cli.render.live import LOOKING, SPLITTING, LiveTree
-        from goalmem_cli.wiring import GOAL_MEM, build_reasoner, check_backbone
+        from goalmem_cli.render.live import LiveTree
+        from goalmem_cli.wiring import build_reasoner, check_backbone
 
         run = self._run
         check_backbone(run.settings, self._memory, run.factories)  # before a model is loaded, which takes longer
-        loaded = self._model.loaded()
         with ExitStack() as stack:
+            tree = None
             if observer is None and run.screen.is_live:
-                opening = SPLITTING if run.settings.reasoner == GOAL_MEM else LOOKING
-                tree = LiveTree(run.screen.notes, question.text, is_full=self._terms.is_traced, opening=opening)
+                tree = LiveTree(run.screen.notes, question.text, is_full=self._terms.is_traced)
                 observer = stack.enter_context(tree)
+            loaded = self._model.loaded()
+            if tree is not None:
+                tree.loaded()
             reasoner = build_reasoner(run.settings, self._memory, loaded, observer, factories=run.factories)
             return reasoner.answer(question)
 

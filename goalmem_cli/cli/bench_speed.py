@@ -114,7 +114,8 @@ def speed(
             raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
         if names != ("store",) and is_address(run.settings.model):
             raise UsageError("a server's calls are not measured", "name bundled or a GGUF file with --model")
-        document = {"schema_version": SCHEMA_VERSION} | {name: bench.sections[name]() for name in names}
+        model = {"model": bench.take_model()} if names != ("store",) else {}
+        document = {"schema_version": SCHEMA_VERSION} | model | {name: bench.sections[name]() for name in names}
     if json:
         run.screen.document(document)
     return 0
@@ -165,6 +166,19 @@ class SpeedBench:
             "calls": self._calls, "reply": self._reply, "batch": self._batch, "model": self._model, "ask": self._ask,
             "store": self._store,
         }  # fmt: skip
+
+    def take_model(self) -> str:
+        """Return the name of the model that every section measures: what ``bundled`` is now, it is to the end.
+
+        Raises:
+            ModelError: it is missing or unreadable.
+        """
+        from goalmem_cli.models.catalogue import resolve
+
+        spec = resolve(self._run.settings.model, note=self._screen.note, watch=self._screen.bytes_done)
+        self._run = replace(self._run, settings=replace(self._run.settings, model=spec.name))
+        self._screen.note(f"the model is {spec.name}")
+        return spec.name
 
     def _calls(self) -> object:
         from goalmem_cli.bench.calls import compare_calls, compare_processes
@@ -332,7 +346,7 @@ class SpeedBench:
         from goalmem_cli.models.weights.gguf import read_header
 
         settings = self._run.settings
-        spec = resolve(settings.model, note=self._screen.note)
+        spec = resolve(settings.model)
         shipped, path = spec.path, weights_that_run(spec, self._screen.note)
         return Weights(shipped, path, settings.context or default_context(read_header(path)), settings.threads)
 

@@ -73,7 +73,7 @@ class Measuring:
             path = self._path(manifest)
             folder = RunFolder.begin(path, manifest, self._placed, is_new=not self._wanted.is_resumed)
             try:
-                self._run.screen.note(f"run {path}")
+                self._run.screen.note(f"run {path}{f', model {loaded.name}' if loaded is not None else ''}")
                 self._fill(folder, loaded)
                 if self._answers and self._dataset.format == FORMAT:
                     write_hypotheses(read_run(path), path / "hypotheses")
@@ -362,11 +362,24 @@ class Measuring:
         )  # fmt: skip
 
     def _path(self, manifest: Manifest) -> Path:
-        """Return the run's folder: the one that was typed, else one that the same command finds again."""
+        """Return the run's folder: the one that was typed, else one that the same command finds again.
+
+        It finds it also where ``bundled`` has become another model since: such a run is refused, and not begun anew.
+        """
         from goalmem_cli.documents import plain
+        from goalmem_cli.evaluation.runs.run import CERTAINTY
+        from goalmem_cli.models.catalogue import BUNDLED
 
         if self._wanted.out is not None:
             return self._wanted.out
+        settings = self._run.settings
+        if manifest.model and settings.model == BUNDLED:
+            typed = {
+                "model_hash": "", "adapter": settings.adapter, "context": settings.context,
+                CERTAINTY: settings.certainty,
+            }  # fmt: skip
+            as_typed = {name: str(value) for name, value in typed.items()}
+            manifest = replace(manifest, model=BUNDLED, settings={**manifest.settings, **as_typed})
         decisive = plain(replace(manifest, sources=(), repairs={}))
         name = f"{manifest.dataset}-{content_hash(repr(decisive))[:10]}"
         runs = platformdirs.user_data_path("goalmem", appauthor=False) / "runs"

@@ -152,11 +152,14 @@ def cache(
 
     run = begin(context, quiet=quiet)
     folder, limit = model_cache(), run.settings.model_cache * MEGABYTE
+    try:
+        joined = parts.joined_files(folder)
+    except OSError as error:
+        raise ModelError(f"{folder} cannot be read: {error.strerror}", "check the folder's rights") from error
     states, weights = StateCache.in_folder(folder, limit), repacking.made_weights(folder)
     kept = [Kept(f"prompt {each.step}", each.model, each.size, each.path, each.used) for each in states.states()[::-1]]
     kept += [Kept(f"weights as {_form(path)}", "smollm2-135m", size, path) for path, size in weights]
-    joined = parts.joined_files(folder)
-    kept += [Kept("put together", path.stem.rpartition("-")[0], size, path) for path, size in joined]
+    kept += [_put_together(path, size) for path, size in joined]
     total = sum(each.size for each in kept)
     if clear:
         try:
@@ -183,6 +186,15 @@ class Kept:
     size: int
     path: Path
     used: float | None = None
+
+
+def _put_together(path: Path, size: int) -> Kept:
+    """Return the line of a model's file that was put together, or of what an interruption left of one."""
+    from goalmem_cli.models.bundled import BUNDLED
+    from goalmem_cli.models.state_cache import PART
+
+    what = "left by an interruption" if path.suffix == PART else "put together"
+    return Kept(what, next((name for name in BUNDLED if path.name.strip(".").startswith(f"{name}-")), ""), size, path)
 
 
 def _show_kept(run: Invocation, folder: Path, kept: Sequence[Kept], total: int) -> None:

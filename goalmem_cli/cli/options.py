@@ -59,7 +59,8 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="bundled, a GGUF file, hf:repo/file once downloaded, or a server: http://host:port/v1#name "
+        help="bundled (the best that is installed and fits), qwen-1.5b, qwen-0.5b or smollm2-135m, a GGUF file, "
+        "hf:repo/file once downloaded, or a server: http://host:port/v1#name "
         "[default: GOALMEM_MODEL, or bundled].",
     ),
 ]
@@ -68,7 +69,7 @@ Adapter = Annotated[
     typer.Option(
         "--adapter",
         metavar="FILE",
-        help="A LoRA adapter in GGUF form, or none [default: goalmem's own, for the bundled model only].",
+        help="A LoRA adapter in GGUF form, or none [default: goalmem's own, for the bundled models only].",
     ),
 ]
 Context = Annotated[

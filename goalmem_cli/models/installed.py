@@ -125,13 +125,16 @@ def free_memory(system: Path = MEMORY_FILE, group: Path = GROUP) -> int | None:
     """
     available = _number_in(system, "MemAvailable:")
     free = None if available is None else available * 1024
-    limit, used, cached = (
+    limit, used, cached, shared = (
         _number_in(group / file, name)
-        for file, name in (("memory.max", ""), ("memory.current", ""), ("memory.stat", "file"))
-    )
+        for file, name in (
+            ("memory.max", ""), ("memory.current", ""), ("memory.stat", "file"), ("memory.stat", "shmem"),
+        )
+    )  # fmt: skip
     if limit is None or used is None:
         return free
-    left = max(0, limit - used + (cached or 0))  # what is cached of files makes way
+    makes_way = max(0, (cached or 0) - (shared or 0))  # what is cached of files, but for files in memory alone
+    left = max(0, limit - used + makes_way)
     return left if free is None else min(free, left)
 
 

@@ -19,23 +19,22 @@ from goalmem_cli.render.text import counted, plain, safe
 from goalmem_cli.render.tree import add_attempt, attempt_name, state_of
 from goalmem_cli.trace import Action, Attempt, Fact, Step
 
-SPLITTING = "splitting the question into subgoals"
+LOADING = "loading the model"
 LOOKING = "looking into memory"
 
 
 class LiveTree:
     """Shows a question's attempts or actions as they are made, and is gone when the block ends.
 
-    `is_full` draws the tree; otherwise one line says how far it has come. `opening` is what that line says at first.
+    `is_full` draws the tree; otherwise one line says how far it has come. `attempts` are those so far, in order.
     """
 
-    def __init__(self, console: Console, question: str, *, is_full: bool, opening: str = SPLITTING) -> None:
+    def __init__(self, console: Console, question: str, *, is_full: bool) -> None:
         self._question = question
         self._is_full = is_full
-        self._opening = opening
-        self._attempts: list[Attempt] = []
+        self.attempts: list[Attempt] = []
         self._actions: list[Action] = []
-        self._looked = ""
+        self._before = LOADING
         self._facts: Mapping[str, Fact] = {}
         self._spinner = Spinner("dots")
         self._live = Live(console=console, transient=True, vertical_overflow="crop", get_renderable=self._picture)
@@ -49,24 +48,29 @@ class LiveTree:
     ) -> None:
         self._live.stop()
 
+    def loaded(self) -> None:
+        """Show that the model is there."""
+        self._before = LOOKING
+        self._live.refresh()
+
     def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
         """Show that memory was looked into, while the model reads what was found."""
         self._facts = facts
-        self._looked = f"{counted(len(facts), 'fact')} in view, {counted(len(queries), 'query', 'queries')} asked"
+        self._before = f"{counted(len(facts), 'fact')} in view, {counted(len(queries), 'query', 'queries')} asked"
         self._live.refresh()
 
     def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
         """Show a decomposition."""
-        self._attempts.append(Attempt(attempt, goal, tuple(subgoals)))
+        self.attempts.append(Attempt(attempt, goal, tuple(subgoals)))
         self._live.refresh()
 
     def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
-        """Show what a round found."""
+        """Show what a round of the latest attempt of that number found: a question read again has the number again."""
         self._facts = facts
-        self._attempts = [
-            replace(known, steps=(*known.steps, step)) if known.breadth == attempt else known
-            for known in self._attempts
-        ]
+        places = [place for place, known in enumerate(self.attempts) if known.breadth == attempt]
+        for place in places[-1:]:
+            known = self.attempts[place]
+            self.attempts[place] = replace(known, steps=(*known.steps, step))
         self._live.refresh()
 
     def acted(self, action: Action, facts: Mapping[str, Fact]) -> None:
@@ -76,11 +80,10 @@ class LiveTree:
         self._live.refresh()
 
     def _picture(self) -> RenderableType:
-        opening = self._looked or self._opening
-        self._spinner.update(text=progress_line(self._attempts, self._actions, opening))
+        self._spinner.update(text=progress_line(self.attempts, self._actions, self._before))
         if not self._is_full:
             return self._spinner
-        tree = growing_tree(self._question, self._attempts, self._facts, self._actions)
+        tree = growing_tree(self._question, self.attempts, self._facts, self._actions)
         tree.add(self._spinner)
         return tree
 
@@ -101,14 +104,14 @@ def growing_tree(
     return tree
 
 
-def progress_line(attempts: Sequence[Attempt], actions: Sequence[Action] = (), opening: str = SPLITTING) -> Text:
-    """Return how far the question has come, on one line."""
+def progress_line(attempts: Sequence[Attempt], actions: Sequence[Action] = (), before: str = LOOKING) -> Text:
+    """Return how far the question has come, on one line; `before` is what is done before the first of either."""
     if actions:
         found = counted(sum(len(action.new_facts) for action in actions), "fact")
         calls = counted(sum(action.usage.calls for action in actions), "call")
         return Text(f"{safe(actions[-1].name)} done: {found} so far, {calls}", style="dim")
     if not attempts:
-        return Text(opening, style="dim")
+        return Text(before, style="dim")
     attempt = attempts[-1]
     return Text(f"{attempt_name(attempt)}, step {len(attempt.steps)}: {_settled(attempt)}", style="dim")
 

@@ -30,7 +30,7 @@ _NAMES = {
 }  # fmt: skip
 _ALPHA = gguf.Keys.Adapter.LORA_ALPHA
 PACKED = "goalmem.packed_of"
-"""The key of a packed file's metadata that has the SHA-256 of the whole one."""
+"""The key of a packed file's metadata that has the digest of the whole one."""
 _FACTORS = {"lora_A": "lora_a", "lora_B": "lora_b"}
 
 
@@ -57,8 +57,13 @@ class Shape(NamedTuple):
 
 
 def whole_digest(base: Path) -> str:
-    """Return the SHA-256 of a model's file, of a packed one that of the whole."""
+    """Return the digest of a model's file (`file_digest`), of a packed one that of the whole."""
     return str(read_header(base).values.get(PACKED, "")) or file_digest(base)
+
+
+def is_packed(base: Path) -> bool:
+    """Say whether a model's file has no more than a part of the vocabulary."""
+    return PACKED in read_header(base).values
 
 
 def write_adapter(model: Any, base: Path, path: Path) -> int:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from goalmem_cli.errors import InputError, UsageError
 from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.models.catalogue import resolve
+from goalmem_cli.models.state_cache import appearing_whole
 from goalmem_cli.models.weights.gguf import file_digest
 from goalmem_cli.tuning import prepared
 from goalmem_cli.tuning.batches import MIX, batches
@@ -55,14 +56,16 @@ def add_commands(commands: Any) -> None:
     teach.set_defaults(run=_train)
     turn = commands.add_parser("convert", help="convert and check the last weights of a training")
     turn.add_argument("folder", type=Path, help="the folder that train wrote to")
-    turn.add_argument("--base", help="the whole file of the model where the training had a packed one")
+    turn.add_argument("--base", help="the model's file where it lies elsewhere now, or was packed for the training")
     turn.set_defaults(run=_convert)
 
 
 def _course_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("prepared", type=Path, help="what prepare wrote")
     command.add_argument("out", type=Path, help="the folder to write to")
-    command.add_argument("--base", default=BASE, help="the model to train, as --model takes it, or a packed file")
+    command.add_argument(
+        "--base", help=f"the model to train, as --model takes it, or a packed file ({BASE}; resumed, as it began)"
+    )
     end = command.add_mutually_exclusive_group(required=True)
     end.add_argument("--minutes", type=float, help="how long to train, looking at those aside not counted")
     end.add_argument("--steps", type=int, help="how many batches to train on")
@@ -89,27 +92,30 @@ def _course_options(command: argparse.ArgumentParser) -> None:
 def _pack(options: argparse.Namespace) -> None:
     from goalmem_cli.tuning import packing
 
-    base, data = resolve(options.base).path, prepared.read(options.prepared)
+    base, data = resolve(options.base, note=say).path, prepared.read(options.prepared)
     _belongs(data, base, options.prepared)
     options.out.mkdir(parents=True, exist_ok=True)
+    for taken, name in ((base, packing.BASE), (options.prepared, packing.EXAMPLES)):
+        if (options.out / name).exists() and taken.samefile(options.out / name):
+            raise UsageError(f"{taken} would be replaced by what is packed of it", "name another folder")
     packed, renumbered = packing.pack(data, base, options.out)
     prepared.write(renumbered, options.out / packing.EXAMPLES)
     say(f"{packed}: {packed.stat().st_size} bytes of {base.stat().st_size}, {len(renumbered.vocabulary)} tokens")
 
 
 def _train(options: argparse.Namespace) -> None:
-    from goalmem_cli.tuning import card, training
+    from goalmem_cli.tuning import adapter, card, training
 
-    known = _begun(options.out) if options.resume else {"base": options.base}
-    base, checkpoint = resolve(known["base"]).path, options.out / CHECKPOINT
-    data = prepared.read(options.prepared)
+    known = _begun(options.out) if options.resume else {}
+    base = _base_of(options, known, options.out) if known else resolve(options.base or BASE, note=say).path
+    checkpoint, data = options.out / CHECKPOINT, prepared.read(options.prepared)
     _belongs(data, base, options.prepared)
     course, shares = _course(options, known), known.get("mix") or {**MIX, **options.mix}
     if options.resume:
         run = training.resumed(base, checkpoint, course)
     else:
         run = training.begun(base, course)
-        known |= _started(options, run, data, course, shares)
+        known = _started(options, base, run, data, course, shares)
     say(f"held out, before: {_told(known['held_out_losses_before'])}")
 
     def aside() -> dict[str, float]:
@@ -127,13 +133,15 @@ def _train(options: argparse.Namespace) -> None:
         "examples": dict(done.kinds), "tokens": done.tokens, "minutes": round(done.seconds / 60, 1),
         "losses": _rounded(done.losses), "aside_losses": aside(),
         "held_out_losses_before": known["held_out_losses_before"], "held_out_losses": after,
-        "versions": _versions(), "evaluation": {},
+        "versions": _versions(), "evaluation": {}, "base": base.name, "base_digest": adapter.whole_digest(base),
+        "bytes": 0, "digest": "not converted yet", "check": {},
     }  # fmt: skip
-    card.write_record(record | _converted(run.model, base, options.out, known["prompts"]), options.out)
+    card.write_record(record, options.out)
+    card.update_record(options.out, _converted(run.model, base, options.out, known["prompts"]))
 
 
 def _started(
-    options: argparse.Namespace, run: Run, data: Prepared, course: Course, shares: Mapping[str, float]
+    options: argparse.Namespace, base: Path, run: Run, data: Prepared, course: Course, shares: Mapping[str, float]
 ) -> dict[str, Any]:
     """Give a new training the weights to start from, write down what it begins with, and return that."""
     from goalmem_cli.tuning import adapter, training
@@ -141,7 +149,8 @@ def _started(
     if options.start:
         adapter.copy_weights(options.start, run.model)
     known = {
-        "base": options.base, "start": ", ".join("/".join(path.parts[-2:]) for path in options.start or ()),
+        "base": str(base.resolve()), "whole": adapter.whole_digest(base),
+        "start": ", ".join("/".join(path.parts[-2:]) for path in options.start or ()),
         "course": asdict(course), "mix": dict(shares), "vocabulary": data.vocabulary,
         "prompts": [example.prompt for example in data.held_out[:CHECKED_PROMPTS]],
         "held_out_losses_before": _rounded(training.mean_losses(run.model, data.held_out, course.tokens)),
@@ -198,21 +207,38 @@ def _begun(folder: Path) -> dict[str, Any]:
     """Return what the training in the folder began with.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none, or one of an earlier version of goalmem.
     """
+    hint = "begin one without --resume"
     try:
-        return dict(json.loads((folder / BEGUN).read_text("utf-8")))
+        known = dict(json.loads((folder / BEGUN).read_text("utf-8")))
     except (OSError, ValueError) as error:
-        hint = "begin one without --resume"
         raise InputError(folder / BEGUN, "", f"no training began there: {error}", hint) from error
+    if missing := [key for key in ("base", "whole", "vocabulary", "prompts") if key not in known]:
+        raise InputError(folder / BEGUN, missing[0], "an earlier version of goalmem began this training", hint)
+    return known
+
+
+def _base_of(options: argparse.Namespace, known: Mapping[str, Any], folder: Path) -> Path:
+    """Return the file of the model that the training in the folder is of: the one that it began with, or --base.
+
+    Raises:
+        InputError: that is another model's.
+    """
+    from goalmem_cli.tuning import adapter
+
+    base = resolve(options.base or known["base"], note=say).path
+    if adapter.whole_digest(base) != known["whole"]:
+        raise InputError(folder / BEGUN, "base", f"this training is not of {base}", f"give --base {known['base']}")
+    return base
 
 
 def _convert(options: argparse.Namespace) -> None:
-    from goalmem_cli.tuning import card, training
+    from goalmem_cli.tuning import adapter, card, training
 
     known = _begun(options.folder)
-    base, prompts = resolve(options.base or known["base"]).path, known["prompts"]
-    if options.base and known["vocabulary"]:
+    base, prompts = _base_of(options, known, options.folder), known["prompts"]
+    if known["vocabulary"] and not adapter.is_packed(base):
         prompts = [[known["vocabulary"][token] for token in prompt] for prompt in prompts]
     made = _converted(training.load_trained(base, options.folder / CHECKPOINT), base, options.folder, prompts)
     if (options.folder / card.RECORD).exists():
@@ -223,13 +249,13 @@ def _converted(model: object, base: Path, folder: Path, prompts: list[list[int]]
     """Write the adapter's file, checked where llama.cpp is, and return what the record says of it."""
     from goalmem_cli.tuning import adapter
 
-    file = folder / adapter.NAME
-    size = adapter.write_adapter(model, base, file)
-    checked: dict[str, float] = {}
-    if find_spec("llama_cpp") is None:
-        say(f"not held against llama.cpp, which is not here: convert {folder} does that where it is")
-    else:
-        checked = _rounded(asdict(adapter.check(model, base, file, prompts)))
+    file, checked = folder / adapter.NAME, dict[str, float]()
+    with appearing_whole(file) as part:
+        size = adapter.write_adapter(model, base, part)
+        if find_spec("llama_cpp") is None:
+            say(f"not held against llama.cpp, which is not here: convert {folder} does that where it is")
+        else:
+            checked = _rounded(asdict(adapter.check(model, base, part, prompts)))
     say(f"{file}: {size} bytes; {_told(checked)}")
     return {
         "base": base.name, "base_digest": adapter.whole_digest(base), "bytes": size, "digest": file_digest(file),

@@ -8,18 +8,19 @@ from pathlib import Path
 import gguf
 import numpy as np
 
+from goalmem_cli.models.state_cache import appearing_whole
 from goalmem_cli.models.weights.gguf import file_digest
 from goalmem_cli.tuning.adapter import PACKED, whole_digest
 from goalmem_cli.tuning.batches import Tokens
 from goalmem_cli.tuning.prepared import Prepared
 
-EXAMPLES = "examples.npz"
+BASE, EXAMPLES = "base.gguf", "examples.npz"
 _BY_TOKEN = ("token_embd.weight", "output.weight")
 """The tensors that have a row for each token."""
 
 
 def pack(data: Prepared, base: Path, folder: Path) -> tuple[Path, Prepared]:
-    """Write the model's file to the folder under its own name, and return it with the examples for it.
+    """Write the model's file to the folder, as `BASE`, and return it with the examples for it.
 
     The file has no tokenizer: a token's number is its place among those that the examples use. Its other weights are
     those of the whole file, as they are quantised, so an adapter that is trained on it is one for the whole.
@@ -29,8 +30,9 @@ def pack(data: Prepared, base: Path, folder: Path) -> tuple[Path, Prepared]:
     """
     parts = (data.trained, data.aside, data.held_out)
     used = sorted({token for part in parts for each in part for token in (*each.prompt, *each.reply)})
-    packed = folder / base.name
-    _write(gguf.GGUFReader(base), packed, used, whole_digest(base))
+    packed = folder / BASE
+    with appearing_whole(packed) as part:
+        _write(gguf.GGUFReader(base), part, used, whole_digest(base))
     places = {token: place for place, token in enumerate(used)}
 
     def renumbered(examples: tuple[Tokens, ...]) -> tuple[Tokens, ...]:

@@ -28,8 +28,8 @@ PARTS = ("trained", "aside", "held_out")
 class Prepared:
     """What is trained on, what is set aside for choosing, what is held out, and what the card says of it all.
 
-    `base` is the SHA-256 of the model's file whose tokens they are; where that file was packed, `vocabulary` has the
-    number that each token has in the whole one.
+    `base` is the digest (`file_digest`) of the model's file whose tokens they are; where that file was packed,
+    `vocabulary` has the number that each token has in the whole one.
     """
 
     trained: tuple[Tokens, ...]
@@ -94,8 +94,8 @@ def read(path: Path) -> Prepared:
         middle, end = at + prompt, at + prompt + reply
         found[PARTS[part]].append(Tokens(names[kind], tuple(tokens[at:middle]), tuple(tokens[middle:end]), group))
         at = end
-    three = (tuple(found[part]) for part in PARTS)
-    return Prepared(*three, about, base, tuple(vocabulary))
+    trained, aside, held_out = (tuple(found[part]) for part in PARTS)
+    return Prepared(trained, aside, held_out, about, base, tuple(vocabulary))
 
 
 def check(prepared: Prepared, path: Path, held_out: Sequence[str]) -> Prepared:

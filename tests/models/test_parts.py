@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import tomllib
 from dataclasses import replace
 from importlib.metadata import Distribution, DistributionFinder, MetadataPathFinder, PackageNotFoundError
@@ -171,6 +172,30 @@ def test_a_killed_process_leaves_nothing_that_is_used(site: Site, tmp_path: Path
     assert not list((tmp_path / JOINED).glob("*.part"))
 
 
+def test_what_a_killed_process_left_is_listed_and_cleared(site: Site, tmp_path: Path) -> None:
+    """It takes room, so that the cache counts it."""
+    _run(site, tmp_path, "SIGKILL").communicate()
+    ((left, size),) = joined_files(tmp_path)
+    assert left.suffix == ".part" and size > 0
+    assert clear(tmp_path) == [(left, size)] and joined_files(tmp_path) == []
+
+
+def test_a_process_says_that_it_waits_for_another(site: Site, tmp_path: Path) -> None:
+    """Whoever finds the folder locked is told so, once."""
+    said = list[str]()
+    waiting = threading.Thread(target=lambda: join(MODEL, tmp_path, said.append, find=site.find))
+
+    def reach(done: int, total: int | None) -> None:
+        if not waiting.ident:
+            waiting.start()
+            while not said:
+                time.sleep(0.01)
+
+    join(MODEL, tmp_path, progress=reach, find=site.find)
+    waiting.join()
+    assert said == ["another process puts a model together: waiting for it"]
+
+
 def test_an_interrupted_process_leaves_nothing(site: Site, tmp_path: Path) -> None:
     """Ctrl-C takes away what is half-made."""
     interrupted = _run(site, tmp_path / "cache", "SIGINT")
@@ -243,13 +268,13 @@ def test_free_memory_is_told_or_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "free"), [("max", 4 * 2**30), (str(2**31), 2**31 - 2**30 + 2**29), (str(2**40), 4 * 2**30), ("1", 0)]
+    ("limit", "free"), [("max", 4 * 2**30), (str(2**31), 2**31 - 2**30 + 2**28), (str(2**40), 4 * 2**30), ("1", 0)]
 )
 def test_a_container_s_bound_counts(tmp_path: Path, limit: str, free: int) -> None:
-    """What a container may still take is free, if the machine has it; cached files make way."""
+    """What a container may still take is free, if the machine has it; cached files make way, but those in memory alone."""
     system = tmp_path / "meminfo"
     system.write_text(f"MemTotal:  99999999 kB\nMemAvailable: {4 * 2**20} kB\n")
-    for name, text in (("max", limit), ("current", str(2**30)), ("stat", f"anon 5\nfile {2**29}\nfile_mapped 7")):
+    for name, text in (("max", limit), ("current", str(2**30)), ("stat", f"anon 5\nfile {2**29}\nshmem {2**28}")):
         (tmp_path / f"memory.{name}").write_text(f"{text}\n")
     assert free_memory(system, tmp_path) == free
     assert free_memory(tmp_path / "none", tmp_path / "none") is None

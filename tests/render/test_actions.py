@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from goalmem_cli.records import Usage
-from goalmem_cli.render.live import LOOKING, LiveTree, growing_tree, progress_line
+from goalmem_cli.render.live import LOADING, LiveTree, growing_tree, progress_line
 from goalmem_cli.render.nodes import BRIEF, FULL
 from goalmem_cli.render.tree import proof_tree, reason_line
 from goalmem_cli.trace import Action, Fact, Status, Stop, Trace, as_document, from_document
@@ -204,8 +204,8 @@ def test_the_growing_tree_shows_the_latest_action_whole() -> None:
 
 
 def test_the_line_under_way_says_what_was_done_and_found() -> None:
-    """Before anything is done it says what the reasoner begins with."""
-    assert progress_line([], [], LOOKING).plain == "looking into memory"
+    """Before anything is done it says what is under way."""
+    assert progress_line([], [], LOADING).plain == "loading the model"
     assert progress_line([], ACTIONS[:2]).plain == "retrieve done: 3 facts so far, 1 call"
     assert progress_line([], ACTIONS[:3]).plain == "slots done: 3 facts so far, 2 calls"
 
@@ -215,7 +215,8 @@ def test_the_live_tree_watches_actions_and_leaves_nothing_behind(*, is_full: boo
     """On a terminal each action is drawn; when the question ends, the drawing is gone."""
     stream = StringIO()
     console = Console(file=stream, width=80, force_terminal=True, markup=False, highlight=False)
-    with LiveTree(console, "What?", is_full=is_full, opening=LOOKING) as live:
+    with LiveTree(console, "What?", is_full=is_full) as live:
+        live.loaded()
         for action in ACTIONS:
             live.acted(action, FACTS)
     text = stream.getvalue()

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from goalmem_cli.records import Hit, Unit
 from goalmem_cli.render.console import Screen, two_lines
-from goalmem_cli.render.live import LiveTree, growing_tree, progress_line
+from goalmem_cli.render.live import LOOKING, LiveTree, growing_tree, progress_line
 from goalmem_cli.render.tables import hits_document, hits_table, pairs, plain_table
 from goalmem_cli.trace import Attempt
 from tests.render.test_tree import drawn
@@ -108,9 +108,18 @@ def test_the_tree_grows_with_each_step() -> None:
 
 def test_progress_counts_what_is_settled() -> None:
     """The line under way names the attempt, the step and how many subgoals are settled."""
-    assert "splitting" in progress_line([]).plain
+    assert progress_line([]).plain == LOOKING
     attempt = Attempt(2, GOAL, SUBGOALS, (FIRST_STEP,))
     assert progress_line([attempt]).plain == "attempt 2, step 1: 1 of 2 subgoals settled"
+
+
+def test_what_a_question_read_again_found_is_its_own() -> None:
+    """A question that is read again is one more attempt of its number: its step does not go to the first one, too."""
+    with LiveTree(Console(file=StringIO()), QUESTION, is_full=True) as live:
+        for step in (FIRST_STEP, SECOND_STEP):
+            live.started(0, GOAL, SUBGOALS)
+            live.stepped(0, step, FACTS)
+    assert [each.steps for each in live.attempts] == [(FIRST_STEP,), (SECOND_STEP,)]
 
 
 @pytest.mark.parametrize("is_full", [True, False])

