@@ -114,8 +114,10 @@ def speed(
             raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
         if names != ("store",) and is_address(run.settings.model):
             raise UsageError("a server's calls are not measured", "name bundled or a GGUF file with --model")
-        model = {"model": bench.take_model()} if names != ("store",) else {}
-        document = {"schema_version": SCHEMA_VERSION} | model | {name: bench.sections[name]() for name in names}
+        document: dict[str, object] = {"schema_version": SCHEMA_VERSION}
+        if names != ("store",):
+            document["model"] = bench.take_model()
+        document |= {name: bench.sections[name]() for name in names}
     if json:
         run.screen.document(document)
     return 0

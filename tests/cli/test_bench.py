@@ -100,7 +100,8 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     outcome = goalmem("bench", "speed", str(path), "--only", "calls,reply,batch", *bounds, "--json")
     assert outcome.code == 0, outcome.err
     document = json.loads(outcome.out)
-    assert list(document) == ["schema_version", "calls", "reply", "batch"]
+    assert list(document) == ["schema_version", "model", "calls", "reply", "batch"]
+    assert document["model"] == "smollm2-135m" and "the model is smollm2-135m" in outcome.err
 
     calls = document["calls"]
     (question,) = calls["questions"]

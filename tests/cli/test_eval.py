@@ -110,6 +110,18 @@ def test_the_document_has_the_documented_shape(goalmem: Goalmem) -> None:
     assert entry["by_category"]
 
 
+def test_a_run_names_its_model_and_refuses_another(goalmem: Goalmem) -> None:
+    """Where `bundled` has become another model since, the same command neither goes on nor begins anew."""
+    factories = answering()[0]
+    words = ("eval", MOMOCO, "--reasoner", "direct", "--model", "bundled")
+    assert ", model scripted" in goalmem(*words, factories=factories).err
+    other = seeing(lambda _: LoadedModel(ScriptedModel(replies), "larger", "full", 4096, digest="d2", adapter="a2"))
+    refused = goalmem(*words, factories=other)
+    assert (refused.code, refused.out) == (2, "")
+    assert "holds another run" in refused.err and "larger" in refused.err
+    assert goalmem(*words[:-1], "larger.gguf", factories=other).code == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("stops_at", [2, 11])
 def test_an_interrupted_run_goes_on(goalmem: Goalmem, tmp_path: Path, stops_at: int) -> None:
