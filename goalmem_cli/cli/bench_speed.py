@@ -15,7 +15,7 @@ import typer
 import goalmem_cli
 from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
-from goalmem_cli.cli.wanted import listed
+from goalmem_cli.cli.wanted import ascending_sizes, listed
 from goalmem_cli.config import LEAST, MOST, Settings
 from goalmem_cli.errors import InputError, UsageError
 
@@ -100,15 +100,9 @@ def speed(
             embedder=embedder, max_breadth=max_breadth, max_depth=max_depth, budget=budget,
         )  # fmt: skip
         bench = SpeedBench(
-            run,
-            folder,
-            files or [next((place for place in _SAMPLES if place.exists()), _SAMPLES[-1])],
-            questions,
-            ascending_sizes(units, "--units", SIZES),
-            profile,
-            is_document=json,
-            has_milvus=milvus,
-        )
+            run, folder, files or [next((place for place in _SAMPLES if place.exists()), _SAMPLES[-1])], questions,
+            ascending_sizes(units, "--units", SIZES), profile, is_document=json, has_milvus=milvus,
+        )  # fmt: skip
         names = listed(only, "--only") or tuple(bench.sections)
         if odd := [name for name in names if name not in bench.sections]:
             raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
@@ -121,19 +115,6 @@ def speed(
     if json:
         run.screen.document(document)
     return 0
-
-
-def ascending_sizes(text: str, flag: str, example: str) -> list[int]:
-    """Return the sizes that are typed with commas between.
-
-    Raises:
-        UsageError: they are no ascending numbers of at least a hundred.
-    """
-    names = listed(text, flag)
-    sizes = [int(name) for name in names if name.isdecimal() and len(name) < 10]
-    if len(sizes) < len(names) or sizes[0] < 100 or sizes != sorted(set(sizes)):
-        raise UsageError(f"{flag} {text!r} is no list of sizes", f"write numbers from 100 on, ascending: {example}")
-    return sizes
 
 
 class SpeedBench:
@@ -177,10 +158,10 @@ class SpeedBench:
         """
         from goalmem_cli.models.catalogue import resolve
 
-        spec = resolve(self._run.settings.model, note=self._screen.note, watch=self._screen.bytes_done)
-        self._run = replace(self._run, settings=replace(self._run.settings, model=spec.name))
-        self._screen.note(f"the model is {spec.name}")
-        return spec.name
+        name = resolve(self._run.settings.model, note=self._screen.note, watch=self._screen.bytes_done).name
+        self._run = replace(self._run, settings=replace(self._run.settings, model=name))
+        self._screen.note(f"the model is {name}")
+        return name
 
     def _calls(self) -> object:
         from goalmem_cli.bench.calls import compare_calls, compare_processes
@@ -347,10 +328,9 @@ class SpeedBench:
         from goalmem_cli.models.in_process.llama import default_context
         from goalmem_cli.models.weights.gguf import read_header
 
-        settings = self._run.settings
-        spec = resolve(settings.model)
-        shipped, path = spec.path, weights_that_run(spec, self._screen.note)
-        return Weights(shipped, path, settings.context or default_context(read_header(path)), settings.threads)
+        settings, spec = self._run.settings, resolve(self._run.settings.model)
+        path = weights_that_run(spec, self._screen.note)
+        return Weights(spec.path, path, settings.context or default_context(read_header(path)), settings.threads)
 
     @cached_property
     def _dataset(self) -> Dataset:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.bench_speed import ascending_sizes
 from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.cli.wanted import ascending_sizes
 
 if TYPE_CHECKING:
     from goalmem_cli.bench.tools import ToolFigures

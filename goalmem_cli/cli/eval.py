@@ -10,9 +10,9 @@ import typer
 from goalmem_cli.cli import agreeing, matrix, options
 from goalmem_cli.cli import eval_options as asked
 from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.invocation import begin, temporary
 from goalmem_cli.cli.judging import judge_run, jury_of
-from goalmem_cli.cli.measuring import Measuring, temporary
+from goalmem_cli.cli.measuring import Measuring
 from goalmem_cli.cli.report import Form, print_report
 from goalmem_cli.cli.wanted import Wanted, listed
 from goalmem_cli.errors import UsageError

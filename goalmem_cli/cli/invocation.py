@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO
 
 import typer
 
 from goalmem_cli.config import Settings, load_settings
-from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.errors import InputError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
@@ -132,3 +133,18 @@ def standard_input_file() -> Iterator[Callable[[], BinaryIO]]:
             return again
 
         yield opened
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """Yield a folder that is gone afterwards.
+
+    Raises:
+        StoreError: the system has no room for one.
+    """
+    try:
+        folder = TemporaryDirectory(prefix="goalmem-eval-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StoreError(f"no temporary folder: {error.strerror or error}", "make room, or set TMPDIR") from error
+    with folder as path:
+        yield Path(path)

@@ -12,9 +12,9 @@ import typer
 from goalmem_cli.cli import eval_options as asked
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import examples
-from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.cli.invocation import Invocation, begin, temporary
 from goalmem_cli.cli.judging import judge_run, jury_of
-from goalmem_cli.cli.measuring import Measuring, temporary
+from goalmem_cli.cli.measuring import Measuring
 from goalmem_cli.cli.report import Form, print_report
 from goalmem_cli.cli.wanted import Wanted, listed, one_of
 from goalmem_cli.errors import UsageError

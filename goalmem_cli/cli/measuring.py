@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ import platformdirs
 
 from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, version_of
 from goalmem_cli.cli.wanted import Wanted, one_of
-from goalmem_cli.errors import ContextOverflow, StoreError, UsageError
+from goalmem_cli.errors import ContextOverflow, UsageError
 from goalmem_cli.records import Usage, content_hash
 
 if TYPE_CHECKING:
@@ -393,18 +392,3 @@ def _noting(folder: RunFolder, backbone: str) -> Callable[[PartDone], None]:
     from goalmem_cli.evaluation.runs.run import Built
 
     return lambda done: folder.append(Built(backbone, done.conversation, done.name, done.turns, done.usage))
-
-
-@contextmanager
-def temporary() -> Iterator[Path]:
-    """Yield a folder that is gone afterwards.
-
-    Raises:
-        StoreError: the system has no room for one.
-    """
-    try:
-        folder = TemporaryDirectory(prefix="goalmem-eval-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise StoreError(f"no temporary folder: {error.strerror or error}", "make room, or set TMPDIR") from error
-    with folder as path:
-        yield Path(path)

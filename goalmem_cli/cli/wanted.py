@@ -1,4 +1,4 @@
-"""What `goalmem eval` is asked to measure, as it was typed."""
+"""What a command is asked to measure, as it was typed."""
 
 from __future__ import annotations
 
@@ -91,3 +91,16 @@ def one_of(name: str, known: Sequence[str] | Mapping[str, object], flag: str) ->
     if name not in known:
         raise UsageError(f"{flag}: there is no {name!r}", f"choose from {', '.join(known)}")
     return name
+
+
+def ascending_sizes(text: str, flag: str, example: str) -> list[int]:
+    """Return the sizes that are typed with commas between.
+
+    Raises:
+        UsageError: they are no ascending numbers of at least a hundred.
+    """
+    names = listed(text, flag)
+    sizes = [int(name) for name in names if name.isdecimal() and len(name) < 10]
+    if len(sizes) < len(names) or sizes[0] < 100 or sizes != sorted(set(sizes)):
+        raise UsageError(f"{flag} {text!r} is no list of sizes", f"write numbers from 100 on, ascending: {example}")
+    return sizes
