@@ -15,8 +15,9 @@ class Fitted:
     `fact_tokens` is about how many tokens of facts a reading shows at most.
 
     With `reads_first` the question is read before a plan is made. A plan is made where that reading is refused or not
-    `sure`; where the plan has one step, the question is read again from the facts and tokens of `again`. A reading of
-    what another person seems to have said is taken where its mean probability is at least `trusted`.
+    `sure`. Each further reading shows the facts of the first one and more: the steps of the plan, and the question after
+    them, at most the facts and tokens of `added` more; the question of a plan of one step, those of `again` in all.
+    A reading of what another person seems to have said is taken where its mean probability is at least `trusted`.
 
     `adapter` is the SHA-256 of the adapter that the certainties belong to, `weights` are those of a logistic regression
     by reasoner (the bias first, then one for each of `reasoners.certainty.signs_of`), and `floors` are the certainties,
@@ -28,6 +29,7 @@ class Fitted:
     fact_tokens: int = 900
     reads_first: bool = True
     again: tuple[int, int] = (30, 1800)
+    added: tuple[int, int] = (8, 400)
     trusted: float = 0.95
     adapter: str = ""
     weights: Mapping[str, tuple[float, ...]] = field(default_factory=dict)

@@ -39,6 +39,7 @@ class Script:
     def __init__(self, plan: str, *readings: tuple[str, int | None, float], steps: bool = True) -> None:
         self._plan, self._readings, self._steps = plan, list(readings), steps
         self.asked: list[str] = []
+        self.facts: list[list[str]] = []
 
     def __call__(self, request: Request) -> str | Completion:
         if request.step == "decompose":
@@ -46,6 +47,7 @@ class Script:
             return self._plan
         question = request.tail.partition("Question: ")[2].partition("\n")[0]
         self.asked.append(question)
+        self.facts.append(request.growing.splitlines())
         if question == QUESTION:
             return said(request, *self._readings.pop(0))
         if not self._steps:
@@ -92,6 +94,18 @@ def test_proved_steps_answer_where_the_question_is_not_read() -> None:
     trace = run(Script(TWO, ("", None, 0.9), ("", None, 0.9)))
 
     assert trace.answer == "walnut loaf" and not trace.attempts[-1].planned
+
+
+@pytest.mark.parametrize("plan", [ONE, TWO])
+def test_each_further_reading_begins_as_the_first_did(plan: str) -> None:
+    """What a model in this process has read of the facts, it does not read again: what is new stands behind it."""
+    script = Script(plan, ("twelve", 3, 0.5), ("walnut loaf", 2, 0.7))
+    run(script, Fitted(rounds=((2,),), added=(1, 400), again=(4, 1800)))
+
+    first, *others = script.facts
+    assert len(first) == 2 and others
+    assert all(facts[:2] == first for facts in others)
+    assert len(others[-1]) == (4 if plan == ONE else 3)
 
 
 def test_a_plan_of_one_step_is_read_again_from_more_facts() -> None:

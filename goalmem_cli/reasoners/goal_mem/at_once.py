@@ -23,7 +23,7 @@ from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.reasoners.goal_mem.attempt import Outcome
 from goalmem_cli.reasoners.goal_mem.line_steps import fitting
 from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Proposal, Situation, Unification
-from goalmem_cli.reasoners.goal_mem.readings import reading_request, stated, stating, told_of_another
+from goalmem_cli.reasoners.goal_mem.readings import as_shown, reading_request, stated, stating, told_of_another
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, speakers
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.records import Question, Usage
@@ -71,7 +71,7 @@ class ReadingSteps:
         sent: list[Request] = []
 
         def build(trouble: str) -> list[Request]:
-            sent[:] = [self._request(situation.question, view, trouble) for view in views]
+            sent[:] = [self._request(situation, view, trouble) for view in views]
             return sent
 
         def read(replies: Sequence[Completion]) -> list[Unification]:
@@ -83,9 +83,9 @@ class ReadingSteps:
 
         return ask_whole(self._model, build, read)
 
-    def _request(self, question: Question, facts: Sequence[Fact], trouble: str) -> Request:
-        choices = reading_choices([fact.number for fact in facts])
-        return reading_request(self._prompts["read"], question, facts[::-1], choices, trouble)
+    def _request(self, situation: Situation, facts: Sequence[Fact], trouble: str) -> Request:
+        choices, shown = reading_choices([fact.number for fact in facts]), as_shown(situation.shown, facts)
+        return reading_request(self._prompts["read"], situation.question, shown, choices, trouble)
 
     def refine(
         self, situation: Situation, unresolved: Mapping[int, str], tried: Sequence[str]  # noqa: ARG002

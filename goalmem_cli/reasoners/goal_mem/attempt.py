@@ -6,7 +6,7 @@ GOAL-MEM Algorithm 1, lines 6 to 36.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from goalmem_cli.logic import Atom, Substitution, Variable
 from goalmem_cli.logic.normal import normalise
@@ -35,7 +35,8 @@ from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Refined, 
 class Outcome:
     """An attempt that ended: its record, and what it proved, if it did.
 
-    `judged` are pairs that were held to be one; `wording` is the answer, where a reply gave it beside its proof.
+    `judged` are pairs that were held to be one; `wording` is the answer, where a reply gave it beside its proof;
+    `shown` are the facts that its model calls saw.
     """
 
     record: Attempt
@@ -47,10 +48,14 @@ class Outcome:
     usage: Usage
     judged: frozenset[Pair] = frozenset()
     wording: str = ""
+    shown: Shown = field(default_factory=Shown)
 
 
 class AttemptRun:
-    """One decomposition on its way; it starts with an empty substitution and an empty pool, and runs once."""
+    """One decomposition on its way; it starts with an empty substitution, and runs once.
+
+    Its pool is empty too, or what an earlier attempt of the question was `shown`: then its prompts begin as those did.
+    """
 
     def __init__(
         self,
@@ -63,6 +68,7 @@ class AttemptRun:
         is_strict: bool,
         breadth: int,
         observer: Observer,
+        shown: Shown = Shown(),  # noqa: B008 - frozen
     ) -> None:
         self._question = question
         self._plan = plan
@@ -77,7 +83,7 @@ class AttemptRun:
         self._groundings: list[Grounded] = []
         self._contradicted: dict[int, Contradicted] = {}
         self._substitution = Substitution()
-        self._shown = Shown()
+        self._shown = shown
         self._undecided: tuple[tuple[str, str], ...] = ()
         self._asked: set[Pair] = set()
         self._same: set[Pair] = set()
@@ -94,13 +100,13 @@ class AttemptRun:
         self._observer.started(self._breadth, str(self._plan.goal), [str(atom) for atom in self._plan.subgoals])
         record = Attempt(self._breadth, str(self._plan.goal), tuple(map(str, self._plan.subgoals)))
         queries = list(dict.fromkeys(self._steps.queries(self._question, self._plan)))
-        usage, ending, is_exploring = Usage(), None, False
+        usage, ending, is_deep = Usage(), None, bool(self._shown.blocks)
         for depth in range(self._limits.max_depth + 1):
-            step, has_new = self._round(depth, queries, is_exploring)
+            step, has_new = self._round(depth, queries, is_deep)
             ending = self._ending(step, depth, has_new)
             is_last = depth == self._limits.max_depth or ending not in (None, Ending.GROUNDED)
             wanted = [] if is_last else self._unexplored(is_again=self._question.wants_all and has_new)
-            queries, is_exploring = self._explore(wanted), bool(wanted)
+            queries, is_deep = self._explore(wanted), bool(wanted)
             if wanted and not step.unresolved:
                 ending = None
             elif ending is None:
@@ -122,6 +128,7 @@ class AttemptRun:
             usage,
             frozenset(self._same),
             self._wording,
+            self._shown,
         )
 
     @property
@@ -129,9 +136,9 @@ class AttemptRun:
         roots = all(self._is_settled(number) for number in range(len(self._plan.subgoals)))
         return roots and all(name in self._substitution for name in self._plan.answer_variables)
 
-    def _round(self, depth: int, queries: list[str], is_exploring: bool) -> tuple[Step, bool]:
+    def _round(self, depth: int, queries: list[str], is_deep: bool) -> tuple[Step, bool]:
         """Retrieve and unify once; say too whether retrieval brought anything new."""
-        found = self._book.retrieve(queries, self._shown, is_first=depth == 0, is_deep=is_exploring)
+        found = self._book.retrieve(queries, self._shown, is_first=depth == 0, is_deep=is_deep)
         self._queried |= set(queries)
         self._found |= found.by_query
         self._told = found.by_speaker.get(self._question.text, self._told)

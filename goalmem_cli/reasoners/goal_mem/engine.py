@@ -26,6 +26,7 @@ from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, ProvingS
 from goalmem_cli.reasoners.goal_mem.step_reading import StepReadings
 from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
 from goalmem_cli.reasoners.goal_mem.wording import unproved, worded
+from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
 
@@ -80,25 +81,25 @@ class GoalMem(Engine):
         trace = _with(trace, asked, first.outcome)
         if first.is_sure(self._fitted.sure):
             return self._concluded_by(first, question, book, trace)
+        shown = first.outcome.shown
         plan, usage, problem = self._decompose(question, {})
         trace = replace(trace, usage=trace.usage + usage)
         proof: Outcome | None = None
         if plan is None:
             trace = replace(trace, notes=(*trace.notes, f"no plan could be read: {problem}"))
         elif len(plan.subgoals) > 1 and may_read(plan):
-            proof = self._attempt(
-                question, plan, book, StepReadings(self._model, self._prompts, self._fitted), self._limits, 1
-            )
+            steps = StepReadings(self._model, self._prompts, self._fitted, shown.facts)
+            proof = self._attempt(question, plan, book, steps, self._limits, 1, shown)
             found = [proof.substitution.apply(atom).phrase for atom in plan.subgoals]
             trace = _with(trace, plan, proof)
-            last = Read(asked, self._read(question, asked, book, tuple(dict.fromkeys(found))))
-            trace = _with(trace, asked, last.outcome)
+            last = Read(asked, self._read_more(question, asked, book, shown, tuple(dict.fromkeys(found))))
+            trace, shown = _with(trace, asked, last.outcome), last.outcome.shown
             if last.outcome.is_grounded:
                 return self._concluded_by(last, question, book, trace)
             if proof.is_grounded and not first.outcome.is_grounded and plan.answer_variables:
                 return self._conclude(question, plan, proof, book, _last(trace, proof), _values(plan, proof))
         if proof is None or not proof.is_grounded:
-            again = Read(asked, self._read_again(question, asked, book))
+            again = Read(asked, self._read_more(question, asked, book, shown))
             trace = _with(trace, asked, again.outcome)
             if again.outcome.is_grounded:
                 return self._concluded_by(again, question, book, trace)
@@ -143,17 +144,21 @@ class GoalMem(Engine):
             return self._conclude(question, read.plan, read.outcome, book, _by_reading(trace, read), read.said)
         return unproved(trace)
 
-    def _read(self, question: Question, plan: Decomposition, book: FactBook, beside: tuple[str, ...] = ()) -> Outcome:
-        """Return what became of a plan's goal as its own subgoal, read at once from what the question finds, and the
-        queries `beside` it.
-        """
-        return self._read_from(question, plan, book, self._fitted, self._limits.read_tokens, beside)
+    def _read(self, question: Question, plan: Decomposition, book: FactBook) -> Outcome:
+        """Return what became of a plan's goal as its own subgoal, read at once from what the question finds."""
+        return self._read_from(question, plan, book, self._fitted, self._limits.read_tokens)
 
-    def _read_again(self, question: Question, plan: Decomposition, book: FactBook) -> Outcome:
-        """Return what became of a plan's goal, read from more facts."""
+    def _read_more(
+        self, question: Question, plan: Decomposition, book: FactBook, shown: Shown, beside: tuple[str, ...] = ()
+    ) -> Outcome:
+        """Return what became of a plan's goal, read from what was shown and more: what the queries `beside` the
+        question find, or without any what else the question does.
+        """
         count, tokens = self._fitted.again
+        if beside:
+            count, tokens = len(shown.facts) + self._fitted.added[0], shown.tokens + self._fitted.added[1]
         room = min(tokens, self._limits.max_fact_tokens)
-        return self._read_from(question, plan, book, replace(self._fitted, rounds=((count,),)), room)
+        return self._read_from(question, plan, book, replace(self._fitted, rounds=((count,),)), room, shown, beside)
 
     def _read_from(
         self,
@@ -162,12 +167,13 @@ class GoalMem(Engine):
         book: FactBook,
         fitted: Fitted,
         tokens: int,
+        shown: Shown = Shown(),  # noqa: B008 - frozen
         beside: tuple[str, ...] = (),
     ) -> Outcome:
         budget = min(self._limits.budget, fitted.rounds[-1][-1])
         limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=tokens)
-        steps = ReadingSteps(self._model, self._prompts, fitted, beside)
-        read = self._attempt(question, replace(plan, subgoals=(plan.goal,)), book.within(limits), steps, limits, 0)
+        goal, steps = replace(plan, subgoals=(plan.goal,)), ReadingSteps(self._model, self._prompts, fitted, beside)
+        read = self._attempt(question, goal, book.within(limits), steps, limits, 0, shown)
         return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
 
     def _attempt(
@@ -178,10 +184,11 @@ class GoalMem(Engine):
         steps: ProvingSteps,
         limits: Limits,
         breadth: int,
+        shown: Shown = Shown(),  # noqa: B008 - frozen
     ) -> Outcome:
         return AttemptRun(
             question, plan, book, steps, limits,
-            is_strict=self._is_strict, breadth=breadth, observer=self._observer,
+            is_strict=self._is_strict, breadth=breadth, observer=self._observer, shown=shown,
         ).run()  # fmt: skip
 
     def _decompose(

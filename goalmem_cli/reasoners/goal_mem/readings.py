@@ -5,7 +5,7 @@ A model of this size that is shown one fact writes what stands there; of eight i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.logic import Variable
@@ -20,6 +20,7 @@ from goalmem_cli.prompts import Prompt
 from goalmem_cli.reasoners.asking import asker_in, fact_line
 from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Proposal, Situation
 from goalmem_cli.reasoners.goal_mem.weighing import PREFERENCE, certainty, doubt, speakers, told_by_another
+from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact
 
@@ -103,6 +104,14 @@ def reading_request(
         "problem": trouble,
     }
     return prompt.request(inputs, choices)
+
+
+def as_shown(shown: Shown, view: Collection[Fact]) -> list[Fact]:
+    """Return the facts of a view in the order in which a prompt shows them: block by block, the best of each last.
+
+    So a reading that adds a block to those of an earlier one has a prompt that begins as the earlier one's did.
+    """
+    return [fact for block in shown.blocks for fact in reversed(block.facts) if fact in view]
 
 
 def what_is_read(reading: ReadFrom, said: Completion) -> list[Proposal]:

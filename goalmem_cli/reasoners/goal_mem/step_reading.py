@@ -19,7 +19,7 @@ from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.at_once import UNREAD, stated_by
 from goalmem_cli.reasoners.goal_mem.line_steps import fitting
 from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Proposal, Situation, Unification
-from goalmem_cli.reasoners.goal_mem.readings import reading_request
+from goalmem_cli.reasoners.goal_mem.readings import as_shown, reading_request
 from goalmem_cli.reasoners.goal_mem.step_questions import step_question
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.records import Question, Usage
@@ -44,12 +44,16 @@ class _Asked:
 
 
 class StepReadings:
-    """The steps of an attempt whose subgoals are read one after another; none is held against single facts."""
+    """The steps of an attempt whose subgoals are read one after another; none is held against single facts.
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted) -> None:
+    Each reading shows the facts that the reading of the question was `shown`, and a few more that the step led to.
+    """
+
+    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, shown: Sequence[Fact]) -> None:
         self._model = model
         self._prompts = prompts
         self._fitted = fitted
+        self._shown = tuple(shown)
 
     def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:  # noqa: ARG002
         """Return the subgoals as they would be said."""
@@ -65,7 +69,7 @@ class StepReadings:
         sent: list[Request] = []
 
         def build(trouble: str) -> list[Request]:
-            sent[:] = [self._request(situation.question, each, trouble) for each in asked]
+            sent[:] = [self._request(situation, each, trouble) for each in asked]
             return sent
 
         def read(replies: Sequence[Completion]) -> Unification:
@@ -92,21 +96,23 @@ class StepReadings:
                 yield _Asked(number, situation.subgoals[number], wanted, facts)
 
     def _facts(self, situation: Situation, number: int) -> tuple[Fact, ...]:
-        """Return the facts that the step led to, the likeliest first, as many as the model reads at a time."""
-        known = {fact.number: fact for fact in situation.facts}
-        chosen, left = list[Fact](), self._fitted.fact_tokens
-        for name in list(situation.leads[number])[: self._fitted.rounds[-1][-1]]:
-            fact = known[name]
-            left -= token_cost(fact.speaker, fact.text, fact.times)
-            if chosen and left < 0:
-                break
-            chosen.append(fact)
-        return tuple(chosen)
+        """Return the facts to read the step from: what it led to, the likeliest first, and what was shown before."""
+        facts, shown = {fact.number: fact for fact in situation.facts}, {fact.number for fact in self._shown}
+        count, left = self._fitted.added
+        led, more = list[Fact](), 0
+        for fact in (facts[name] for name in situation.leads[number]):
+            if fact.number not in shown:
+                left -= token_cost(fact.speaker, fact.text, fact.times)
+                more += 1
+                if more > count or (left < 0 and more > 1):
+                    break
+            led.append(fact)
+        return (*led, *(fact for fact in self._shown if fact not in led))
 
-    def _request(self, question: Question, asked: _Asked, trouble: str) -> Request:
-        choices = reading_choices([fact.number for fact in asked.facts])
-        stated = Question(asked.text, question.asked, question.asker)
-        return reading_request(self._prompts["read"], stated, asked.facts[::-1], choices, trouble)
+    def _request(self, situation: Situation, asked: _Asked, trouble: str) -> Request:
+        choices, shown = reading_choices([fact.number for fact in asked.facts]), as_shown(situation.shown, asked.facts)
+        stated = Question(asked.text, situation.question.asked, situation.question.asker)
+        return reading_request(self._prompts["read"], stated, shown, choices, trouble)
 
 
 def _told(readings: Sequence[tuple[_Asked, Reading, float | None]], situation: Situation) -> Unification:
