@@ -1,6 +1,6 @@
 """`python -m goalmem_cli` is `goalmem`."""
 
-from goalmem_cli.cli.main import main
+from goalmem_cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -15,8 +15,8 @@ from goalmem_cli.addresses import parse_address
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.bench.gold_structure import GoldModel, GoldStructure, Statement
 from goalmem_cli.errors import StoreError
+from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure, Statement
 from goalmem_cli.memory import Memory
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.memory import MilvusMemory

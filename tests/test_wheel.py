@@ -50,7 +50,7 @@ def test_prompts_licence_and_table_are_in_the_wheel(wheel: Path) -> None:
     assert names >= prompts | page | {"goalmem_cli/py.typed", "goalmem_cli/models/static/model.safetensors"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests/", "sample_convos/")) for name in names)
-    assert "goalmem_cli/tuning/talks.json" not in names
+    assert "goalmem_cli/lab/tuning/talks.json" not in names
 
 
 def test_the_table_is_small_enough_to_ship(wheel: Path) -> None:

@@ -1,6 +1,6 @@
 """Which turns are never evidence for anything: farewells, thanks, cheering. Told from the turn, without a query.
 
-A logistic regression, fitted on goalmem's own conversations (`python -m goalmem_cli.tuning idle FOLDER...`): which
+A logistic regression, fitted on goalmem's own conversations (`python -m goalmem_cli.lab.tuning idle FOLDER...`): which
 turns are evidence for one of the questions about them.
 """
 

@@ -1,7 +1,7 @@
 """Reranking: how likely a retrieved turn is evidence for a query, by nine features and the weights learnt for them.
 
-A logistic regression, fitted on goalmem's own corpus (`python -m goalmem_cli.tuning rank CORPUS`), where rankings by
-likeness alone keep putting questions, greetings and short remarks first.
+A logistic regression, fitted on the corpus (`python -m goalmem_cli.lab.tuning rank CORPUS`): rankings by likeness alone
+put questions, greetings and short remarks first.
 """
 
 from __future__ import annotations

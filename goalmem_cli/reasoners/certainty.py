@@ -2,7 +2,7 @@
 
 The probabilities that a model gives its tokens, and the engine's estimate of how likely a turn is evidence, say which
 answers are surer than others, not how sure; so they are weighed by a logistic regression, for each reasoner its own,
-fitted to a bundled model's answers to questions of the training conversations (``python -m goalmem_cli.tuning
+fitted to a bundled model's answers to questions of the training conversations (``python -m goalmem_cli.lab.tuning
 calibrate RUN``). The weights stand in the model's record (`models.bundled`).
 """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.bench.gathering import GatheringStore
+from goalmem_cli.lab.bench.gathering import GatheringStore
 from goalmem_cli.ports import PartDone, StructuredBackbone
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.memory import Store

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from goalmem_cli.cli.main import run
 from goalmem_cli.config import Settings
+from goalmem_cli.main import run
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.conftest import SAMPLES
 from tests.fakes import HashEmbedder, Reply, ScriptedModel

@@ -180,7 +180,7 @@ def test_as_of_is_the_time_of_every_line(momoco: Goalmem, tmp_path: Path) -> Non
 PROGRAM = """
 import os, sys, time
 os.login_tty(0)
-from goalmem_cli.cli.main import run
+from goalmem_cli.main import run
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.test_chat import PROVING
 from tests.fakes import ScriptedModel

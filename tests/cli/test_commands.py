@@ -13,10 +13,10 @@ import pytest
 from typer import Typer
 from typer.main import get_command
 
-from goalmem_cli.cli.main import app
 from goalmem_cli.config import KEYS, Settings
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.guide import NAMES
+from goalmem_cli.main import app
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.conftest import Goalmem, scripted, seeing
 from tests.conftest import CHECKOUT
@@ -287,7 +287,7 @@ def test_an_interruption_is_exit_130(momoco: Goalmem) -> None:
 # Ctrl-C while a weak reference's callback runs, where Python drops the exception.
 IN_A_CALLBACK = """
 import signal, sys, time, weakref
-from goalmem_cli.cli.main import main
+from goalmem_cli.main import main
 from goalmem_cli.wiring import Factories
 
 def interrupted(_):

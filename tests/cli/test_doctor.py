@@ -40,7 +40,7 @@ sys.stdin.readline()
 
 AS_NOBODY = """
 import os, sys
-from goalmem_cli.cli.main import run
+from goalmem_cli.main import run
 words = ["doctor", "--json", "--store", sys.argv[1]]
 sys.stdout = open(os.devnull, "w")  # the first run loads every library, which nobody might not be allowed to read
 run(words)

@@ -15,7 +15,7 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ContextOverflow, ModelMissing
-from goalmem_cli.evaluation.runs.folder import read_run
+from goalmem_cli.lab.evaluation.runs.folder import read_run
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.wiring import Factories, LoadedModel

@@ -24,7 +24,7 @@ WORDS = (MOMOCO, "--reasoner", "direct,oracle,reformulate,goal-mem", "--max-brea
 # A server that never answers the third call, seen by the command as any other.
 HANGING = """
 import json, sys, threading
-from goalmem_cli.cli.main import main
+from goalmem_cli.main import main
 from goalmem_cli.ports import Completion
 from goalmem_cli.wiring import Factories, LoadedModel
 

@@ -67,7 +67,7 @@ LEAST = 6
 @pytest.fixture(scope="module")
 def reasoner(tmp_path_factory: pytest.TempPathFactory) -> Reasoner:
     """goal-mem as it is by default, over a store of the samples, with the model loaded once, on one thread."""
-    from goalmem_cli.cli.main import run
+    from goalmem_cli.main import run
 
     folder = tmp_path_factory.mktemp("golden") / "store"
     assert run(["ingest", str(SAMPLES), "--store", str(folder), "--quiet"]) == 0

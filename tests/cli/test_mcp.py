@@ -18,8 +18,8 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
-from goalmem_cli.cli.main import run
 from goalmem_cli.cli.serving.offers import MOST_CHARACTERS, MOST_HITS
+from goalmem_cli.main import run
 from goalmem_cli.ports import GrammarShape, Request
 from tests.cli.conftest import Goalmem
 from tests.cli.test_ask import NO_PROOF, PROOF, QUESTION

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.evaluation.cases import Case
-from goalmem_cli.evaluation.datasets.reading import read_dataset
-from goalmem_cli.evaluation.replies import GoldReplies
+from goalmem_cli.lab.evaluation.cases import Case
+from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.reasoners.goal_mem import BLIND, SEEN, Planning
 from goalmem_cli.records import Turn

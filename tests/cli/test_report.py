@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.evaluation.runs.folder import write_run
+from goalmem_cli.lab.evaluation.runs.folder import write_run
 from tests.cli.conftest import Goalmem
-from tests.evaluation.made_runs import answered_run, retrieved_run
+from tests.lab.evaluation.made_runs import answered_run, retrieved_run
 
 
 @pytest.fixture

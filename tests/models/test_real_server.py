@@ -16,8 +16,8 @@ import jsonschema
 import pytest
 import yaml
 
-from goalmem_cli.cli.main import run
 from goalmem_cli.errors import ContextOverflow, ModelMissing
+from goalmem_cli.main import run
 from goalmem_cli.ports import JsonShape
 from tests.conftest import CHECKOUT, SAMPLES
 from tests.models.faulty_server import (

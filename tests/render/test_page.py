@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.evaluation.runs.run import Run
-from goalmem_cli.evaluation.summaries.summary import summarise
-from goalmem_cli.render import page as page_module
-from goalmem_cli.render.charts import WIDTH, charts_of
-from goalmem_cli.render.figures import sections
-from goalmem_cli.render.labels import lines, width
-from goalmem_cli.render.page import page
+from goalmem_cli.lab.evaluation.runs.run import Run
+from goalmem_cli.lab.evaluation.summaries.summary import summarise
+from goalmem_cli.lab.render import page as page_module
+from goalmem_cli.lab.render.charts import WIDTH, charts_of
+from goalmem_cli.lab.render.figures import sections
+from goalmem_cli.lab.render.labels import lines, width
+from goalmem_cli.lab.render.page import page
 from tests.conftest import CHECKOUT
-from tests.evaluation.made_runs import CASES, HOSTILE, answered_run, manifest, placed, retrieved_run
+from tests.lab.evaluation.made_runs import CASES, HOSTILE, answered_run, manifest, placed, retrieved_run
 
 FILES = Path(page_module.__file__).with_name("page_files")
 

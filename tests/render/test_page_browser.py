@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalmem_cli.evaluation.runs.run import Run
-from goalmem_cli.evaluation.summaries.summary import summarise
-from goalmem_cli.render.page import page
-from tests.evaluation.made_runs import CASES, answered_run, long_run, manifest, retrieved_run
+from goalmem_cli.lab.evaluation.runs.run import Run
+from goalmem_cli.lab.evaluation.summaries.summary import summarise
+from goalmem_cli.lab.render.page import page
+from tests.lab.evaluation.made_runs import CASES, answered_run, long_run, manifest, retrieved_run
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from goalmem_cli.evaluation.metrics.bootstrap import Interval
-from goalmem_cli.evaluation.runs.run import Run, Verdict
-from goalmem_cli.evaluation.summaries.summary import Summary, summarise
-from goalmem_cli.render.cells import amount, difference, share
-from goalmem_cli.render.figures import sections
-from goalmem_cli.render.report import report
-from tests.evaluation.made_runs import HOSTILE, answered_run, manifest, placed, retrieved_run
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.lab.evaluation.runs.run import Run, Verdict
+from goalmem_cli.lab.evaluation.summaries.summary import Summary, summarise
+from goalmem_cli.lab.render.cells import amount, difference, share
+from goalmem_cli.lab.render.figures import sections
+from goalmem_cli.lab.render.report import report
+from tests.lab.evaluation.made_runs import HOSTILE, answered_run, manifest, placed, retrieved_run
 
 
 def drawn(summaries: Sequence[Summary], width: int) -> str:

@@ -20,7 +20,7 @@ from goalmem_cli.render.sharing import WIDTH, proof_html, proof_markdown, proof_
 from goalmem_cli.render.text import safe
 from goalmem_cli.render.tree import proof_tree
 from goalmem_cli.trace import Trace, as_document, from_document
-from tests.evaluation.made_runs import HOSTILE
+from tests.lab.evaluation.made_runs import HOSTILE
 from tests.render.test_actions import ANSWERED as FORWARD_ANSWERED
 from tests.render.test_actions import FAILED as FORWARD_FAILED
 from tests.render.test_actions import UNKNOWN as FORWARD_UNKNOWN

@@ -1,0 +1,237 @@
+"""The calls of whole questions, made the plain way and goalmem's way: tokens evaluated, and seconds.
+
+Both ways are given the very same requests, and each question is measured one way after the other, so that whatever
+else the machine does hits all of them. What a user waits for is measured as he does it: `goalmem ask` as a process.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from goalmem_cli.errors import ModelError
+from goalmem_cli.lab.bench.recording import Calls, RecordedQuestion, calls_document, calls_from_document
+from goalmem_cli.lab.bench.timing import Progress, run_goalmem, run_python, unwatched
+from goalmem_cli.lab.bench.ways import Weights
+from goalmem_cli.ports import LanguageModel
+
+PLAIN, GOALMEM = "plain", "goalmem"
+
+
+@dataclass(frozen=True, slots=True)
+class CallCost:
+    """What calls cost: tokens of the prompts, those of them that were evaluated, tokens written, and seconds."""
+
+    prompt_tokens: int = 0
+    evaluated_tokens: int = 0
+    reply_tokens: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: CallCost) -> CallCost:
+        return CallCost(
+            self.prompt_tokens + other.prompt_tokens,
+            self.evaluated_tokens + other.evaluated_tokens,
+            self.reply_tokens + other.reply_tokens,
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionCosts:
+    """One question: how many calls and requests it took, and what they cost each way.
+
+    `plain` evaluates every prompt from its start; `cold` is goalmem with an empty folder of evaluated prompts, `warm`
+    with a full one. The model of each way was loaded before the first question, and stays for all of them.
+    """
+
+    question: str
+    calls: int
+    requests: int
+    plain: CallCost
+    cold: CallCost
+    warm: CallCost
+
+
+@dataclass(frozen=True, slots=True)
+class AskCost:
+    """`asked` questions, a process each: the first one's seconds, the median, the longest, and the most memory that one
+    had resident at a time, 0 where the system does not say. `unknown` is how many had no answer.
+    """
+
+    asked: int
+    unknown: int
+    first_seconds: float
+    seconds: float
+    longest_seconds: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallsComparison:
+    """All questions, and what they cost together."""
+
+    questions: tuple[QuestionCosts, ...]
+
+    @property
+    def plain(self) -> CallCost:
+        """All questions the plain way."""
+        return sum((question.plain for question in self.questions), CallCost())
+
+    @property
+    def cold(self) -> CallCost:
+        """All questions goalmem's way, from an empty folder of evaluated prompts."""
+        return sum((question.cold for question in self.questions), CallCost())
+
+    @property
+    def warm(self) -> CallCost:
+        """All questions goalmem's way, from a full folder of evaluated prompts."""
+        return sum((question.warm for question in self.questions), CallCost())
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessCosts:
+    """One question as a process of its own, which loads the model: its calls' cost, and the seconds of the process."""
+
+    question: str
+    plain: CallCost
+    plain_seconds: float
+    warm: CallCost
+    warm_seconds: float
+
+
+def make_calls(model: LanguageModel, calls: Calls) -> CallCost:
+    """Make the calls, one after another, and return what they cost.
+
+    Raises:
+        ModelError: as `LanguageModel.complete`.
+    """
+    cost = CallCost()
+    for requests in calls:
+        begun = time.perf_counter()
+        completions = model.complete(requests)
+        cost += CallCost(
+            sum(completion.prompt_tokens for completion in completions),
+            sum(completion.prompt_tokens - completion.cached_tokens for completion in completions),
+            sum(completion.completion_tokens for completion in completions),
+            time.perf_counter() - begun,
+        )
+    return cost
+
+
+def compare_calls(
+    weights: Weights,
+    questions: Sequence[RecordedQuestion],
+    folder: Path,
+    report: Progress = unwatched,
+) -> CallsComparison:
+    """Make the calls of the questions in three ways, question by question, each way with a model that stays loaded.
+
+    `folder` takes the evaluated prompts; `report` hears how many questions are done.
+
+    Raises:
+        ModelError: the model cannot be used.
+    """
+    fill_states(weights, questions, folder / "warm")
+    done = []
+    with (
+        closing(weights.plain()) as plain,
+        closing(weights.goalmem(folder / "cold")) as cold,
+        closing(weights.goalmem(folder / "warm")) as warm,
+    ):
+        for question in questions:
+            costs = (make_calls(model, question.calls) for model in (plain, cold, warm))
+            done.append(QuestionCosts(question.text, len(question.calls), len(question.requests), *costs))
+            report(len(done), len(questions))
+    return CallsComparison(tuple(done))
+
+
+def fill_states(weights: Weights, questions: Sequence[RecordedQuestion], folder: Path) -> None:
+    """Leave in the folder what goalmem keeps of the questions' prompts: a request of each step, barely answered.
+
+    Raises:
+        ModelError: the model cannot be used.
+    """
+    steps = {request.step: request for question in questions for request in question.requests}
+    with closing(weights.goalmem(folder)) as model:
+        for request in steps.values():
+            model.complete([replace(request, max_tokens=1)])
+
+
+def compare_processes(
+    weights: Weights,
+    questions: Sequence[RecordedQuestion],
+    folder: Path,
+    report: Progress = unwatched,
+) -> list[ProcessCosts]:
+    """Make the calls of each question in a process of its own, the plain way and goalmem's, with states on disk.
+
+    Raises:
+        ModelError: a process failed.
+    """
+    fill_states(weights, questions, folder / "warm")
+    done = []
+    for question in questions:
+        plain, plain_seconds = _in_process(PLAIN, weights, question.calls, folder)
+        warm, warm_seconds = _in_process(GOALMEM, weights, question.calls, folder)
+        done.append(ProcessCosts(question.text, plain, plain_seconds, warm, warm_seconds))
+        report(len(done), len(questions))
+    return done
+
+
+def measure_asking(questions: Sequence[str], words: Sequence[str], report: Progress = unwatched) -> AskCost:
+    """Run `goalmem ask` with the words for each of the questions, of which there is one at least.
+
+    Raises:
+        ModelError: a process failed.
+    """
+    ran = []
+    for question in questions:
+        ran.append(run_goalmem("ask", question, *words))
+        if ran[-1].has_failed:
+            raise ModelError(f"`goalmem ask` ended with {ran[-1].status}: {ran[-1].said}", "ask it by hand")
+        report(len(ran), len(questions))
+    seconds = [each.seconds for each in ran]
+    return AskCost(
+        asked=len(ran),
+        unknown=sum(each.status != 0 for each in ran),
+        first_seconds=seconds[0],
+        seconds=statistics.median(seconds),
+        longest_seconds=max(seconds),
+        peak_bytes=max(each.peak_bytes for each in ran),
+    )
+
+
+def _in_process(way: str, weights: Weights, calls: Calls, folder: Path) -> tuple[CallCost, float]:
+    job = folder / f"{way}.json"
+    job.parent.mkdir(parents=True, exist_ok=True)
+    setup = {**asdict(weights), "shipped": str(weights.shipped), "path": str(weights.path)}
+    content = {"way": way, "states": str(folder / "warm"), "weights": setup, "calls": calls_document(calls)}
+    job.write_text(json.dumps(content), "utf-8")
+    ran = run_python(["-m", "goalmem_cli.lab.bench.one_process", str(job)])
+    if ran.status:
+        raise ModelError(f"the process that was measured ended with {ran.status}: {ran.said}", "goalmem doctor")
+    return CallCost(**json.loads(result_file(job).read_text("utf-8"))), ran.seconds
+
+
+def result_file(job: Path) -> Path:
+    """Return where the process of a job leaves what its calls cost."""
+    return job.with_suffix(".result")
+
+
+def do_job(job: Path) -> None:
+    """Make the calls of a job's file, the way it says, and leave what they cost beside it.
+
+    Raises:
+        ModelError: the model cannot be used.
+    """
+    content = json.loads(job.read_text("utf-8"))
+    setup = content["weights"]
+    weights = Weights(**{**setup, "shipped": Path(setup["shipped"]), "path": Path(setup["path"])})
+    with closing(weights.plain() if content["way"] == PLAIN else weights.goalmem(Path(content["states"]))) as model:
+        cost = make_calls(model, calls_from_document(content["calls"]))
+    result_file(job).write_text(json.dumps(asdict(cost)), "utf-8")

@@ -1,0 +1,129 @@
+"""What the form of a reply costs: a grammar's share of each token, and the tokens of JSON against those of lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from goalmem_cli.lab.bench.timing import Progress, median_ms, unwatched
+from goalmem_cli.lab.bench.ways import Weights
+from goalmem_cli.lab.bench.writing import FREE, Writing, written
+from goalmem_cli.ports import Example, LanguageModel, Request
+from goalmem_cli.prompts import PromptBook
+
+_LEAST_TOKENS = 16
+_COMPILATIONS = 5
+_QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
+_SEVERAL = ("groundings", "antecedents")  # lists of a JSON reply, of which a line reply gives one item
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarCost:
+    """What the grammar of a step costs: replies held to it against free ones, and the median time to compile it."""
+
+    step: str
+    held: Writing
+    free: Writing
+    compile_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyForms:
+    """The tokens of a step's reply to one worked question, as JSON and as lines."""
+
+    step: str
+    json_tokens: float
+    line_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFigures:
+    """What the forms of replies cost."""
+
+    grammars: tuple[GrammarCost, ...]
+    forms: tuple[ReplyForms, ...]
+
+    @property
+    def held(self) -> Writing:
+        """Everything written under grammars."""
+        return sum((cost.held for cost in self.grammars), Writing())
+
+    @property
+    def free(self) -> Writing:
+        """Everything written without."""
+        return sum((cost.free for cost in self.grammars), Writing())
+
+
+def measure_replies(
+    weights: Weights,
+    requests: Sequence[Request],
+    full: PromptBook,
+    compact: PromptBook,
+    *,
+    samples: int = 3,
+    report: Progress = unwatched,
+) -> ReplyFigures:
+    """Measure `samples` requests of each step, and every worked example that both profiles have.
+
+    `report` hears how many requests are done.
+
+    Raises:
+        ModelError: the model cannot be used.
+    """
+    by_step: dict[str, list[Request]] = {}
+    for request in requests:
+        by_step.setdefault(request.step, []).append(request)
+    samples_of = {step: of_step[:samples] for step, of_step in by_step.items()}
+    done, total = 0, sum(map(len, samples_of.values()))
+    grammars = []
+    with closing(weights.goalmem()) as model, closing(weights.plain()) as plain:
+        for step, of_step in samples_of.items():
+            held = free = Writing()
+            for request in of_step:
+                one, other = _writings(model, request)
+                held, free = held + one, free + other
+                done += 1
+                report(done, total)
+            shape = of_step[0].shape
+            compile_ms = median_ms(lambda shape=shape: plain.compile_grammar(shape), _COMPILATIONS)  # type: ignore[misc]
+            grammars.append(GrammarCost(step, held, free, compile_ms))
+        return ReplyFigures(tuple(grammars), tuple(reply_forms(full, compact, model.count_tokens)))
+
+
+def _writings(model: LanguageModel, request: Request) -> tuple[Writing, Writing]:
+    """Return the writing of a request's reply under its grammar, and of one about as long under none."""
+    held = written(model, [request])
+    return held, written(model, [replace(request, shape=FREE, max_tokens=max(held.tokens + 1, _LEAST_TOKENS))])
+
+
+def reply_forms(full: PromptBook, compact: PromptBook, count_tokens: Callable[[str], int]) -> Iterator[ReplyForms]:
+    """Yield for each step the tokens of what both profiles' examples reply to the same question.
+
+    Of several groundings or antecedents in a JSON reply, one counts, as a line reply gives one.
+    """
+    for step in sorted(full.prompts.keys() & compact.prompts.keys()):
+        lines = _by_question(compact[step].examples)
+        both = [
+            (reply, lines[question])
+            for question, reply in _by_question(full[step].examples).items()
+            if question in lines
+        ]
+        for reply, line in both[:1]:
+            yield ReplyForms(step, count_tokens(reply) / _items(reply), count_tokens(line))
+
+
+def _by_question(examples: Iterable[Example]) -> dict[str, str]:
+    """Return question -> reply of the examples, of a question the first."""
+    found: dict[str, str] = {}
+    for example in examples:
+        for question in _QUESTION.findall(example.input):
+            found.setdefault(question, example.output)
+    return found
+
+
+def _items(reply: str) -> int:
+    content = json.loads(reply)
+    return max([1, *(len(content[name]) for name in _SEVERAL if name in content)])

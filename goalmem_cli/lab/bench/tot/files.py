@@ -1,0 +1,142 @@
+"""Makes the questions of a file and writes them a row at a time, in the forms that the benchmarks have."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from goalmem_cli.errors import UsageError
+from goalmem_cli.lab.bench.sums.questions import Sum
+from goalmem_cli.lab.bench.sums.story import Story
+from goalmem_cli.lab.bench.tot import questions, sets
+from goalmem_cli.lab.bench.tot.arithmetic import Carried, carried
+from goalmem_cli.lab.bench.tot.asking import Ask, Told, chosen
+from goalmem_cli.lab.bench.tot.facts import Span, TimedGraph, timed_graphs
+from goalmem_cli.store.files import reporting
+from goalmem_cli.transcripts.readers.statements import EVIDENCE
+
+HINT = "check the folder's permissions and the free space, or name another folder"
+TOT, ARITHMETIC, COMPLEX_TR = "tot", "arithmetic", "complex-tr"
+FILES = {TOT: "tot_semantic.jsonl", ARITHMETIC: "tot_arithmetic.jsonl", COMPLEX_TR: "complex_tr.jsonl"}
+"""The forms, and what their files are called."""
+
+_BARREN = 100  # so many graphs on end without a question, and there will be none
+_SORTINGS: Mapping[str, Callable[[Span], tuple[int, ...]]] = {
+    "start_time": lambda span: (span.first,),
+    "start_time_and_target": lambda span: (span.first, span.object),
+    "relation_and_start_time": lambda span: (span.relation, span.first),
+    "target_and_start_time": lambda span: (span.object, span.first),
+}
+_SHUFFLED = "shuffle"
+_INTRODUCTION = "The facts below go in one direction only. Reply with JSON that has the fields explanation and answer."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A made-up question, the statements that it is asked of, and its row in the benchmark's form."""
+
+    story: Story
+    question: Sum
+    row: Mapping[str, object]
+
+
+def made_up(form: str, count: int, algorithms: Sequence[str], nodes: int, seed: int = 0) -> Iterator[Asked]:
+    """Yield exactly so many questions, of each type that a graph has one of, graph after graph.
+
+    The same arguments give the same ones. Those of arithmetic are about no graph.
+
+    Raises:
+        UsageError: networkx is not installed, there is no such algorithm, or such graphs give no questions.
+    """
+    if form == ARITHMETIC:
+        yield from islice(map(_arithmetic, carried(seed)), count)
+        return
+    if form == COMPLEX_TR and nodes > sets.MOST_NODES:
+        raise UsageError(f"there are names for {sets.MOST_NODES} nodes, not for {nodes}", "give fewer --nodes")
+    yield from islice(_endless(form, timed_graphs(algorithms, nodes, seed), seed), count)
+
+
+def _endless(form: str, graphs: Iterable[TimedGraph], seed: int) -> Iterator[Asked]:
+    barren = 0
+    for graph in graphs:
+        chance = random.Random(f"{form} {seed} {graph.number} questions")  # noqa: S311 - the same each time
+        told, asks, row = _form(form, graph, seed)
+        found = chosen(told, asks, chance)
+        for place, question in enumerate(found):
+            yield Asked(told.story, question, row(told, question, place, chance))
+        barren = 0 if found else barren + 1
+        if barren == _BARREN:
+            raise UsageError(f"{barren} graphs of {graph.nodes} nodes gave no question", "give more --nodes")
+
+
+Row = Callable[[Told, Sum, int, random.Random], Mapping[str, object]]
+
+
+def _form(form: str, graph: TimedGraph, seed: int) -> tuple[Told, Sequence[Ask], Row]:
+    if form == TOT:
+        return questions.told_without_names(graph, seed), questions.ASKS, _semantic
+    return sets.told_with_names(graph, seed), sets.ASKS, _complex
+
+
+def write_rows(out: Path, form: str, asked: Iterable[Asked]) -> Iterator[Asked]:
+    """Write the row of each question to the form's file in the folder, and yield it once it is written.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    path = out / FILES[form]
+    with reporting(path, HINT):
+        out.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            for one in asked:
+                file.write(f"{json.dumps(one.row, ensure_ascii=False)}\n")
+                yield one
+
+
+def _semantic(told: Told, question: Sum, place: int, chance: random.Random) -> dict[str, object]:  # noqa: ARG001
+    sorting = chance.choice((*_SORTINGS, _SHUFFLED))
+    statements = told.statements
+    spans = list(statements)
+    if sorting == _SHUFFLED:
+        chance.shuffle(spans)
+    else:
+        spans.sort(key=_SORTINGS[sorting])
+    facts = "\n".join(statements[span] for span in spans)
+    return {
+        "question": question.text,
+        "graph_gen_algorithm": told.graph.algorithm,
+        "question_type": question.type,
+        "sorting_type": sorting,
+        "prompt": f"{_INTRODUCTION}\n\nFacts:\n{facts}\n\nQuestion: {question.text}",
+        "label": ", ".join(question.answer),
+        EVIDENCE: _evidence(told.story, question),
+    }
+
+
+def _complex(told: Told, question: Sum, place: int, chance: random.Random) -> dict[str, object]:  # noqa: ARG001
+    facts = list(told.statements.values())
+    return {
+        "id": f"{question.type}_{told.story.name}_{place}",
+        "question": question.text,
+        "fact_context": "\n".join(facts),
+        "context": " ".join(facts),
+        "text_answers": {"text": list(question.answer)},
+        EVIDENCE: _evidence(told.story, question),
+    }
+
+
+def _arithmetic(one: Carried) -> Asked:
+    question = replace(one.question, text=one.text)
+    row: dict[str, object] = {"question": question.text, "question_type": question.type, "label": one.label}
+    evidence = _evidence(one.story, question)
+    return Asked(one.story, question, row | ({EVIDENCE: evidence} if evidence else {}))
+
+
+def _evidence(story: Story, question: Sum) -> list[str]:
+    """Return the statements that the gold plan's groundings cite."""
+    texts = {turn.label: turn.text for turn in story.turns}
+    return [texts[label] for label in dict.fromkeys(gold.turn for gold in question.groundings)]

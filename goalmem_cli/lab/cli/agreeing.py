@@ -1,0 +1,118 @@
+"""`goalmem eval agree`: how far judges agree with marks made by hand, or with one another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import examples
+from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.lab.evaluation.runs.run import Run
+    from goalmem_cli.lab.evaluation.summaries.agreeing import Compared, Marks
+
+_NO_JUDGE = "`goalmem eval score RUN --judge MODEL` has one mark the answers"
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to the group `eval`."""
+    group.command(
+        "agree",
+        epilog=examples(
+            "goalmem eval agree my-run marks.csv",
+            "goalmem eval agree my-run other-run --json",
+            "goalmem eval agree my-run --sheet marks.csv",
+            guide="measuring",
+        ),
+    )(agree)
+
+
+def agree(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run that a judge has marked.")],
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="LABELS", help="A CSV file of marks made by hand, or the folder of another judged run."),
+    ] = None,
+    sheet: Annotated[
+        Path | None,
+        typer.Option("--sheet", metavar="FILE", help="Write the answers as a CSV file to mark by hand, and no more."),
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Say how far a judge agrees with marks made by hand, or with another judge.
+
+    Agreement is the share of equal marks, kappa what of it goes beyond chance, each with its 95% interval.
+    Without LABELS the judges of the run are compared with one another.
+    """
+    from goalmem_cli.lab.evaluation.runs.matrix import read_any
+
+    if sheet is not None and other is not None:
+        raise UsageError("--sheet writes what LABELS would be", "leave one of the two out")
+    made = begin(context, quiet=quiet)
+    run = read_any(folder)
+    if sheet is not None:
+        _write(made, run, sheet)
+        return 0
+    pairs, rows, bad = _pairs(made, run, folder, other)
+    if json:
+        from goalmem_cli.lab.evaluation.summaries.agreeing_formats import document
+
+        made.screen.document(document(pairs, rows, bad))
+    else:
+        from goalmem_cli.lab.render.agreeing import agreements
+
+        made.screen.show(agreements(pairs))
+    return 0
+
+
+def _pairs(made: Invocation, run: Run, folder: Path, other: Path | None) -> tuple[list[Compared], int, tuple[str, ...]]:
+    """Return who was compared, and how many rows of marks there were with those that gave none.
+
+    Raises:
+        UsageError: there are no two to compare.
+        InputError: the marks cannot be read.
+    """
+    from goalmem_cli.lab.evaluation.runs.labels import read_labels
+    from goalmem_cli.lab.evaluation.runs.matrix import read_any
+    from goalmem_cli.lab.evaluation.summaries.agreeing import by_hand, compared, judges_of, other_answers
+
+    judges = _judges(judges_of(run), folder)
+    if other is None:
+        if len(judges) < 2:
+            raise UsageError(f"{folder} has one judge only", "name a CSV file of marks, or another judged run")
+        return [compared(one, two) for place, one in enumerate(judges) for two in judges[place + 1 :]], 0, ()
+    if other.is_dir():
+        second = read_any(other)
+        left_out = other_answers(run, second)
+        others = _judges(judges_of(second, f" in {other}"), other)
+        return [compared(one, two, left_out) for one in judges for two in others], 0, ()
+    labels = read_labels(other, run)
+    if labels.bad:
+        made.screen.warn(f"{len(labels.bad)} of {labels.rows} rows give no mark, and are left out")
+    for line in labels.bad:
+        made.screen.warn(line)
+    return [compared(judge, by_hand(labels)) for judge in judges], labels.rows, labels.bad
+
+
+def _judges(judges: list[Marks], folder: Path) -> list[Marks]:
+    if not judges:
+        raise UsageError(f"no judge has marked {folder}", _NO_JUDGE)
+    return judges
+
+
+def _write(made: Invocation, run: Run, path: Path) -> None:
+    from goalmem_cli.lab.evaluation.summaries.agreeing_formats import sheet_of
+    from goalmem_cli.store.files import replace_file
+
+    text, rows = sheet_of(run)
+    if path.exists():
+        raise UsageError(f"{path} is there already", "name a new file: marks that were made are not written over")
+    replace_file(path, text.encode("utf-8-sig"), hint="check permissions and space, or name another file with --sheet")
+    made.screen.note(f"{path} has {rows} answers to mark right or wrong")

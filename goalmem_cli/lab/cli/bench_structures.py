@@ -1,0 +1,204 @@
+"""`goalmem bench structures`: what structured backbones find where nothing was misread, measured without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.invocation import Invocation, begin
+
+if TYPE_CHECKING:
+    from goalmem_cli.lab.bench.gold_structure import GoldStructure
+    from goalmem_cli.lab.evaluation.cases import Case
+    from goalmem_cli.ports import Backbone, LanguageModel
+    from goalmem_cli.store import Store
+
+SCHEMA_VERSION = 1
+DEPTH = 10
+FLAT = ("dense", "hybrid")
+NAMES = ("secom", "raptor", "memtree", "hipporag", "graphrag", "mem0", "mem0-graph", "a-mem", "magma", "graphiti")
+_TURNWISE: dict[str, dict[str, object]] = {"secom": {"exchange": 1}, "hipporag": {"unit": "turn"}}
+"""Settings under which gold structure can be told turn by turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one backbone finds: the mean share of the evidence in its first hits, and about how many tokens these have.
+
+    `calls` and `seconds` are those of indexing.
+    """
+
+    backbone: str
+    recall: float
+    tokens: float
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The rows of one file or folder, over so many questions and turns."""
+
+    name: str
+    turns: int
+    questions: int
+    rows: tuple[Row, ...]
+
+
+def structures(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...",
+            help="Conversations with gold plans in LoCoMo's form, or folders as `goalmem bench came` writes them.",
+        ),
+    ],
+    backbone: Annotated[
+        list[str] | None, typer.Option("--backbone", metavar="NAME", help="Only this one; may be given several times.")
+    ] = None,
+    embedder: options.Embedder = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Print what structured backbones find with gold structure.
+
+    These are secom, raptor, memtree, hipporag, graphrag, mem0, mem0-graph, a-mem, magma and graphiti, at 10
+    hits. Each is indexed with the replies that gold plans or labels give, beside dense and hybrid over the turns alone.
+    A hit may be a whole segment or a summary: the tokens of the hits say what they cost a reader.
+    No model is asked; summaries are the first words of what they sum up.
+    """
+    from goalmem_cli.errors import UsageError
+
+    names = tuple(backbone or NAMES)
+    if wrong := [name for name in names if name not in NAMES]:
+        raise UsageError(f"there is no gold structure for {wrong[0]!r}", f"choose among {', '.join(NAMES)}")
+    measured = []
+    with TemporaryDirectory(prefix="goalmem-bench-") as place:
+        run = begin(context, quiet=quiet, store=Path(place), embedder=embedder)
+        with run.screen.counting("files") as reach:
+            for number, path in enumerate(paths, 1):
+                measured.append(_measured(run, path, Path(place) / str(number), names))
+                found = ", ".join(f"{row.backbone} {row.recall:.3f}" for row in measured[-1].rows)
+                run.screen.note(f"{measured[-1].name}: {found}")
+                reach(number, len(paths))
+    if json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, "measured": [_document(each) for each in measured]})
+    else:
+        _show(run, measured)
+    return 0
+
+
+def _measured(run: Invocation, path: Path, place: Path, names: Sequence[str]) -> Measured:
+    """Return the figures of one file or folder, each backbone in a store of its own."""
+    from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure
+    from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+    from goalmem_cli.stored import Capability
+    from goalmem_cli.transcripts import read_file
+    from goalmem_cli.transcripts.readers.came import TURNS
+    from goalmem_cli.wiring import local, open_store
+
+    is_made_up = path.is_dir()
+    file = path / TURNS if is_made_up else path
+    cases = [case for case in read_dataset([file]).cases if case.evidence and not case.is_unanswerable]
+    structure = _labelled(path) if is_made_up else GoldStructure.from_subgoals(_subgoals(cases))
+    rows = []
+    turns = 0
+    for name in (*FLAT, *names):
+        opened = open_store(replace(run.settings, store=place / name, address=None), run.factories, run.screen.note)
+        store = local(opened, Capability.STRUCTURE)
+        store.add_all(read_file(file, "came" if is_made_up else "locomo"))
+        turns = len(store.turns())
+        searched, calls, seconds = _built(store, name, GoldModel(structure, store.turns()))
+        rows.append(_row(name, searched, cases, calls, seconds))
+    return Measured(path.name, turns, len(cases), tuple(rows))
+
+
+def _subgoals(cases: Sequence[Case]) -> Iterator[tuple[str, Mapping[str, str], Sequence[str]]]:
+    for case in cases:
+        for step in (*case.plan.subgoals, *case.plan.refinements) if case.plan is not None else ():
+            yield step.text, step.bindings, step.facts
+
+
+def _labelled(folder: Path) -> GoldStructure:
+    from goalmem_cli.lab.bench.came.files import read_labels
+    from goalmem_cli.lab.bench.gold_structure import GoldStructure
+
+    return GoldStructure.from_labels(read_labels(folder).turns)
+
+
+def _built(store: Store, name: str, model: LanguageModel) -> tuple[Backbone, int, float]:
+    """Return the backbone, indexed, with the calls and the seconds that indexing took."""
+    from goalmem_cli.backbones.flat import FlatBackbone
+    from goalmem_cli.lab.bench.replayed import index_by
+
+    if name in FLAT:
+        return FlatBackbone(store, name), 0, 0.0
+    made = index_by(name, store, model, _TURNWISE.get(name, {}))
+    return made.backbone, made.done.usage.calls, made.seconds
+
+
+def _row(name: str, backbone: Backbone, cases: Sequence[Case], calls: int, seconds: float) -> Row:
+    from goalmem_cli.records import Query
+    from goalmem_cli.store.passages import estimate_tokens
+
+    shares, tokens = [], []
+    for case in cases:
+        hits = backbone.retrieve(Query(case.question, (case.conversation,)), DEPTH)
+        found = {label for hit in hits for label in hit.unit.labels}
+        shares.append(len(found & set(case.evidence)) / len(set(case.evidence)))
+        tokens.append(sum(estimate_tokens(hit.unit.text) for hit in hits))
+    count = max(1, len(cases))
+    return Row(name, sum(shares) / count, sum(tokens) / count, calls, seconds)
+
+
+def _document(measured: Measured) -> dict[str, object]:
+    rows = {
+        row.backbone: {
+            f"recall@{DEPTH}": row.recall,
+            "tokens": row.tokens,
+            "index_calls": row.calls,
+            "index_seconds": row.seconds,
+        }
+        for row in measured.rows
+    }
+    return {"name": measured.name, "turns": measured.turns, "questions": measured.questions, "backbones": rows}
+
+
+def _together(measured: Sequence[Measured]) -> Measured:
+    """Return the means over all questions."""
+    questions = sum(each.questions for each in measured)
+    rows = []
+    for same in zip(*(each.rows for each in measured), strict=True):
+        weights = [each.questions / max(1, questions) for each in measured]
+        recall, tokens = (
+            sum(weight * figure for weight, figure in zip(weights, figures, strict=True))
+            for figures in ([row.recall for row in same], [row.tokens for row in same])
+        )
+        rows.append(
+            Row(same[0].backbone, recall, tokens, sum(row.calls for row in same), sum(row.seconds for row in same))
+        )
+    return Measured("all", sum(each.turns for each in measured), questions, tuple(rows))
+
+
+def _show(run: Invocation, measured: Sequence[Measured]) -> None:
+    from goalmem_cli.render.tables import plain_table
+
+    if len(measured) > 1:
+        measured = [*measured, _together(measured)]
+    rows = [
+        (each.name, row.backbone, f"{row.recall:.3f}", f"{row.tokens:,.0f}", f"{row.calls:,}", f"{row.seconds:.1f}")
+        for each in measured
+        for row in each.rows
+    ]
+    figures = (f"R@{DEPTH}", "tokens", "calls", "s")
+    run.screen.show(plain_table(("file", "backbone", *figures), rows, numbers=figures))
+    run.screen.note(f"R: share of the evidence in the first {DEPTH} hits; calls and s: of indexing")
+    for each in measured:
+        run.screen.note(f"{each.name}: {each.questions} questions over {each.turns:,} turns")

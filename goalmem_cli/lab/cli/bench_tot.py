@@ -1,0 +1,123 @@
+"""`goalmem bench tot`: writes made-up questions about time over random temporal graphs, with exact answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.invocation import begin
+
+if TYPE_CHECKING:
+    from goalmem_cli.lab.bench.tot.files import Asked
+    from goalmem_cli.render.console import Screen
+
+SCHEMA_VERSION = 1
+LEAST_NODES, MOST_NODES = 5, 1000
+
+
+def tot(
+    context: typer.Context,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that gets a file for each form.")],
+    form: Annotated[
+        str, typer.Option("--form", metavar="A,B", help="tot, arithmetic, complex-tr, with commas between.")
+    ] = "tot,arithmetic,complex-tr",
+    questions: Annotated[int, typer.Option("--questions", min=1, help="How many, of each form.")] = 400,
+    nodes: Annotated[
+        int, typer.Option("--nodes", min=LEAST_NODES, max=MOST_NODES, help="How many entities a graph has.")
+    ] = 12,
+    algorithms: Annotated[
+        str | None,
+        typer.Option("--algorithms", metavar="A,B", help="er, ba, star, complete, sfn or sbm; all if not given."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another one makes other graphs.")] = 0,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Give the engine every gold plan, and count the right answers.")
+    ] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Write made-up questions about time.
+
+    Random graphs (extra `graphs`) have edges that held from one year to another. Test of Time's eight types of question
+    are asked of entities without names; Complex-TR's two levels, with sets of answers, of named people, employers,
+    towns, teams and colleges. Questions of arithmetic carry their statements. The files are for `goalmem ingest` and
+    `goalmem eval`. The same arguments give the same bytes. `--replay` asks no model: it holds the engine's own
+    calculation to the answers.
+    """
+    from goalmem_cli.errors import UsageError
+    from goalmem_cli.lab.bench.sums.replay import replayed, seen_prompts
+    from goalmem_cli.lab.bench.tot.files import FILES, made_up, write_rows
+    from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS
+    from goalmem_cli.lab.cli.wanted import listed
+
+    run = begin(context, quiet=quiet)
+    forms = listed(form, "--form")
+    if strange := [name for name in forms if name not in FILES]:
+        raise UsageError(f"there is no form {strange[0]!r}", f"choose among {', '.join(FILES)}")
+    made_by = listed(algorithms, "--algorithms") or ALGORITHMS
+    prompts = seen_prompts()
+    asked: dict[str, Counter[str]] = {name: Counter() for name in forms}
+    right: dict[str, Counter[str]] = {name: Counter() for name in forms}
+    for name in forms:
+        with run.screen.counting(f"{name} questions") as reach:
+            rows = write_rows(out, name, made_up(name, questions, made_by, nodes, seed))
+            for number, one in enumerate(rows, 1):
+                asked[name][one.question.type] += 1
+                if replay:
+                    trace = replayed(one.story, one.question, prompts).trace
+                    is_right = _RULES[name](one, trace.answer or "")
+                    right[name][one.question.type] += is_right
+                    if not is_right:
+                        wanted, notes = ", ".join(one.question.answer), "; ".join(trace.notes)
+                        run.screen.note(f"{one.question.text} is {wanted}, not {trace.answer} {notes}")
+                reach(number, questions)
+    if json:
+        document = {"schema_version": SCHEMA_VERSION, "folder": str(out), "questions": asked}
+        run.screen.document(document | ({"right": right} if replay else {}))
+    else:
+        _show(run.screen, asked, right if replay else None)
+    return 0
+
+
+def _is_label(one: Asked, answer: str) -> bool:
+    from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
+
+    return is_tot_match(answer, ", ".join(one.question.answer))
+
+
+def _is_value(one: Asked, answer: str) -> bool:
+    """Say whether it is the value of an arithmetic question, which may be that nothing answers it."""
+    from goalmem_cli.lab.evaluation.datasets.tot import UNANSWERABLE
+    from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
+
+    return is_tot_match(answer or UNANSWERABLE, ", ".join(one.question.answer), in_any_order=True)
+
+
+def _is_set(one: Asked, answer: str) -> bool:
+    from goalmem_cli.lab.evaluation.metrics.answer_sets import answer_set
+
+    return answer_set(answer, one.question.answer).accuracy == 1
+
+
+_RULES: Mapping[str, Callable[[Asked, str], bool]] = {
+    "tot": _is_label, "arithmetic": _is_value, "complex-tr": _is_set,
+}  # fmt: skip
+
+
+def _show(
+    screen: Screen, asked: Mapping[str, Mapping[str, int]], right: Mapping[str, Mapping[str, int]] | None
+) -> None:
+    from goalmem_cli.render.tables import plain_table
+
+    columns = ("questions",) if right is None else ("questions", "right")
+    rows = []
+    for form, types in asked.items():
+        parts = [types] if right is None else [types, right[form]]
+        counted = [dict(part) | {"all": sum(part.values())} for part in parts]
+        rows += [(form, name, *(f"{part.get(name, 0):,}" for part in counted)) for name in (*sorted(types), "all")]
+    screen.show(plain_table(("form", "type", *columns), rows, numbers=columns))

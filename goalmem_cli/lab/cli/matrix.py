@@ -1,0 +1,317 @@
+"""`goalmem eval matrix`: every reasoner over every backbone, and what each loses without one of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import examples
+from goalmem_cli.cli.invocation import Invocation, begin, temporary
+from goalmem_cli.errors import UsageError
+from goalmem_cli.lab.cli import eval_options as asked
+from goalmem_cli.lab.cli.judging import judge_run, jury_of
+from goalmem_cli.lab.cli.measuring import Measuring
+from goalmem_cli.lab.cli.report import Form, print_report
+from goalmem_cli.lab.cli.wanted import Wanted, listed, one_of
+from goalmem_cli.records import Usage, content_hash
+
+if TYPE_CHECKING:
+    from goalmem_cli.lab.cli.judging import Jury
+    from goalmem_cli.lab.evaluation.runs.estimate import Cost
+    from goalmem_cli.lab.evaluation.runs.matrix import Part, Variant
+    from goalmem_cli.wiring import LoadedModel
+
+SCHEMA_VERSION = 1
+CHANGEABLE = (
+    "planning", "max_breadth", "max_depth", "max_subgoals", "max_steps", "certainty", "budget", "strict", "checks",
+)  # fmt: skip
+"""The settings that a reasoner can be varied in."""
+
+Ablations = Annotated[
+    str | None,
+    typer.Option("--ablations", metavar="A,B", help="Also what papers leave out of remem, stitch or goal-mem."),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary", metavar="NAME:KEY=VALUE", help="Also this backbone or reasoner with other settings; repeatable."
+    ),
+]
+Estimate = Annotated[
+    bool, typer.Option("--estimate", help="Only say calls, tokens and hours, by one question for trial.")
+]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to the group."""
+    group.command(
+        "matrix",
+        epilog=examples(
+            "goalmem eval matrix locomo10.json --backbone bm25,remem --reasoner direct,remem,goal-mem --out table",
+            "goalmem eval matrix locomo10.json --backbone remem --ablations remem,goal-mem --estimate",
+            "goalmem report table --html table.html",
+            guide="measuring",
+        ),
+    )(matrix)
+
+
+def matrix(
+    context: typer.Context,
+    files: asked.Files,
+    reasoner: asked.Reasoners = "direct,goal-mem",
+    backbone: asked.Backbones = "reranked",
+    ablations: Ablations = None,
+    vary: Vary = None,
+    estimate: Estimate = False,
+    model: options.Model = None,
+    adapter: options.Adapter = None,
+    limit: asked.Limit = None,
+    categories: asked.Categories = None,
+    conversations: asked.Conversations = None,
+    only: asked.Only = None,
+    sample: asked.Sample = "stratified",
+    seed: options.Seed = None,
+    out: asked.Out = None,
+    scope: asked.Scope = None,
+    k: asked.Units = None,
+    shard: asked.Shard = "1/1",
+    judge: asked.Judge = None,
+    judge_prompt: asked.JudgePrompt = "standard",
+    passes: asked.Passes = 1,
+    planning: options.Planning = None,
+    max_breadth: options.MaxBreadth = None,
+    max_depth: options.MaxDepth = None,
+    max_steps: options.MaxSteps = None,
+    certainty: options.Certainty = None,
+    strict: options.Strict = None,
+    context_length: options.Context = None,
+    threads: options.Threads = None,
+    parallel: options.Parallel = None,
+    prompts: options.Prompts = None,
+    embedder: options.Embedder = None,
+    category_names: options.CategoryNames = "official",
+    json: options.Json = False,
+    csv: options.Csv = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Compare every reasoner over every backbone, in one table.
+
+    Backbones are rows, reasoners columns, each with its difference to `direct` over the same backbone.
+    Conversations are stored and indexed once, in the matrix's folder: interrupted anywhere, the same command goes on.
+    """
+    form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)
+    wanted = Wanted(
+        tuple(files), listed(reasoner, "--reasoner"), listed(backbone, "--backbone"), limit=limit, sample=sample,
+        categories=listed(categories, "--categories"), conversations=listed(conversations, "--conversations"),
+        only=only, scope=scope, shard=shard, out=out, category_names=category_names, parallel=parallel,
+    )  # fmt: skip
+    with temporary() as folder:
+        made = begin(
+            context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
+            seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+            strict=strict, certainty=certainty, context=context_length, threads=threads, parallel=parallel,
+            prompts=prompts, embedder=embedder,
+        )  # fmt: skip
+        first = Measuring(made, wanted)
+        variants = _variants(made, wanted, listed(ablations, "--ablations"), vary or ())
+        loaded = made.factories.model(made.settings)
+        try:
+            tables = _Matrix(made, wanted, tuple(_possible(made, variants, loaded)), loaded)
+            if estimate:
+                _show_costs(made, list(tables.costs()), is_json=json)
+                return 0
+            path = tables.measure(out or _own_folder(made, first, wanted), jury)
+        finally:
+            loaded.close()
+    print_report(made.screen, [path], form)
+    return 0
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """What is measured: the plain pairs, then each variant with all that it is combined with, by one loaded model."""
+
+    made: Invocation
+    wanted: Wanted
+    variants: tuple[Variant, ...]
+    loaded: LoadedModel
+
+    def measure(self, path: Path, jury: Jury | None) -> Path:
+        """Measure what is left, and return the folder."""
+        from goalmem_cli.lab.evaluation.runs.matrix import PARTS, STORES, begin_matrix
+
+        parts = list(self._parts())
+        begin_matrix(path, [part for part, _, _ in parts])
+        for part, wanted, run in parts:
+            if part.label:
+                self.made.screen.note(f"{part.label}:")
+            settings = replace(run.settings, store=path / STORES / part.store)
+            folder = path / PARTS / part.name
+            Measuring(replace(run, settings=settings), replace(wanted, out=folder)).measure()
+            judge_run(self.made, folder, jury)
+        return path
+
+    def costs(self) -> Iterator[tuple[Cost, Usage]]:
+        """Yield what each index and each pair costs, and what a question took that was asked for trial."""
+        tried: Usage | None = None
+        for part, wanted, run in self._parts():
+            has_index = not part.kind or not part.shares_index
+            found, tried = Measuring(run, wanted).foreseen(tried, with_indexes=has_index)
+            for cost in found:
+                if part.kind == "reasoner":
+                    yield replace(cost, reasoner=part.label), tried
+                else:
+                    yield replace(cost, backbone=part.label or cost.backbone), tried
+
+    def _parts(self) -> Iterator[tuple[Part, Wanted, Invocation]]:
+        """Yield the parts, what is measured in each, and with which settings."""
+        from goalmem_cli.backbones.structured.settings import indexing_settings
+        from goalmem_cli.lab.evaluation.runs.matrix import PLAIN, Part, named
+
+        kept = replace(self.made.factories, model=lambda _: replace(self.loaded, close=lambda: None))
+        run = replace(self.made, factories=kept)
+        yield Part(PLAIN), self.wanted, run
+        known = self.made.factories.backbones()
+        for variant in self.variants:
+            name, settings = named(variant.label), self.made.settings
+            if _is_reasoner(variant):
+                part = Part(name, variant.of, variant.label, "reasoner")
+                changed = replace(settings, **variant.changes)
+                yield part, replace(self.wanted, reasoners=(variant.of,)), replace(run, settings=changed)
+                continue
+            own = {**settings.backbones.get(variant.of, {}), **variant.changes}
+            shares = not indexing_settings(known[variant.of].settings, variant.changes)
+            part = Part(name, variant.of, variant.label, "backbone", shares)
+            changed = replace(settings, backbones={**settings.backbones, variant.of: own})
+            yield part, replace(self.wanted, backbones=(variant.of,)), replace(run, settings=changed)
+
+
+def _is_reasoner(variant: Variant) -> bool:
+    """Return whether it is a reasoner with other settings, and not a backbone: `remem` is both."""
+    return set(variant.changes) <= set(CHANGEABLE)
+
+
+def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied: Sequence[str]) -> list[Variant]:
+    """Return the variants that were typed.
+
+    Raises:
+        UsageError: there is no such ablation or setting, or the matrix has not what it is of.
+    """
+    from goalmem_cli.lab.evaluation.runs.matrix import ABLATIONS
+
+    found = [variant for name in ablations for variant in ABLATIONS[one_of(name, ABLATIONS, "--ablations")]]
+    found += [_varied(made, text) for text in varied]
+    for variant in found:
+        flag, there = ("--reasoner", wanted.reasoners) if _is_reasoner(variant) else ("--backbone", wanted.backbones)
+        if variant.of not in there:
+            raise UsageError(f"{variant.label}: {variant.of} is not in the matrix", f"name it with {flag} too")
+    return found
+
+
+def _varied(made: Invocation, text: str) -> Variant:
+    """Return the variant that is written as NAME:KEY=VALUE, with commas between several settings.
+
+    Raises:
+        UsageError: it is not written so, or the value is none for the setting.
+    """
+    import yaml
+
+    from goalmem_cli.backbones.structured.settings import settings_from
+    from goalmem_cli.config import setting_in_words
+    from goalmem_cli.lab.evaluation.runs.matrix import Variant
+
+    name, colon, rest = text.partition(":")
+    pairs = [setting.partition("=") for setting in rest.split(",")]
+    if not (name and colon and all(key and equals and value for key, equals, value in pairs)):
+        raise UsageError(f"--vary {text!r} is no variant", "write NAME:KEY=VALUE, such as goal-mem:max_breadth=1")
+    keys = [key.strip() for key, _, _ in pairs]
+    known = made.factories.backbones()
+    changes: dict[str, object] = {}
+    if set(keys) <= set(CHANGEABLE):
+        changes = {key: setting_in_words(key, value.strip(), "--vary") for key, _, value in pairs}
+    elif name in known:
+        try:
+            changes = {key: yaml.safe_load(value) for key, (_, _, value) in zip(keys, pairs, strict=True)}
+        except yaml.YAMLError as error:
+            raise UsageError(f"--vary {text!r}: a value is none", "write a number, a word, true or false") from error
+        settings_from(name, known[name].settings, changes)
+    else:
+        wrong = next(key for key in keys if key not in CHANGEABLE)
+        raise UsageError(f"--vary: {name} has no setting {wrong!r}", f"it has {', '.join(CHANGEABLE)}")
+    return Variant(name, f"{name}, {rest.strip()}", changes)
+
+
+def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel) -> Iterator[Variant]:
+    """Yield the variants that differ from what is measured anyway, and that the model's prompts know."""
+    from goalmem_cli.wiring import chosen_planning
+
+    usual = chosen_planning(made.settings, loaded.profile)
+    for variant in variants:
+        order = variant.changes.get("planning")
+        if order == usual:
+            made.screen.note(f"{variant.label}: left out, since it is the usual order here")
+        elif order == "seen" and loaded.profile == "compact":
+            made.screen.note(f"{variant.label}: left out, since the compact prompts know no such order")
+        else:
+            yield variant
+
+
+def _own_folder(made: Invocation, first: Measuring, wanted: Wanted) -> Path:
+    """Return where a matrix is kept whose folder was not named: the same words find it again."""
+    import platformdirs
+
+    settings, dataset = made.settings, first.dataset
+    asked_of = (dataset.digest, wanted.limit, wanted.sample, wanted.shard, settings.seed, settings.model)
+    name = f"matrix-{dataset.name}-{content_hash(repr(asked_of))[:10]}"
+    return platformdirs.user_data_path("goalmem", appauthor=False) / "runs" / name
+
+
+def _show_costs(made: Invocation, costs: Sequence[tuple[Cost, Usage]], *, is_json: bool) -> None:
+    """Print what measuring is going to cost, and how fast the model was when tried."""
+    from goalmem_cli.lab.evaluation.runs.estimate import Cost
+    from goalmem_cli.render.tables import plain_table
+
+    tried = costs[-1][1]
+    tokens = tried.prompt_tokens + tried.completion_tokens
+    speed = tokens / tried.seconds if tried.seconds and tokens else None
+    whole = [(sum(cost.calls[end] for cost, _ in costs), sum(cost.tokens[end] for cost, _ in costs)) for end in (0, 1)]
+    calls, all_tokens = zip(*whole, strict=True)
+    if is_json:
+        from goalmem_cli.documents import plain
+
+        rows = [{**plain(cost), "hours": cost.hours(speed) if speed else None} for cost, _ in costs]
+        made.screen.document({"schema_version": SCHEMA_VERSION, "tokens_per_second": speed, "rows": rows})
+        return
+    shown = [
+        (cost.backbone, cost.reasoner or "(index)", _between(cost.calls), _between(cost.tokens), _hours(cost, speed))
+        for cost, _ in costs
+    ]
+    everything = Cost("", "", 0, calls, all_tokens)
+    shown.append(("all", "", _between(calls), _between(all_tokens), _hours(everything, speed)))
+    made.screen.show(plain_table(("backbone", "reasoner", "calls", "tokens", "hours"), shown))
+    by = f"{speed:,.0f} tokens a second" if speed else "a speed that is not known"
+    count = f"{costs[-1][0].count:,} questions"
+    made.screen.note(f"{count}; by one of them for trial, {tokens:,} tokens at {by}; without --estimate it begins")
+
+
+def _between(ends: tuple[int, ...]) -> str:
+    """Return the least and the most, in thousands and millions where there are many."""
+    return " to ".join(dict.fromkeys(_short(number) for number in ends))
+
+
+def _short(number: int) -> str:
+    if number < 10_000:
+        return f"{number:,}"
+    return f"{number / 1000:,.0f}k" if number < 10**7 else f"{number / 10**6:,.0f}M"
+
+
+def _hours(cost: Cost, speed: float | None) -> str:
+    if speed is None:
+        return "?"
+    return " to ".join(dict.fromkeys(f"{hours:.2g}" for hours in cost.hours(speed)))

@@ -1,0 +1,150 @@
+"""`goalmem report`: what runs found, as tables, JSON, CSV or a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import examples
+from goalmem_cli.cli.invocation import begin
+from goalmem_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.lab.evaluation.runs.run import Run
+    from goalmem_cli.lab.evaluation.summaries.published import Reported
+    from goalmem_cli.lab.evaluation.summaries.summary import Summary
+    from goalmem_cli.lab.render.cells import Section
+    from goalmem_cli.render.console import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a report is given: `is_json` or `is_csv` instead of tables, `html` a page, alone or beside one of them.
+
+    With `has_published` what papers report for the benchmark stands beside what was measured.
+    """
+
+    is_json: bool = False
+    is_csv: bool = False
+    category_names: str = "official"
+    baseline: str = "direct"
+    html: Path | None = None
+    has_published: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse two forms of one output.
+
+        Raises:
+            UsageError: both are asked for.
+        """
+        if self.is_json and self.is_csv:
+            raise UsageError("--json and --csv are two forms of one output", "leave one of them out")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command(
+        epilog=examples(
+            "goalmem report my-run",
+            "goalmem report my-run other-run --html report.html",
+            "goalmem report my-run --published",
+            guide="measuring",
+        )
+    )(report)
+
+
+def report(
+    context: typer.Context,
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs, as `goalmem eval` names them.")
+    ],
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write one page with charts and a browser of the questions."),
+    ] = None,
+    baseline: Annotated[
+        str, typer.Option("--baseline", metavar="NAME", help="The reasoner that the others are compared with.")
+    ] = "direct",
+    published: Annotated[
+        bool, typer.Option("--published", help="Beside it what papers report for the benchmark, marked as that.")
+    ] = False,
+    category_names: options.CategoryNames = "official",
+    json: options.Json = False,
+    csv: options.Csv = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Print what runs found, with 95% intervals.
+
+    Answers, refusals, evidence, cost and search, also by category.
+    A run that is not finished is reported as far as it has come.
+    """
+    form = Form(json, csv, category_names, baseline, html, published)
+    print_report(begin(context, quiet=quiet).screen, runs, form)
+    return 0
+
+
+def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
+    """Print the runs in the folders in this form.
+
+    Raises:
+        UsageError: a folder holds no run.
+        InputError: a file of a run is damaged.
+        StoreError: the page cannot be written.
+    """
+    from goalmem_cli.lab.evaluation.runs.matrix import read_any
+    from goalmem_cli.lab.evaluation.summaries.summary import CategoryNames, summarise
+
+    runs = [read_any(path) for path in paths]
+    summaries = [summarise(run, form.baseline, CategoryNames(form.category_names)) for run in runs]
+    reported = _published(summaries) if form.has_published else None
+    if form.is_json:
+        from goalmem_cli.lab.evaluation.summaries.summary_formats import document
+
+        screen.document(document(summaries, reported))
+    elif form.is_csv:
+        from goalmem_cli.lab.evaluation.summaries.summary_formats import rows_csv
+
+        screen.answer(rows_csv(summaries, reported or ()).rstrip("\n"))
+    elif form.html is None:
+        from goalmem_cli.lab.render.report import report as drawn
+
+        screen.show(drawn(summaries, _beside(summaries, reported)))
+    if form.html is not None:
+        _write(form.html, summaries, runs, reported)
+        screen.note(f"{form.html} holds the report")
+
+
+def _published(summaries: Sequence[Summary]) -> list[Reported]:
+    """Return what papers report for the benchmarks of the runs."""
+    from goalmem_cli.lab.evaluation.summaries.published import load
+    from goalmem_cli.lab.render.published import chosen
+
+    return chosen(summaries, load())
+
+
+def _beside(
+    summaries: Sequence[Summary], reported: Sequence[Reported] | None
+) -> Callable[[list[Section]], list[Section]]:
+    """Return what puts the reported figures beside the sections of a report; where none are wanted, nothing."""
+    if reported is None:
+        return list
+    from goalmem_cli.lab.render.published import beside
+
+    return lambda parts: beside(parts, summaries, reported)
+
+
+def _write(path: Path, summaries: Sequence[Summary], runs: Sequence[Run], reported: Sequence[Reported] | None) -> None:
+    """Write the page; whoever reads it sees the old one or the new one whole."""
+    from goalmem_cli.lab.render.page import page
+    from goalmem_cli.store.files import replace_file
+
+    replace_file(
+        path,
+        page(summaries, runs, _beside(summaries, reported)).encode(),
+        hint="check permissions and space, or name another file with --html",
+    )

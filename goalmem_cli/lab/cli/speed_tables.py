@@ -1,0 +1,219 @@
+"""The figures of `goalmem bench speed` as tables, and as parts of its JSON document."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from goalmem_cli.lab.bench.batch import BatchComparison
+    from goalmem_cli.lab.bench.calls import AskCost, CallCost, CallsComparison, ProcessCosts
+    from goalmem_cli.lab.bench.model import ModelSpeed
+    from goalmem_cli.lab.bench.proofs import ProofCost
+    from goalmem_cli.lab.bench.reply import ReplyFigures
+    from goalmem_cli.lab.bench.store import SizeFigures
+
+MEGABYTE = 2**20
+
+Document = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table's heads and cells; all columns but the first hold numbers."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def calls_table(compared: CallsComparison) -> Table:
+    """Return what a question costs each way, on average, and how many times less than the plain way."""
+    ways = {"plain": compared.plain, "goalmem, nothing kept": compared.cold, "goalmem": compared.warm}
+    number = len(compared.questions)
+    rows = [
+        ["prompt tokens evaluated", *(f"{cost.evaluated_tokens / number:,.0f}" for cost in ways.values())],
+        ["times fewer", *_times(cost.evaluated_tokens for cost in ways.values())],
+        ["tokens written", *(f"{cost.reply_tokens / number:,.0f}" for cost in ways.values())],
+        ["seconds", *(f"{cost.seconds / number:.2f}" for cost in ways.values())],
+        ["times less", *_times(cost.seconds for cost in ways.values())],
+    ]
+    calls = sum(question.calls for question in compared.questions)
+    return Table((f"a question of {number}, {calls} calls together", *ways), rows)
+
+
+def calls_document(compared: CallsComparison) -> Document:
+    """Return each question's costs, their sums, and how many times less goalmem's are."""
+    plain = compared.plain
+    ways = {"cold": compared.cold, "warm": compared.warm}
+    return {
+        "questions": [asdict(question) for question in compared.questions],
+        "plain": asdict(plain),
+        **{name: asdict(cost) | _less(plain, cost) for name, cost in ways.items()},
+    }
+
+
+def _less(plain: CallCost, cost: CallCost) -> Document:
+    return {
+        "times_fewer_tokens": _ratio(plain.evaluated_tokens, cost.evaluated_tokens),
+        "times_less_seconds": _ratio(plain.seconds, cost.seconds),
+    }
+
+
+def processes_table(processes: Sequence[ProcessCosts]) -> Table:
+    """Return what a question costs as a process of its own, on average."""
+    tokens = [
+        _mean(each.plain.evaluated_tokens for each in processes),
+        _mean(each.warm.evaluated_tokens for each in processes),
+    ]
+    seconds = [_mean(each.plain_seconds for each in processes), _mean(each.warm_seconds for each in processes)]
+    rows = [
+        ["prompt tokens evaluated", *(f"{each:,.0f}" for each in tokens)],
+        ["times fewer", *_times(tokens)],
+        ["seconds, from the start of the process", *(f"{each:.2f}" for each in seconds)],
+        ["times less", *_times(seconds)],
+    ]
+    return Table((f"a question as a process, of {len(processes)}", "plain", "goalmem"), rows)
+
+
+def processes_document(processes: Sequence[ProcessCosts]) -> list[Document]:
+    """Return each question's costs, and how many times less goalmem's seconds are."""
+    return [
+        asdict(each)
+        | {
+            "times_fewer_tokens": _ratio(each.plain.evaluated_tokens, each.warm.evaluated_tokens),
+            "times_less_seconds": _ratio(each.plain_seconds, each.warm_seconds),
+        }
+        for each in processes
+    ]
+
+
+def proofs_table(costs: Sequence[ProofCost], reading: str) -> Table:
+    """Return what a question of each group costs each reasoner, and how many times the tokens of the one that reads."""
+    read = {cost.group: cost.usage.prompt_tokens for cost in costs if cost.reasoner == reading}
+    rows = [
+        [
+            f"{cost.group}: {cost.reasoner}", f"{cost.right}/{cost.questions}",
+            f"{(cost.usage.calls - cost.checks) / cost.questions:.2f}", f"{cost.checks / cost.questions:.2f}",
+            f"{cost.most_calls}", f"{cost.usage.prompt_tokens / cost.questions:,.0f}",
+            f"{(cost.usage.prompt_tokens - cost.usage.cached_tokens) / cost.questions:,.0f}",
+            f"{cost.usage.prompt_tokens / read[cost.group]:.2f}",
+        ]
+        for cost in costs
+    ]  # fmt: skip
+    return Table(("by gold replies", "right", "calls", "checks", "most", "tokens", "evaluated", "times"), rows)
+
+
+def proofs_document(costs: Sequence[ProofCost]) -> list[Document]:
+    """Return what the questions of each group cost each reasoner together."""
+    return [asdict(cost) for cost in costs]
+
+
+def grammars_table(figures: ReplyFigures) -> Table:
+    """Return how fast each step's replies are written under its grammar, and without one."""
+    rows = [
+        [cost.step, f"{cost.held.tokens}", f"{cost.held.tokens_per_second:.0f}", f"{cost.free.tokens_per_second:.0f}",
+         f"{cost.compile_ms:.1f}"]
+        for cost in figures.grammars
+    ]  # fmt: skip
+    held, free = figures.held, figures.free
+    rows.append(["all", f"{held.tokens}", f"{held.tokens_per_second:.0f}", f"{free.tokens_per_second:.0f}", ""])
+    return Table(("grammar of", "tokens", "tokens/s", "without, tokens/s", "compiled in ms"), rows)
+
+
+def forms_table(figures: ReplyFigures) -> Table:
+    """Return the tokens of each step's worked reply in both forms."""
+    rows = [
+        [form.step, f"{form.json_tokens:.0f}", f"{form.line_tokens:.0f}", _time(form.json_tokens, form.line_tokens)]
+        for form in figures.forms
+    ]
+    return Table(("tokens of a reply of", "JSON", "lines", "times fewer"), rows)
+
+
+def reply_document(figures: ReplyFigures) -> Document:
+    """Return everything measured of replies, and the sums."""
+    sums = {"held": figures.held.tokens_per_second, "free": figures.free.tokens_per_second}
+    return asdict(figures) | {"tokens_per_second": sums}
+
+
+def batch_table(compared: Mapping[str, BatchComparison]) -> Table:
+    """Return each kind of work's seconds both ways."""
+    rows = []
+    for name, each in compared.items():
+        seconds = each.one_by_one.seconds / each.rounds, each.together.seconds / each.rounds
+        rows.append([name, f"{each.requests}", *(f"{each_way:.2f}" for each_way in seconds), _time(*seconds)])
+    return Table(("batches", "requests", "one by one, s", "together, s", "times less"), rows)
+
+
+def batch_document(compared: Mapping[str, BatchComparison]) -> Document:
+    """Return each kind of work's costs, and how many times less time it takes together."""
+    return {
+        name: asdict(each) | {"times_less_seconds": _ratio(each.one_by_one.seconds, each.together.seconds)}
+        for name, each in compared.items()
+    }
+
+
+def model_table(speeds: Sequence[ModelSpeed]) -> Table:
+    """Return tokens a second for each way to compute."""
+    rows = []
+    for each in speeds:
+        setup, rates = each.setup, (each.prompt, each.written, each.written_at_once)
+        is_on = "on" if setup.flash_attention else "off"
+        rows.append([setup.weights, f"{setup.threads}", f"{setup.batch}", is_on, *(f"{rate:.0f}" for rate in rates)])
+    return Table(("weights", "threads", "batch", "flash", "prompt t/s", "written t/s", "8 at once"), rows)
+
+
+def ask_table(cost: AskCost) -> Table:
+    """Return what a question costs as a process of its own."""
+    seconds = (cost.first_seconds, cost.seconds, cost.longest_seconds)
+    row = [f"{cost.asked}", f"{cost.unknown}", *(f"{each:.1f}" for each in seconds)]
+    columns = ("questions", "unknown", "first, s", "median, s", "longest, s", "memory, MB")
+    return Table(columns, [[*row, f"{cost.peak_bytes / MEGABYTE:,.0f}"]])
+
+
+def store_table(sizes: Sequence[SizeFigures], name: str = "store") -> Table:
+    """Return what was measured at each size of the memory of that name, a size a column."""
+    rows = {
+        "ingest, turns/s": [f"{each.ingest.turns_per_second:,.0f}" for each in sizes],
+        "embedder, texts/s": [f"{each.texts_per_second:,.0f}" for each in sizes],
+        "retrieval, ms": [f"{each.retrieval.whole_ms:.1f}" for each in sizes],
+        "retrievals/s": [f"{each.retrieval.queries_per_second:.1f}" for each in sizes],
+        "of it opening, ms": [f"{each.retrieval.opening_ms:.1f}" for each in sizes],
+        "of it words, ms": [f"{each.retrieval.words_ms:.1f}" for each in sizes],
+        "of it vectors, ms": [f"{each.retrieval.vectors_ms:.1f}" for each in sizes],
+        "of it hits, ms": [f"{each.retrieval.hits_ms:.1f}" for each in sizes],
+        "search from process start, s": [f"{each.search.seconds:.2f}" for each in sizes],
+        "its memory, MB": [f"{each.search.peak_bytes / MEGABYTE:,.0f}" for each in sizes],
+        "files, MB": [f"{each.search.file_bytes / MEGABYTE:,.0f}" for each in sizes],
+    }
+    columns = (name, *(f"{each.units:,}" for each in sizes))
+    return Table(columns, [[row, *cells] for row, cells in rows.items()])
+
+
+def store_document(figures: SizeFigures) -> Document:
+    """Return what was measured at one size, with the rates."""
+    return asdict(figures) | {
+        "turns_per_second": figures.ingest.turns_per_second,
+        "queries_per_second": figures.retrieval.queries_per_second,
+    }
+
+
+def _times(values: Iterable[float]) -> list[str]:
+    """Return how many times less than the first each of the others is."""
+    first, *others = values
+    return ["", *(_time(first, other) for other in others)]
+
+
+def _time(most: float, least: float) -> str:
+    ratio = _ratio(most, least)
+    return "" if ratio is None else f"{ratio:.1f}"
+
+
+def _ratio(most: float, least: float) -> float | None:
+    """Return how many times less the second is, None where it is nothing at all."""
+    return most / least if least else None
+
+
+def _mean(values: Iterable[float]) -> float:
+    return statistics.fmean(values)

@@ -1,0 +1,118 @@
+"""Reads LoCoMo's questions, repairing what the published file has wrong; the corpus form's gold plans with them.
+
+LoCoMo's own code names its categories 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop. Papers after Mem0 give the
+columns of their tables numbers of questions: multi-hop 282, single-hop 321, temporal 96, open-domain 841 (GOAL-MEM's
+intervals fit the same numbers). Of the ten published conversations' questions 282 have the code 1, 321 have 2, 96 have
+3, 841 have 4 and 446 have 5; so in those papers 2 is single-hop, 3 temporal and 4 open-domain. Mem0's authors name them
+in a third way (mem0ai/mem0, issue 2609: 1 single-hop, 2 temporal, 3 multi-hop), which does not fit the tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from goalmem_cli.lab.evaluation.cases import Case
+from goalmem_cli.lab.evaluation.datasets.plans import asker_of, plan_from_question
+from goalmem_cli.lab.evaluation.datasets.questions import Repair, answer_from_node, evidence_from_node
+from goalmem_cli.transcripts.readers.locomo import draft_from_sample
+from goalmem_cli.transcripts.reading.drafts import names_of_drafts
+from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.source import Source
+
+CATEGORIES: Mapping[str, str] = {
+    "1": "multi-hop",
+    "2": "temporal",
+    "3": "open-domain",
+    "4": "single-hop",
+    "5": "adversarial",
+}
+MEM0_CATEGORIES: Mapping[str, str] = {
+    "1": "multi-hop",
+    "2": "single-hop",
+    "3": "temporal",
+    "4": "open-domain",
+    "5": "adversarial",
+}
+"""What the tables of GOAL-MEM and other papers after Mem0 call the same codes."""
+
+_ADVERSARIAL = "5"
+_SPEAKERS = ("speaker_a", "speaker_b")
+_NUMBER = re.compile(r"-[0-9]+$")
+
+
+def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
+    """Yield the questions of the file's samples, counting what is repaired; a sample may have none.
+
+    A sample with gold plans belongs to the domain that its id begins with: ``friends`` for ``friends-07``. Who asks its
+    questions about "me" is told by their plans.
+
+    Raises:
+        InputError: the file cannot be read or has not LoCoMo's layout; the place is the path to the value.
+    """
+    samples = list(records(source))
+    drafts = [draft_from_sample(sample) for sample in samples]
+    names = names_of_drafts(source, drafts)
+    for sample, draft, name in zip(samples, drafts, names, strict=True):
+        questions = questions_of(sample)
+        if not draft.is_begun:
+            repairs[Repair.NO_MESSAGES] += len(questions)
+            continue
+        has_plans = any(question.has("goal") for question in questions)
+        domain = _NUMBER.sub("", name) if has_plans else ""
+        talk = sample.child("conversation") if sample.has("conversation") else sample
+        speakers = [talk.child(key).optional_text() or "" for key in _SPEAKERS] if has_plans else []
+        for number, question in enumerate(questions, 1):
+            case = case_from_question(
+                question, f"{name}:{number}", name, draft.message_ids, CATEGORIES, repairs, domain
+            )
+            yield case if case.plan is None else replace(case, asker=asker_of(case.question, case.plan, speakers))
+
+
+def questions_of(sample: Node) -> list[Node]:
+    """Return the sample's questions; none where it has no `qa`.
+
+    Raises:
+        InputError: `qa` is no array.
+    """
+    questions = sample.child("qa")
+    return [] if questions.value is None else questions.elements()
+
+
+def case_from_question(
+    question: Node,
+    name: str,
+    conversation: str,
+    known: Collection[str],
+    categories: Mapping[str, str],
+    repairs: Counter[str],
+    domain: str = "",
+) -> Case:
+    """Return a question of LoCoMo's layout; `name` is the case's id, `known` are the labels of the turns.
+
+    An adversarial question has no answer: what the file gives it is dropped and counted.
+
+    Raises:
+        InputError: the question does not have the layout; the place is the path to the value.
+    """
+    category = question.required("category")
+    code = str(category.value) if type(category.value) is int else ""
+    if code not in categories:
+        raise category.error(f"expected a category from {min(categories)} to {max(categories)}")
+    is_adversarial = code == _ADVERSARIAL
+    given = question.child("answer")
+    repairs[Repair.ADVERSARIAL_ANSWER] += is_adversarial and given.value not in (None, "")
+    return Case(
+        id=name,
+        conversation=conversation,
+        question=question.required("question").filled_text(),
+        answer=None if is_adversarial else answer_from_node(given, repairs),
+        evidence=evidence_from_node(question.child("evidence"), known, repairs),
+        category=code,
+        is_unanswerable=is_adversarial,
+        adversarial_answer=answer_from_node(question.child("adversarial_answer"), repairs),
+        domain=domain,
+        plan=plan_from_question(question, known),
+    )

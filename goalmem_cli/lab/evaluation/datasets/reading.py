@@ -1,0 +1,256 @@
+"""Reads a dataset, whatever its layout: finds its files, reads their questions, and gives back its conversations."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from goalmem_cli.errors import InputError, UnknownFormat, UsageError
+from goalmem_cli.lab.evaluation.cases import Case, Dataset
+from goalmem_cli.lab.evaluation.datasets import came, complex_tr, locomo, longmemeval, realtalk, tot
+from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, Repair, ordered
+from goalmem_cli.records import Conversation, content_hash
+from goalmem_cli.transcripts import Found, Source, conversations_in, format_of, transcript_files
+from goalmem_cli.transcripts.readers.came import LABELS, QUESTIONS, TURNS
+from goalmem_cli.transcripts.reading.source import STANDARD_INPUT, refuse
+from goalmem_cli.transcripts.reading.texts import clean, quoted
+
+_CAME = "came"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How one benchmark writes its questions; its conversations are read by the transcript format of its name.
+
+    `skips` says that a row which cannot be read is left out and named, and does not end the reading.
+    """
+
+    categories: Mapping[str, str]
+    read: Callable[[Source, Counter[str]], Iterator[Case]]
+    skips: bool = False
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    "locomo": Layout(locomo.CATEGORIES, locomo.read_cases),
+    "longmemeval": Layout(longmemeval.CATEGORIES, longmemeval.read_cases),
+    "realtalk": Layout(realtalk.CATEGORIES, realtalk.read_cases),
+    _CAME: Layout(came.CATEGORIES, came.read_cases),
+    "tot": Layout(tot.CATEGORIES, tot.read_cases, skips=True),
+    "complex-tr": Layout(complex_tr.CATEGORIES, complex_tr.read_cases, skips=True),
+}
+"""The datasets' formats, by name; the corpus form is LoCoMo's with gold plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file with conversations, its format, and whether it was named or found in a folder."""
+
+    path: Path
+    format: str
+    is_named: bool
+
+    @property
+    def contents(self) -> tuple[Path, ...]:
+        """The files that the questions and conversations come from."""
+        return (self.path, self.path.with_name(QUESTIONS)) if self.format == _CAME else (self.path,)
+
+
+def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  # noqa: A002
+    """Return the questions of the files and folders as one dataset.
+
+    A trajectory of CAME-Bench is named by its folder, or by either of its two files. From other folders the files
+    are taken that hold a dataset's conversations; files there that are in other formats, or without questions, are
+    passed over and counted. `format` says the format instead of letting it be recognised.
+
+    Raises:
+        InputError: a path is not there or not a dataset; formats are mixed; two files have conversations of one name;
+            a question does not have the layout; there are no questions at all.
+        UsageError: there is no dataset's format of that name.
+    """
+    if format is not None and format not in LAYOUTS:
+        raise UsageError(f"no dataset's format is called {format!r}", f"formats: {', '.join(LAYOUTS)}")
+    repairs: Counter[str] = Counter()
+    files = _files(paths, format, repairs)
+    cases: dict[Path, list[Case]] = {}
+    skipped: list[str] = []  # an error itself would hold the row that it is about
+    for file in files:
+        layout = LAYOUTS[file.format]
+        source = Source.from_path(
+            file.path, skip=(lambda error: skipped.append(error.message)) if layout.skips else refuse
+        )
+        found = [_cleaned(case) for case in layout.read(source, repairs)]
+        if not found and source.first_skipped is not None:
+            raise source.first_skipped
+        if not found and file.is_named:
+            raise InputError(file.path, "", "holds no questions", "give a file whose conversations have questions")
+        if found:
+            cases[file.path] = found
+        else:
+            repairs[Repair.NO_QUESTIONS] += 1
+    if not cases:
+        raise InputError(paths[0], "", "holds no questions", f"datasets are in the formats {', '.join(LAYOUTS)}")
+    kept = [file for file in files if file.path in cases]
+    categories = _categories(LAYOUTS[kept[0].format], cases)
+    repairs[Repair.UNREADABLE] += len(skipped)
+    repairs[Repair.UNTYPED] += sum(case.category == UNTYPED for found in cases.values() for case in found)
+    return Dataset(
+        name=_name(paths, kept[0].format),
+        format=kept[0].format,
+        digest=content_hash(*(_digest(path) for file in kept for path in file.contents)),
+        cases=tuple(case for file in kept for case in cases[file.path]),
+        categories=categories,
+        repairs=ordered(repairs),
+        conversations=_Conversations(kept[0].format, _holders(cases)),
+        skipped=tuple(skipped),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversations:
+    """Gives a dataset's conversations from the files that hold them, which are read again each time."""
+
+    format: str
+    holders: Mapping[str, Path]
+
+    def __call__(self, names: Collection[str]) -> Iterator[Conversation]:
+        wanted: dict[Path, set[str]] = {}
+        for name in names:
+            wanted.setdefault(self.holders[name], set()).add(name)
+        for path in dict.fromkeys(self.holders.values()):
+            if path in wanted:
+                yield from self._of(path, wanted[path])
+
+    def _of(self, path: Path, names: Collection[str]) -> Iterator[Conversation]:
+        left = set(names)
+        skip = _passed_over if LAYOUTS[self.format].skips else refuse
+        for stretch in conversations_in(Source.from_path(path, skip=skip), self.format):
+            if not left and not stretch.continues:
+                return
+            if stretch.name in names:
+                left.discard(stretch.name)
+                yield stretch
+
+
+def _passed_over(_error: InputError) -> None:
+    """Go on behind a row that was named when the questions were read."""
+
+
+def _categories(layout: Layout, cases: Mapping[Path, Sequence[Case]]) -> dict[str, str]:
+    """Return the layout's categories, and behind them each type of question that it does not know."""
+    met = dict.fromkeys(case.category for found in cases.values() for case in found)
+    return {**layout.categories, **{code: code for code in met if code not in layout.categories}}
+
+
+def _files(paths: Sequence[Path], form: str | None, repairs: Counter[str]) -> list[_File]:
+    """Return the files that hold conversations, all of one format.
+
+    Raises:
+        InputError: a path is not there or not a dataset, or the formats are mixed.
+    """
+    files: dict[Path, _File] = {}
+    passed_over: set[Path] = set()
+    for found in transcript_files(paths):
+        if str(found.path) == STANDARD_INPUT:
+            reason = "a dataset is read more than once, and standard input only once"
+            raise InputError(STANDARD_INPUT, "", reason, "save it to a file and name that")
+        turns = _trajectory(found.path) if form in (None, _CAME) else None
+        path, name = (found.path, _format(found, form)) if turns is None else (turns, _CAME)
+        if name in LAYOUTS:
+            files.setdefault(path, _File(path, name, found.is_named))
+        elif found.is_named:
+            reason = f"holds no questions: it is in the format {name}"
+            raise InputError(path, "", reason, f"datasets are in the formats {', '.join(LAYOUTS)}")
+        elif not _is_labels(path):
+            passed_over.add(path)
+    repairs[Repair.NO_QUESTIONS] += len(passed_over)
+    listed = list(files.values())
+    for file in listed:
+        if file.format != listed[0].format:
+            reason = f"is in the format {file.format}, and {listed[0].path} in the format {listed[0].format}"
+            raise InputError(file.path, "", reason, "evaluate datasets of different formats one after another")
+    return listed
+
+
+def _cleaned(case: Case) -> Case:
+    """Return the case with text that can be stored and printed, as the conversations' readers give theirs."""
+    return replace(
+        case,
+        id=clean(case.id),
+        conversation=clean(case.conversation),
+        question=clean(case.question),
+        answer=None if case.answer is None else clean(case.answer),
+        answers=tuple(map(clean, case.answers)),
+        adversarial_answer=None if case.adversarial_answer is None else clean(case.adversarial_answer),
+    )
+
+
+def _trajectory(path: Path) -> Path | None:
+    """Return the turns of the trajectory that one of its two files belongs to; None for any other file."""
+    turns, questions = path.with_name(TURNS), path.with_name(QUESTIONS)
+    return turns if path in (turns, questions) and turns.is_file() and questions.is_file() else None
+
+
+def _is_labels(path: Path) -> bool:
+    """Say whether a file holds the gold labels of a trajectory beside it: no conversations, nor meant to."""
+    return path.name == LABELS and _trajectory(path.with_name(TURNS)) is not None
+
+
+def _format(found: Found, form: str | None) -> str:
+    """Return the format to read a file in; empty for one found in a folder that is in none.
+
+    Raises:
+        InputError: the file cannot be read, or was named and is in no format.
+    """
+    if form is not None:
+        is_meant = found.is_named or (form != _CAME and found.path.suffix.lower() == ".json")
+        return form if is_meant else ""
+    try:
+        return format_of(Source.from_path(found.path))
+    except UnknownFormat:
+        if found.is_named:
+            raise
+        return ""
+
+
+def _holders(cases: Mapping[Path, Sequence[Case]]) -> dict[str, Path]:
+    """Return which file holds each conversation.
+
+    Raises:
+        InputError: two files hold conversations of one name, or two questions have one id.
+    """
+    holders: dict[str, Path] = {}
+    ids: set[str] = set()
+    for path, members in cases.items():
+        for case in members:
+            if (other := holders.setdefault(case.conversation, path)) != path:
+                reason = f"holds a conversation called {quoted(case.conversation)}, as {other} does"
+                raise InputError(path, "", reason, "evaluate the two files one after another")
+            if case.id in ids:
+                reason = f"two questions are called {quoted(case.id)}"
+                raise InputError(path, "", reason, "give each question an id of its own")
+            ids.add(case.id)
+    return holders
+
+
+def _name(paths: Sequence[Path], form: str) -> str:
+    """Return the name of the one folder or file, of the folder that all are in, or of the first and how many follow."""
+    places = [path.resolve() for path in paths]
+    places = [path.parent if form == _CAME and path.is_file() else path for path in places]
+    names = list(dict.fromkeys(path.name if path.is_dir() else path.stem for path in places))
+    folders = {path.parent for path in places}
+    if len(names) == 1:
+        return names[0]
+    return folders.pop().name if len(folders) == 1 else f"{names[0]}+{len(names) - 1}"
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "blake2b").hexdigest()
+    except OSError as error:
+        raise InputError(
+            path, "", f"cannot be read ({error.strerror})", "check the path and its permissions"
+        ) from error

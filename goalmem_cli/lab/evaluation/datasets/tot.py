@@ -1,0 +1,86 @@
+"""Reads the questions of Test of Time (arXiv 2406.09170), semantic and arithmetic, a row at a time.
+
+Only what is asked is kept: the facts of a row, most of it, are read again when its conversation is wanted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from goalmem_cli.lab.evaluation.cases import Case
+from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, answer_from_node, evidence_from_facts
+from goalmem_cli.lab.evaluation.values import value_of, written
+from goalmem_cli.transcripts.readers.statements import EVIDENCE, name_of, rows
+from goalmem_cli.transcripts.readers.tot import facts_of
+from goalmem_cli.transcripts.reading.nodes import Node
+from goalmem_cli.transcripts.reading.source import Source
+
+SEMANTIC = (
+    "event_at_time_t",
+    "event_at_the_time_of_another_event",
+    "number_of_events_in_time_interval",
+    "timeline",
+    "first_last",
+    "before_after",
+    "relation_duration",
+    "event_at_what_time",
+)
+_ARITHMETIC = ("add_subtract", "compare", "duration", "multi_op", "schedule", "timezone", "trick")
+CATEGORIES: Mapping[str, str] = {code: code.replace("_", " ") for code in (*SEMANTIC, *_ARITHMETIC)}
+
+_ANY_ORDER = "unordered_list"
+"""The key of labels whose parts may come in any order."""
+UNANSWERABLE = "unanswerable"
+"""The label of questions that leave out what would answer them."""
+
+
+def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
+    """Yield the questions, each asked of its own facts, called by these and by its place in the file.
+
+    Raises:
+        InputError: the text is not JSON; a row that has not the layout is skipped where the source allows it.
+    """
+    numbered = enumerate(rows(source), 1)
+    return source.readable(numbered, lambda one: (_case(one[1], one[0], repairs),))
+
+
+def _case(row: Node, number: int, repairs: Counter[str]) -> Case:
+    facts = facts_of(row)
+    name = name_of(facts)
+    answer, answers = _answer(row.required("label"), repairs)
+    return Case(
+        id=f"{name}:{number}",
+        conversation=name,
+        question=row.required("question").filled_text(),
+        answer=answer,
+        evidence=evidence_from_facts(row.child(EVIDENCE), facts, repairs),
+        category=row.child("question_type").optional_text() or UNTYPED,
+        is_unanswerable=answer.casefold() == UNANSWERABLE,
+        answers=answers,
+    )
+
+
+def _answer(label: Node, repairs: Counter[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the label's text, and the parts of a list that may come in any order; of a dictionary what counts of it.
+
+    Several named values stay a dictionary, in JSON.
+
+    Raises:
+        InputError: there is none.
+    """
+    read = label.value
+    if isinstance(read, str) and read.lstrip().startswith(("{", "[")):
+        read = written(read)
+    value = value_of(read)
+    if isinstance(value, list) and value:
+        parts = tuple(map(str, value))
+        return ", ".join(parts), parts if isinstance(read, dict) and _ANY_ORDER in read else ()
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str), ()
+    if value is not label.value:
+        return str(value), ()
+    if (answer := answer_from_node(label, repairs)) is None:
+        raise label.error("is blank")
+    return answer, ()

@@ -1,0 +1,136 @@
+"""How good the reasoning of `goal-mem` was, held against a question's gold plan.
+
+What is judged is the final plan: the decomposition of the last attempt that has one. It is the plan that was grounded,
+where one was, and the substitution of a trace is that attempt's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
+from goalmem_cli.lab.evaluation.metrics.locomo_f1 import f1_score
+from goalmem_cli.lab.evaluation.metrics.overlap import assignment
+from goalmem_cli.lab.evaluation.queries import plain_words
+from goalmem_cli.logic.dates import parse_date
+from goalmem_cli.logic.equality import Equality, compare
+from goalmem_cli.logic.support import Support
+from goalmem_cli.trace import Attempt, Trace
+
+Place = tuple[str, str]
+"""A turn: its conversation and its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanQuality:
+    """One question's figures: shares from 0 to 1, then counts. None where there is nothing to measure.
+
+    `plan_parsed`: of the attempts, those whose decomposition could be read.
+    `subgoal_match`: over the gold subgoals, the mean token F1 (LoCoMo's) with the subgoal of the final plan that each
+    is paired with, one to one so that the sum is greatest; a variable reads as its type, whatever its letter.
+    `grounding_precision`: of the turns that the final plan's accepted groundings and contradictions cite, those that
+    ground a gold subgoal or refinement; None where none is cited.
+    `grounding_recall`: of the turns that ground the gold subgoals, those that are cited; None where there are none.
+    Those of refinements are not asked for, since a plan that needs no stepping stone is no worse.
+    `bindings_right`: the mean, over the answer variables with gold values, of the share of these that the substitution
+    has under any variable, equal or as an alias; None where there are none.
+    `stated`, `derived`, `inferred`: how many of the final plan's accepted bindings are supported in which way.
+    """
+
+    plan_parsed: float
+    subgoal_match: float | None
+    grounding_precision: float | None
+    grounding_recall: float | None
+    bindings_right: float | None
+    stated: int
+    derived: int
+    inferred: int
+
+
+def plan_quality(case: Case, trace: Trace) -> PlanQuality | None:
+    """Return the figures of a question; None where it has no gold plan, or the trace no attempts."""
+    if case.plan is None or not trace.attempts:
+        return None
+    final = final_plan(trace)
+    supports = Counter(
+        support for step in final.steps for grounded in step.grounded for support in grounded.support.values()
+    )
+    cited = _cited(final, trace)
+    needed = _places(case, case.plan.subgoals)
+    right = cited & (needed | _places(case, case.plan.refinements))
+    return PlanQuality(
+        plan_parsed=sum(bool(attempt.goal) for attempt in trace.attempts) / len(trace.attempts),
+        subgoal_match=_subgoal_match(case.plan, final),
+        grounding_precision=len(right) / len(cited) if cited else None,
+        grounding_recall=len(cited & needed) / len(needed) if needed else None,
+        bindings_right=_bindings_right(case.plan, trace),
+        stated=supports[Support.STATED],
+        derived=supports[Support.DERIVED],
+        inferred=supports[Support.INFERRED],
+    )
+
+
+def cited_without_reading(plan: GoldPlan, units: Sequence[Sequence[str]], subgoals: int) -> dict[str, float]:
+    """Return the grounding precision and recall of citing the best units, one a subgoal, whatever they say.
+
+    `units` are the labels of those retrieved for the subgoals, the best of each first. A model's groundings are worth
+    something where they are better; what there is nothing to measure of is left out.
+    """
+    cited = {label for labels in units[:subgoals] for label in labels}
+    needed = {label for step in plan.subgoals for label in step.facts}
+    right = cited & (needed | {label for step in plan.refinements for label in step.facts})
+    found = {"grounding_precision": len(right) / len(cited)} if cited else {}
+    return found | ({"grounding_recall": len(cited & needed) / len(needed)} if needed else {})
+
+
+def final_plan(trace: Trace) -> Attempt:
+    """Return the last attempt with a goal, else the last; the trace has attempts."""
+    return next((attempt for attempt in reversed(trace.attempts) if attempt.goal), trace.attempts[-1])
+
+
+def _cited(attempt: Attempt, trace: Trace) -> set[Place]:
+    grounded = {number for step in attempt.steps for item in step.grounded for number in item.facts}
+    contradicting = {number for step in attempt.steps for item in step.contradicted for number in item.facts}
+    facts = [trace.facts[number] for number in grounded | contradicting]
+    return {(fact.conversation, label) for fact in facts for label in fact.turns}
+
+
+def _places(case: Case, steps: Iterable[GoldStep]) -> set[Place]:
+    return {(case.conversation, label) for step in steps for label in step.facts}
+
+
+def _subgoal_match(plan: GoldPlan, attempt: Attempt) -> float | None:
+    gold = list(dict.fromkeys(plain_words(step.text) for step in plan.subgoals))
+    found = [plain_words(text) for text in attempt.plan]
+    if not gold:
+        return None
+    pairs = assignment([[f1_score(one, text) for one in found] for text in gold])
+    return sum(value for _, _, value in pairs) / len(gold)
+
+
+def _bindings_right(plan: GoldPlan, trace: Trace) -> float | None:
+    steps = (*plan.subgoals, *plan.refinements)
+    gold = [
+        value
+        for name in plan.answer_variables
+        if (value := next((step.bindings[name] for step in steps if name in step.bindings), None))
+    ]
+    found = [value for values in trace.substitution.values() for value in values]
+    return sum(_share(value, found) for value in gold) / len(gold) if gold else None
+
+
+def _share(gold: str, found: Sequence[str]) -> float:
+    """Return how much of a gold value is among the values found: all, or so many of a list's items."""
+    if any(compare(gold, value) is Equality.EQUAL for value in found):
+        return 1.0
+    wanted = _listed(gold)
+    items = [item for value in found for item in _listed(value)]
+    matched = [any(compare(one, item) in (Equality.EQUAL, Equality.ALIAS) for item in items) for one in wanted]
+    return sum(matched) / len(matched)
+
+
+def _listed(value: str) -> list[str]:
+    """Return the items of a list written as one value; a date's commas separate nothing."""
+    return [value] if parse_date(value) is not None else value.split(", ")

@@ -1,0 +1,320 @@
+"""A run's folder: the manifest, the cases, and one append-only file of JSON lines for each stage.
+
+A line is written whole, and to the disk, as soon as its question is answered: an interruption costs at most the
+questions under way. A last line that was cut off is dropped when the run goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from filelock import FileLock, Timeout
+
+from goalmem_cli.documents import plain, rebuild
+from goalmem_cli.errors import InputError, StoreLocked, UsageError
+from goalmem_cli.lab.evaluation.runs.run import CERTAINTY, Answered, Built, Manifest, Placed, Retrieved, Run, Verdict
+from goalmem_cli.records import encodable
+from goalmem_cli.store.files import reporting
+
+SCHEMA_VERSION = 1
+MANIFEST, CASES, LOCK = "run.json", "cases.jsonl", "run.lock"
+STAGES: dict[type, str] = {
+    Retrieved: "retrieved.jsonl",
+    Answered: "answered.jsonl",
+    Verdict: "verdicts.jsonl",
+    Built: "built.jsonl",
+}
+_BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # what is there before the manifest
+HINT = "check the folder's permissions and the free space, or use --out"
+_ADDABLE = ("reasoners", "backbones")
+_NO_MATTER = ("sources", "repairs")  # the digest says what the files hold; what lies beside them is no matter
+
+Result: TypeAlias = Retrieved | Answered | Verdict | Built
+Key: TypeAlias = tuple[object, ...]
+T = TypeVar("T")
+
+
+def key_of(result: Result) -> Key:
+    """Return what a stage must not do twice."""
+    if isinstance(result, Retrieved):
+        return (result.case, result.backbone, result.kind)
+    if isinstance(result, Answered):
+        return (result.case, result.reasoner, result.backbone)
+    if isinstance(result, Built):
+        return (result.backbone, result.conversation, result.part)
+    return (result.case, result.reasoner, result.backbone, result.judge, result.prompt, result.number)
+
+
+class RunFolder:
+    """A run that is being measured; one process writes it at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = FileLock(path / LOCK)
+        self._files: dict[str, Any] = {}
+
+    @classmethod
+    def begin(cls, path: Path, manifest: Manifest, cases: Sequence[Placed], *, is_new: bool = False) -> RunFolder:
+        """Return the folder ready for results, new or going on with the run that is there.
+
+        Reasoners and backbones may be added to a run; whatever else differs makes it another run. With `is_new` no run
+        may be there.
+
+        Raises:
+            UsageError: the folder holds another run, or something that is no run.
+            StoreLocked: another process is writing it.
+            StoreError: the folder cannot be written.
+            InputError: a file of the run is damaged.
+        """
+        with reporting(path, HINT):
+            path.mkdir(parents=True, exist_ok=True)
+            has_run = (path / MANIFEST).exists()
+            if not has_run and not {item.name for item in path.iterdir()} <= _BEGUN:
+                raise UsageError(f"{path} is not empty, and holds no run", "name another folder with --out")
+        if has_run and is_new:
+            raise UsageError(f"{path} holds a run already", "name another folder with --out, or go on with --resume")
+        folder = cls(path)
+        folder._acquire()
+        try:
+            if (path / MANIFEST).exists():
+                manifest = _joined(read_manifest(path), manifest, path)
+            else:
+                lines = "".join(_line(placed) for placed in cases)
+                _replace(path / CASES, lines)
+            _replace(path / MANIFEST, json.dumps({"schema_version": SCHEMA_VERSION, **plain(manifest)}, indent=1))
+        except BaseException:
+            folder.close()
+            raise
+        return folder
+
+    @classmethod
+    def going_on(cls, path: Path) -> RunFolder:
+        """Return the folder of a run that is there, to add results to.
+
+        Raises:
+            As `begin`.
+        """
+        read_manifest(path)
+        folder = cls(path)
+        folder._acquire()
+        return folder
+
+    def append(self, result: Result) -> None:
+        """Write a result as a line of its stage's file, and to the disk.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        name = STAGES[type(result)]
+        with reporting(self.path / name, HINT):
+            if name not in self._files:
+                self._files[name] = _opened(self.path / name)
+            file = self._files[name]
+            file.write(_line(result).encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def keys(self, kind: type[Result]) -> set[Key]:
+        """Return the keys of a stage's results so far.
+
+        Raises:
+            InputError: the stage's file is damaged.
+        """
+        return {key_of(result) for result in self.results(kind)}
+
+    def results(self, kind: type[T]) -> Iterator[T]:
+        """Yield a stage's results so far.
+
+        Raises:
+            InputError: the stage's file is damaged.
+        """
+        return _results(self.path, kind)
+
+    def close(self) -> None:
+        """Let another process go on with the run.
+
+        Raises:
+            StoreError: what could not be written before still cannot.
+        """
+        try:
+            with reporting(self.path, HINT):
+                for file in self._files.values():
+                    file.close()
+        finally:
+            self._files.clear()
+            self._lock.release()
+
+    def _acquire(self) -> None:
+        with reporting(self.path, HINT):
+            try:
+                self._lock.acquire(timeout=0)
+            except Timeout as error:  # one of the system's errors too
+                raise StoreLocked(
+                    f"another process is measuring into {self.path}", "wait for it, or name another folder with --out"
+                ) from error
+
+
+def read_run(path: Path) -> Run:
+    """Return the run that lies in the folder, as far as it has come.
+
+    Raises:
+        UsageError: there is none.
+        InputError: a file of it is damaged; the place is the line.
+    """
+    return Run(
+        read_manifest(path),
+        tuple(sorted(_read(path / CASES, Placed), key=lambda placed: placed.place)),
+        tuple(_results(path, Retrieved)),
+        tuple(_results(path, Answered)),
+        tuple(_results(path, Verdict)),
+        tuple({key_of(built): built for built in _results(path, Built)}.values()),
+    )
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Return what the run in the folder measures; of an older one that its least certainty is that of a step.
+
+    Raises:
+        UsageError: there is none.
+        InputError: its manifest is damaged.
+    """
+    file = path / MANIFEST
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UsageError(f"{path} holds no run", "`goalmem eval FILE --out DIR` makes one") from error
+    except (OSError, ValueError) as error:
+        raise InputError(file, "", f"cannot be read: {error}") from error
+    if not isinstance(content, dict) or content.pop("schema_version", None) != SCHEMA_VERSION:
+        raise InputError(file, "", "not a manifest that this goalmem reads", "read it with the goalmem that wrote it")
+    manifest = _rebuilt(Manifest, content, file, "")
+    certainty = manifest.settings.get(CERTAINTY, "")
+    if not certainty.isdecimal():
+        return manifest
+    return replace(manifest, settings={**manifest.settings, CERTAINTY: f"{certainty} of a step"})
+
+
+def write_run(path: Path, run: Run) -> None:
+    """Write a whole run into a folder that is not there yet, or empty.
+
+    Raises:
+        UsageError: the folder is not empty.
+        StoreError: it cannot be written.
+    """
+    with reporting(path, HINT):
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise UsageError(f"{path} is not empty", "name a new folder")
+    results: tuple[tuple[type, Iterable[Result]], ...] = (
+        (Retrieved, run.retrieved),
+        (Answered, run.answered),
+        (Verdict, run.verdicts),
+        (Built, run.built),
+    )
+    _replace(path / CASES, "".join(_line(placed) for placed in run.cases))
+    for kind, members in results:
+        if lines := "".join(_line(result) for result in members):
+            _replace(path / STAGES[kind], lines)
+    _replace(path / MANIFEST, json.dumps({"schema_version": SCHEMA_VERSION, **plain(run.manifest)}, indent=1))
+
+
+def differing(one: Manifest, other: Manifest, besides: Iterable[str] = ()) -> str:
+    """Return what the manifests differ in, with both values; nothing where they are of one run."""
+    passed_over = {*_NO_MATTER, *besides}
+    for slot in fields(Manifest):
+        left, right = getattr(one, slot.name), getattr(other, slot.name)
+        if slot.name in passed_over or left == right:
+            continue
+        if slot.name == "prompts":
+            if changed := [step for step in left if right.get(step, left[step]) != left[step]]:
+                return f"the prompt of the step {changed[0]} is not the same"
+        elif isinstance(left, dict):
+            name = next(name for name in [*left, *right] if left.get(name) != right.get(name))
+            return f"{name} is {left.get(name)} in one and {right.get(name)} in the other"
+        else:
+            return f"{slot.name} is {left} in one and {right} in the other"
+    return ""
+
+
+def _joined(there: Manifest, wanted: Manifest, path: Path) -> Manifest:
+    """Return the manifest of the run that is there with what is added to it."""
+    if what := differing(there, wanted, _ADDABLE):
+        raise UsageError(f"{path} holds another run: {what}", "name another folder with --out, or repeat its flags")
+    return replace(
+        there,
+        reasoners=tuple(dict.fromkeys((*there.reasoners, *wanted.reasoners))),
+        backbones=tuple(dict.fromkeys((*there.backbones, *wanted.backbones))),
+        prompts={**there.prompts, **wanted.prompts},
+    )
+
+
+def _results(path: Path, kind: type[T]) -> Iterator[T]:
+    return _read(path / STAGES[kind], kind)
+
+
+def _read(file: Path, kind: type[T]) -> Iterator[T]:
+    """Yield the records of a file of lines; a last line without its end was cut off, and is passed over."""
+    try:
+        opened = file.open("rb")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(file, "", f"cannot be read: {error.strerror}") from error
+    with opened:
+        yield from _records(opened, kind, file)
+
+
+def _records(lines: Iterable[bytes], kind: type[T], file: Path) -> Iterator[T]:
+    for number, line in enumerate(lines, 1):
+        if not line.endswith(b"\n"):
+            return
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            raise InputError(
+                file, f"line {number}", f"not JSON: {error}", "remove the line: it is asked anew"
+            ) from error
+        yield _rebuilt(kind, value, file, f"line {number}")
+
+
+def _rebuilt(kind: type[T], value: Any, file: Path, place: str) -> T:
+    try:
+        record = rebuild(kind, value)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise InputError(file, place, f"not what this goalmem writes there: {error}") from error
+    if not isinstance(record, kind):
+        raise InputError(file, place, "not what this goalmem writes there")
+    return record
+
+
+def _line(record: object) -> str:
+    return encodable(json.dumps(plain(record), ensure_ascii=False)) + "\n"
+
+
+def _opened(path: Path) -> Any:
+    """Return the file open at the end of its last whole line."""
+    path.touch()
+    file = path.open("rb+")
+    end = 0
+    for line in file:
+        if line.endswith(b"\n"):
+            end += len(line)
+    file.truncate(end)
+    file.seek(end)
+    return file
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write the file under another name, one that `_BEGUN` knows when the process is killed, then give it its own."""
+    part = path.with_name(f".{path.name}.part")
+    with reporting(path, HINT):
+        with part.open("wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)

@@ -1,0 +1,243 @@
+"""A matrix: every reasoner over every backbone, and both with other settings, as a folder of runs that are read as one.
+
+The folder has `matrix.json`, which names the runs; `parts`, a run in each folder; and `stores`, in which each part
+finds its conversations, and what its backbones derived from them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from goalmem_cli.documents import plain
+from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.lab.evaluation.runs.folder import HINT, MANIFEST, read_run, write_run
+from goalmem_cli.lab.evaluation.runs.hypotheses import write_hypotheses
+from goalmem_cli.lab.evaluation.runs.merging import merge
+from goalmem_cli.lab.evaluation.runs.run import Run
+from goalmem_cli.records import content_hash
+from goalmem_cli.store.files import replace_file, reporting
+
+SCHEMA_VERSION = 1
+MATRIX, PARTS, STORES = "matrix.json", "parts", "stores"
+PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A backbone or reasoner, `of`, with other settings, and what the matrix calls it."""
+
+    of: str
+    label: str
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One run of a matrix: its folder's name, and the variant that is measured in it; the plain part has none.
+
+    Where `shares_index`, its backbone is searched in the plain part's store.
+    """
+
+    name: str
+    of: str = ""
+    label: str = ""
+    kind: Literal["", "backbone", "reasoner"] = ""
+    shares_index: bool = True
+
+    @property
+    def store(self) -> str:
+        """The name of its store's folder."""
+        return PLAIN if self.shares_index else self.name
+
+
+def _without(of: str, **settings: str) -> tuple[Variant, ...]:
+    return tuple(Variant(of, f"{of} without {what}", {name: False}) for name, what in settings.items())
+
+
+ABLATIONS: Mapping[str, tuple[Variant, ...]] = {
+    "remem": _without(
+        "remem", gists="gists", facts="facts", synonymy="synonymy edges", semantic_retrieve="semantic_retrieve",
+        lexical_retrieve="lexical_retrieve", find_gist_contexts="find_gist_contexts",
+        find_entity_contexts="find_entity_contexts",
+    ),
+    "stitch": _without(
+        "stitch", by_scope="scope", by_event="event types", by_entity="entity types", coreference="coreference"
+    ),
+    "goal-mem": (
+        Variant("goal-mem", "goal-mem without refinement", {"max_depth": 0}),
+        Variant("goal-mem", "goal-mem, breadth 1", {"max_breadth": 1}),
+        Variant("goal-mem", "goal-mem, unchecked", {"checks": False}),
+        Variant("goal-mem", "goal-mem, blind", {"planning": "blind"}),
+        Variant("goal-mem", "goal-mem, seen", {"planning": "seen"}),
+    ),
+}  # fmt: skip
+"""What the papers leave out: REMem's Table 5, STITCH's Table 2, and GOAL-MEM's section 5, by the system's name."""
+
+
+def named(label: str) -> str:
+    """Return a folder's name for what a matrix calls a variant."""
+    words = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
+    return f"{words[:40]}-{content_hash(label)[:6]}"
+
+
+def is_matrix(path: Path) -> bool:
+    """Return whether the folder has a matrix, and not a run."""
+    return (path / MATRIX).is_file()
+
+
+def read_parts(path: Path) -> tuple[Part, ...]:
+    """Return the parts of the matrix in the folder, the plain one first.
+
+    Raises:
+        InputError: what says which they are is damaged.
+    """
+    file = path / MATRIX
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if content.pop("schema_version") != SCHEMA_VERSION:
+            raise ValueError("it is of another version of goalmem")
+        parts: tuple[Part, ...] = tuple(Part(**each) for each in content["parts"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(file, "", f"cannot be read: {error}", "measure into a new folder") from error
+    return parts
+
+
+def begin_matrix(path: Path, parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Make the folder one that has these parts, beside those that it has; return all.
+
+    Raises:
+        UsageError: something else is in it.
+        InputError: the matrix that is there is damaged.
+        StoreError: the folder cannot be written.
+    """
+    with reporting(path, HINT):
+        path.mkdir(parents=True, exist_ok=True)
+        if not is_matrix(path) and any(path.iterdir()):
+            raise UsageError(f"{path} is not empty, and holds no matrix", "name another folder with --out")
+    there = {part.name: part for part in (read_parts(path) if is_matrix(path) else ())}
+    every = tuple((there | {part.name: part for part in parts}).values())
+    content = {"schema_version": SCHEMA_VERSION, "parts": [plain(part) for part in every]}
+    replace_file(path / MATRIX, json.dumps(content, indent=1).encode(), hint=HINT)
+    return every
+
+
+def runs_of(path: Path) -> list[Path]:
+    """Return the folders of the runs in a folder: those of a matrix that have begun, or the one run that it is.
+
+    Raises:
+        UsageError: nothing of the matrix has been measured.
+        InputError: what says which they are is damaged.
+    """
+    if not is_matrix(path):
+        return [path]
+    found = [folder for part in read_parts(path) if (folder := path / PARTS / part.name / MANIFEST).is_file()]
+    if not found:
+        raise UsageError(f"nothing of the matrix in {path} is measured yet", "give `goalmem eval matrix` once more")
+    return [folder.parent for folder in found]
+
+
+def read_any(path: Path) -> Run:
+    """Return the run in the folder, or its matrix as one run: a variant is a backbone or reasoner of its own name.
+
+    Raises:
+        UsageError: there is neither.
+        InputError: a file is damaged.
+    """
+    if not is_matrix(path):
+        return read_run(path)
+    begun = {folder.name for folder in runs_of(path)}
+    parts = [(part, read_run(path / PARTS / part.name)) for part in read_parts(path) if part.name in begun]
+    return _joined([(part, _renamed(part, run)) for part, run in parts])
+
+
+def merge_matrices(out: Path, folders: Sequence[Path]) -> None:
+    """Make one matrix of the shards of one.
+
+    Raises:
+        UsageError: they are not the shards of one matrix with the same parts, each once, or the folder is not empty.
+        InputError: a file is damaged.
+        StoreError: it cannot be written.
+    """
+    for folder in folders:
+        if not is_matrix(folder):
+            raise UsageError(f"{folder} has no matrix", "merge either runs or matrices")
+    parts = read_parts(folders[0])
+    wholes = []
+    for folder in folders[1:]:
+        if apart := {part.label for part in parts} ^ {part.label for part in read_parts(folder)}:
+            reason = f"{folders[0]} and {folder} have not the same parts: {', '.join(sorted(apart))}"
+            raise UsageError(reason, "give both the same --ablations and --vary first")
+    for part in parts:
+        names = [folder / PARTS / part.name for folder in folders]
+        wholes.append((part, merge([read_run(name) for name in names])))
+    with reporting(out, HINT):
+        if out.exists() and any(out.iterdir()):
+            raise UsageError(f"{out} is not empty", "name a new folder")
+    begin_matrix(out, parts)
+    for part, whole in wholes:
+        write_run(out / PARTS / part.name, whole)
+        write_hypotheses(whole, out / PARTS / part.name / "hypotheses")
+
+
+def _renamed(part: Part, run: Run) -> Run:
+    """Return the run of a part with the variant's name in place of what it is a variant of."""
+    if not part.kind:
+        return run
+
+    def called(name: str) -> str:
+        return part.label if name == part.of else name
+
+    manifest = run.manifest
+    if part.kind == "reasoner":
+        return replace(
+            run, manifest=replace(manifest, reasoners=tuple(map(called, manifest.reasoners))),
+            answered=tuple(replace(each, reasoner=called(each.reasoner)) for each in run.answered),
+            verdicts=tuple(replace(each, reasoner=called(each.reasoner)) for each in run.verdicts),
+        )  # fmt: skip
+    return replace(
+        run, manifest=replace(manifest, backbones=tuple(map(called, manifest.backbones))),
+        retrieved=tuple(replace(each, backbone=called(each.backbone)) for each in run.retrieved),
+        answered=tuple(replace(each, backbone=called(each.backbone)) for each in run.answered),
+        verdicts=tuple(replace(each, backbone=called(each.backbone)) for each in run.verdicts),
+        built=tuple(replace(each, backbone=called(each.backbone)) for each in run.built),
+    )  # fmt: skip
+
+
+def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:
+    """Return the parts as one run. What shares the plain index has the cost of it."""
+    first = parts[0][1]
+    backbones = _together(parts, lambda run: run.manifest.backbones, "backbone")
+    reasoners = _together(parts, lambda run: run.manifest.reasoners, "reasoner")
+    there = {pair for _, run in parts for pair in _pairs(run.manifest.reasoners, run.manifest.backbones)}
+    built = [each for _, run in parts for each in run.built]
+    for part, _ in parts:
+        if part.kind == "backbone" and part.shares_index:
+            built += [replace(each, backbone=part.label) for each in first.built if each.backbone == part.of]
+    return Run(
+        replace(first.manifest, backbones=backbones, reasoners=reasoners),
+        first.cases,
+        tuple(each for _, run in parts for each in run.retrieved),
+        tuple(each for _, run in parts for each in run.answered),
+        tuple(each for _, run in parts for each in run.verdicts),
+        tuple(built),
+        frozenset(_pairs(reasoners, backbones)) - there,
+    )
+
+
+def _together(
+    parts: Sequence[tuple[Part, Run]], names: Callable[[Run], Sequence[str]], kind: Literal["backbone", "reasoner"]
+) -> tuple[str, ...]:
+    """Return the names of all parts, each variant behind what it is a variant of."""
+    variants = [part for part, _ in parts if part.kind == kind]
+    plain_names = [name for part, run in parts if part.kind != kind for name in names(run)]
+    ordered = [each for name in plain_names for each in (name, *(part.label for part in variants if part.of == name))]
+    return tuple(dict.fromkeys((*ordered, *(part.label for part in variants))))
+
+
+def _pairs(reasoners: Iterable[str], backbones: Sequence[str]) -> list[tuple[str, str]]:
+    return [(reasoner, backbone) for reasoner in reasoners for backbone in backbones]

@@ -1,0 +1,185 @@
+"""What the papers report, from `published.yaml`: figures to stand beside a run's, and none that goalmem measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from goalmem_cli.documents import rebuild
+from goalmem_cli.errors import InputError
+from goalmem_cli.lab.evaluation.datasets.reading import LAYOUTS
+
+FILE = Path(__file__).with_name("published.yaml")
+
+QUALITY = ("f1", "bleu1", "judge", "exact", "set_precision", "set_f1", "recall")
+REFUSAL = ("refusal_precision", "refusal_recall", "refusal_f1", "refusals")
+COST = (
+    "seconds",
+    "tokens",
+    "prompt_tokens",
+    "completion_tokens",
+    "index_tokens",
+    "index_prompt_tokens",
+    "index_completion_tokens",
+)
+"""What papers report; amounts of a question, but for `refusals`, which are questions."""
+
+_AMOUNTS = frozenset({*COST, "refusals"})
+_UNITS: Mapping[str, float] = {
+    "percent": 0.01, "share": 1, "question": 1, "second": 1, "token": 1, "thousand": 1e3, "million": 1e6,
+}  # fmt: skip
+_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper: what it is called, and where it is."""
+
+    title: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What one column of a table holds: of which category's questions, or which part of the benchmark, if not of all.
+
+    `unit` says in what the figures are printed; those that are totals are `over` so many questions.
+    """
+
+    metric: str
+    unit: str
+    category: str = ""
+    subset: str = ""
+    over: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A method's figures as printed, None for an empty cell; `row` is the cell they stand beside, where not `name`.
+
+    `backbone` and `reasoner` are goalmem's names, None where it has no such thing; `model` is given where it is
+    another one than the table's.
+    """
+
+    name: str
+    figures: tuple[float | None, ...]
+    row: str = ""
+    backbone: str | None = None
+    reasoner: str | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, or a part of one that has one benchmark and one model. `benchmark` is the name of a dataset's format."""
+
+    paper: str
+    table: int
+    benchmark: str
+    questions: str
+    model: str
+    columns: tuple[Column, ...]
+    rows: tuple[Line, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """One figure of a paper. `value` is a share from 0 to 1, or an amount a question (of `COST`), or a count."""
+
+    paper: str
+    table: int
+    benchmark: str
+    questions: str
+    model: str
+    method: str
+    backbone: str | None
+    reasoner: str | None
+    metric: str
+    value: float
+    category: str = ""
+    subset: str = ""
+    note: str = ""
+
+    @property
+    def source(self) -> str:
+        """The paper and its table: ``GOAL-MEM, Table 1``."""
+        return f"{self.paper}, Table {self.table}"
+
+
+def load(path: Path = FILE) -> tuple[Reported, ...]:
+    """Return the figures of a file, in its order.
+
+    Raises:
+        InputError: it cannot be read, or a table of it does not have the layout.
+    """
+    papers, tables = read_tables(path)
+    found: dict[tuple[object, ...], Reported] = {}
+    for number, table in enumerate(tables, 1):
+        for one in _figures(table, papers[table.paper]):
+            key = (one.source, one.benchmark, one.model, one.method, one.metric, one.category, one.subset)
+            if key in found:
+                raise InputError(path, f"tables[{number - 1}]", f"{one.method} has two figures of {one.metric}")
+            found[key] = one
+    return tuple(found.values())
+
+
+def read_tables(path: Path = FILE) -> tuple[Mapping[str, Paper], tuple[Table, ...]]:
+    """Return the papers of a file by their names there, and its tables.
+
+    Raises:
+        InputError: it cannot be read, or a table of it does not have the layout; the place is the table.
+    """
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), _YAML)  # noqa: S506 - a safe loader
+        papers = rebuild(Mapping[str, Paper], content["papers"])
+        listed = list(content["tables"])
+    except (OSError, ValueError, yaml.YAMLError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(path, "", f"no list of published figures: {error}") from error
+    tables = []
+    for place, each in enumerate(listed):
+        try:
+            table = rebuild(Table, each)
+            _check(table, papers)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise InputError(path, f"tables[{place}]", str(error)) from error
+        tables.append(table)
+    return papers, tuple(tables)
+
+
+def _check(table: Table, papers: Mapping[str, Paper]) -> None:
+    """Refuse what no table can be.
+
+    Raises:
+        ValueError: what it names does not exist, or its cells do not fit its columns.
+    """
+    if table.paper not in papers:
+        raise ValueError(f"no paper is called {table.paper!r}")
+    if table.benchmark not in LAYOUTS:
+        raise ValueError(f"no benchmark is called {table.benchmark!r}")
+    for column in table.columns:
+        if column.metric not in (*QUALITY, *REFUSAL, *COST):
+            raise ValueError(f"no metric is called {column.metric!r}")
+        if column.unit not in _UNITS or column.over < 1:
+            raise ValueError(f"{column.metric} is given in {column.unit!r} over {column.over}")
+    for line in table.rows:
+        if len(line.figures) != len(table.columns):
+            raise ValueError(f"{line.name} has {len(line.figures)} figures for {len(table.columns)} columns")
+        for column, figure in zip(table.columns, line.figures, strict=True):
+            most = float("inf") if column.metric in _AMOUNTS else 1.0
+            if figure is not None and not 0 <= figure * _UNITS[column.unit] <= most:
+                raise ValueError(f"{line.name} has {figure} {column.unit} of {column.metric}")
+
+
+def _figures(table: Table, paper: Paper) -> Iterator[Reported]:
+    for line in table.rows:
+        for column, figure in zip(table.columns, line.figures, strict=True):
+            if figure is not None:
+                yield Reported(
+                    paper.title, table.table, table.benchmark, table.questions, line.model or table.model,
+                    line.name, line.backbone, line.reasoner, column.metric,
+                    round(figure * _UNITS[column.unit] / column.over, 6), column.category, column.subset, table.note,
+                )  # fmt: skip

@@ -1,0 +1,125 @@
+"""Every number that one answered question gives, by name; what does not apply to it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
+from goalmem_cli.lab.evaluation.metrics.answer_sets import answer_set, token_f1
+from goalmem_cli.lab.evaluation.metrics.locomo_f1 import f1_score, locomo_score
+from goalmem_cli.lab.evaluation.metrics.overlap import bleu1, is_exact_match, is_strict_match, set_scores, word_set_f1
+from goalmem_cli.lab.evaluation.metrics.plan_quality import final_plan, plan_quality
+from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
+from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
+from goalmem_cli.lab.evaluation.runs.run import Verdict
+from goalmem_cli.trace import Trace
+
+LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
+"""The formats whose categories are LoCoMo's, and whose answers are scored by its rules."""
+
+TOT, COMPLEX_TR = "tot", "complex-tr"
+"""The formats that are scored by rules of their own."""
+
+OVER_ALL = ("all_f1", "all_bleu1", "all_judge")
+"""Scores over all questions: a refusal is right where there is no answer and wrong elsewhere, as in REMem's tables."""
+
+Scores = dict[str, float]
+
+
+def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = ()) -> Scores:  # noqa: A002
+    """Return the scores of one answer; names that do not apply, or could not be scored, are absent.
+
+    `verdicts` are those of one judge with one prompt on this answer. Shares are from 0 to 1, `seconds` seconds.
+
+    - `f1`, `token_f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions whose answer the file gives.
+      `f1` goes by the rule for the category in LoCoMo's formats, and is the plain F1 of stems elsewhere; `token_f1` is
+      SQuAD's (REMem 4.3, after HippoRAG 2); `exact` goes by Test of Time's rule for its questions, of which those that
+      cannot be answered have it too; all three go by Complex-TR's for that.
+    - `set_accuracy`, `answer_f1`: Complex-TR's questions.
+    - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
+    - `judge`: the mean of the verdicts that could be read.
+    - `refused`: 0 or 1, every question.
+    - ``recall@k``: answerable questions with evidence; its share in the first k facts, in the order of their numbers.
+    - `calls`, `prompt_tokens`, `cached_tokens`, `completion_tokens`, `seconds`: every question.
+    - `breadth` (attempts), `depth` (the deepest round of any, from 0), `subgoals` (of the final plan): `goal-mem` only.
+    - the names of `PlanQuality`: `goal-mem` on questions with a gold plan.
+
+    Raises:
+        ValueError: the category is none of LoCoMo's, in one of its formats.
+    """
+    scores: Scores = {"refused": float(is_refused(trace))}
+    if not case.is_unanswerable:
+        scores |= _answer_scores(case, format, prediction(trace)) | _recall(case, trace)
+    elif format == TOT:
+        scores["exact"] = scores["refused"]
+    readable = [verdict.is_right for verdict in verdicts if verdict.is_right is not None]
+    if readable:
+        scores["judge"] = sum(readable) / len(readable)
+    scores |= {name: float(value) for name, value in asdict(trace.usage).items()}
+    return scores | _search(trace) | _plan(case, trace)
+
+
+def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:
+    """Return the scores of `OVER_ALL` of an answer with these scores.
+
+    An unanswerable question has 1 in each where it was refused, else 0 (REMem 6.2); others have their `token_f1`,
+    `bleu1` and `judge`. `is_judged` says that the row has a judge, whose marks refusals then stand beside.
+    """
+    if not case.is_unanswerable:
+        named = zip(OVER_ALL, ("token_f1", "bleu1", "judge"), strict=True)
+        return {name: scores[of] for name, of in named if of in scores}
+    refused = scores["refused"]
+    judged = {"all_judge": scores.get("judge", refused)} if is_judged else {}
+    return {"all_f1": refused, "all_bleu1": refused, **judged}
+
+
+def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
+    scores: Scores = {}
+    if case.answer is not None:
+        is_locomo = format in LOCOMO_FORMATS
+        scores["f1"] = locomo_score(text, case.answer, case.category) if is_locomo else f1_score(text, case.answer)
+        scores["token_f1"] = token_f1(text, case.answer)
+        scores["mem0_f1"] = word_set_f1(text, case.answer)
+        scores["bleu1"] = bleu1(text, case.answer)
+        scores["exact"] = float(is_exact_match(text, case.answer))
+        scores["exact_strict"] = float(is_strict_match(text, case.answer))
+        if format == TOT:
+            scores["exact"] = float(is_tot_match(text, case.answer, in_any_order=bool(case.answers)))
+    if case.answers and format == COMPLEX_TR:
+        each = answer_set(text, case.answers)
+        scores |= {"f1": each.token_f1, "token_f1": each.token_f1, "exact": each.exact}
+        scores |= {"set_accuracy": each.accuracy, "answer_f1": each.f1}
+    if case.answers:
+        found = set_scores(text, case.answers)
+        scores |= {"set_precision": found.precision, "set_recall": found.recall, "set_f1": found.f1}
+    return scores
+
+
+def _recall(case: Case, trace: Trace) -> Scores:
+    wanted = set(case.evidence)
+    if not wanted:
+        return {}
+    facts = sorted(trace.facts.values(), key=lambda fact: int(fact.number.removeprefix("F")))
+    labels = [set(fact.turns) if fact.conversation == case.conversation else set() for fact in facts]
+    return {f"recall@{k}": len(wanted & set().union(*labels[:k])) / len(wanted) for k in DEPTHS}
+
+
+def _search(trace: Trace) -> Scores:
+    """Return how far the search of a trace went, as Figure 5 of GOAL-MEM counts it."""
+    if not trace.attempts:
+        return {}
+    scores: Scores = {"breadth": float(len(trace.attempts))}
+    depths = [step.depth for attempt in trace.attempts for step in attempt.steps]
+    if depths:
+        scores["depth"] = float(max(depths))
+    if subgoals := final_plan(trace).plan:
+        scores["subgoals"] = float(len(subgoals))
+    return scores
+
+
+def _plan(case: Case, trace: Trace) -> Scores:
+    quality = plan_quality(case, trace)
+    if quality is None:
+        return {}
+    return {name: float(value) for name, value in asdict(quality).items() if value is not None}

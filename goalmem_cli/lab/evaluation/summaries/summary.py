@@ -1,0 +1,380 @@
+"""What a run found: means with intervals for every row of the comparison, as frozen data that a report reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
+from goalmem_cli.lab.evaluation.datasets.locomo import MEM0_CATEGORIES
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired
+from goalmem_cli.lab.evaluation.metrics.plan_quality import cited_without_reading
+from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
+from goalmem_cli.lab.evaluation.queries import QueryKind
+from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
+from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, over_all, score
+from goalmem_cli.records import Usage
+from goalmem_cli.trace import Status
+
+ANSWERS = (
+    "f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict", "set_precision", "set_recall", "set_f1",
+    "set_accuracy", "answer_f1", "judge", "refused",
+)  # fmt: skip
+USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds")
+SEARCH = ("breadth", "depth", "subgoals")
+REASONING = ("plan_parsed", "subgoal_match", "grounding_precision", "grounding_recall", "bindings_right")
+SUPPORT = ("stated", "derived", "inferred")
+PAIRED = ("f1", "judge", "set_f1", "set_accuracy", "exact", "refused")
+BASELINE = "direct"
+
+Scores = Mapping[str, float]
+
+
+class CategoryNames(StrEnum):
+    """Whose names a dataset's categories go by: the dataset's own, or those that papers after Mem0 give LoCoMo's."""
+
+    OFFICIAL = "official"
+    MEM0 = "mem0"
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """The part of a row's questions that has one category; `metrics` as `Row.metrics`, with ``recall@k``."""
+
+    name: str
+    n: int
+    metrics: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one judge said with one prompt of a row's answers.
+
+    `accuracy` is over the questions with a verdict that could be read, None where there is none; `verdicts` counts all
+    and `unscored` those that could not be read. `usage` is what all of them took; runs of before that was recorded
+    have none.
+    """
+
+    judge: str
+    prompt: str
+    accuracy: Interval | None
+    verdicts: int
+    unscored: int
+    is_self_judged: bool
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One reasoner over one backbone, or one kind of query over one backbone where nothing is answered.
+
+    `n` questions were done, `unfinished` are still to do. Each interval's own n says over how many of them it is: a
+    metric that does not apply to a question leaves it out. `usage` is per question; `distributions` count how often
+    each value of breadth, depth and subgoals was realised; `support` are totals of bindings by where they come from.
+    `paired` are the mean differences to the baseline over the questions that both answered; `scores` are what all is
+    the mean of, by case. `queries` is the kind of query of a row that only retrieves, and `without_queries` counts the
+    questions that have none of it; `unplanned` those that were asked with the question itself, since a model's plan
+    could not be used. `failed` questions, whose replies were unusable, count as refused. `indexing` is what building
+    the backbone took, for all questions together.
+    """
+
+    reasoner: str
+    backbone: str
+    n: int
+    unfinished: int
+    metrics: Mapping[str, Interval] = field(default_factory=dict)
+    by_category: Mapping[str, Category] = field(default_factory=dict)
+    refusal: Refusal | None = None
+    recall: Mapping[int, Interval] = field(default_factory=dict)
+    usage: Mapping[str, Interval] = field(default_factory=dict)
+    distributions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    reasoning: Mapping[str, Interval] = field(default_factory=dict)
+    support: Mapping[str, int] = field(default_factory=dict)
+    judged: tuple[Judged, ...] = ()
+    paired: Mapping[str, Interval] = field(default_factory=dict)
+    queries: str = ""
+    without_queries: int = 0
+    unplanned: int = 0
+    failed: int = 0
+    scores: Mapping[str, Scores] = field(default_factory=dict, repr=False)
+    indexing: Usage = field(default_factory=Usage)
+
+    @property
+    def name(self) -> str:
+        """What stands for the reasoner in tables: its name, or what was retrieved with."""
+        return f"{self.reasoner}: {self.queries}" if self.queries else self.reasoner
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What one run found. `categories` maps each category's code to its name, in the order of the tables.
+
+    `judge` names the judge and the prompt behind the metric ``judge``, where several have judged.
+    """
+
+    manifest: Manifest
+    cases: int
+    baseline: str
+    categories: Mapping[str, str]
+    rows: tuple[Row, ...]
+    judge: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The answers of one row by case, with their scores."""
+
+    scores: Mapping[str, Scores]
+    verdicts: tuple[Verdict, ...]
+    failed: int
+
+
+def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = CategoryNames.OFFICIAL) -> Summary:
+    """Return the means, with 95% intervals, of every row of a run, whether finished or not.
+
+    Args:
+        run: as far as it has come.
+        baseline: the reasoner that the others are compared with, question by question, over the same backbone.
+        names: what the categories are called.
+    """
+    cases = {placed.case.id: placed.case for placed in run.cases}
+    categories = _categories(run.manifest, cases.values(), names)
+    judge = _judge_of(run.verdicts)
+    scored = {key: _scored(run, key, answers, cases, judge) for key, answers in _answers_of(run).items()}
+    rows = [
+        _answering_row(run, key, answers, cases, categories, scored.get((baseline, key[1])))
+        for key, answers in scored.items()
+    ]
+    rows += [_retrieving_row(run, key, retrieved, cases, categories) for key, retrieved in _retrieved_of(run).items()]
+    indexing = _indexing(run)
+    rows = [replace(row, indexing=indexing.get(row.backbone, Usage())) for row in rows]
+    return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge)
+
+
+def named_categories(categories: Mapping[str, str], form: str, names: CategoryNames) -> dict[str, str]:
+    """Return the categories of a dataset of the format, by code, under the names that are wanted."""
+    if names is CategoryNames.MEM0 and form == "locomo":
+        return {code: MEM0_CATEGORIES.get(code, name) for code, name in categories.items()}
+    return dict(categories)
+
+
+def accuracies(verdicts: Iterable[Verdict]) -> dict[str, float]:
+    """Return for each case the share of its readable verdicts that are right; cases without one are left out."""
+    said: dict[str, list[bool]] = {}
+    for verdict in verdicts:
+        if verdict.is_right is not None:
+            said.setdefault(verdict.case, []).append(verdict.is_right)
+    return {case: sum(rights) / len(rights) for case, rights in said.items()}
+
+
+def recall_at(units: Sequence[Sequence[str]], evidence: Iterable[str], k: int) -> float:
+    """Return the share of the evidence, which is not empty, among the first k units' labels."""
+    wanted = set(evidence)
+    found = {label for labels in units[:k] for label in labels}
+    return len(wanted & found) / len(wanted)
+
+
+def _categories(manifest: Manifest, cases: Iterable[Case], names: CategoryNames) -> dict[str, str]:
+    there = {case.category for case in cases}
+    own = {code: name for code, name in manifest.categories.items() if code in there}
+    own |= {code: code for code in sorted(there - own.keys())}
+    return named_categories(own, manifest.format, names)
+
+
+def _judge_of(verdicts: Sequence[Verdict]) -> tuple[str, str] | None:
+    """Return the judge and prompt whose verdicts are the metric: the first of the run."""
+    return (verdicts[0].judge, verdicts[0].prompt) if verdicts else None
+
+
+def _answers_of(run: Run) -> dict[tuple[str, str], list[Answered]]:
+    """Return the answers by reasoner and backbone, in the manifest's order, each question once."""
+    order = [(reasoner, backbone) for reasoner in run.manifest.reasoners for backbone in run.manifest.backbones]
+    rows: dict[tuple[str, str], dict[str, Answered]] = {
+        key: {} for key in order if key[0] != NO_REASONER and key not in run.absent
+    }  # those that have not begun are rows too
+    for answered in run.answered:
+        rows.setdefault((answered.reasoner, answered.backbone), {}).setdefault(answered.case, answered)
+    return {key: list(answers.values()) for key, answers in rows.items()}
+
+
+def _indexing(run: Run) -> dict[str, Usage]:
+    """Return what building each backbone took."""
+    costs: dict[str, Usage] = {}
+    for built in run.built:
+        costs[built.backbone] = costs.get(built.backbone, Usage()) + built.usage
+    return costs
+
+
+def _retrieved_of(run: Run) -> dict[tuple[str, str], list[Retrieved]]:
+    """Return what was retrieved by kind of query and backbone, each question once."""
+    rows: dict[tuple[str, str], dict[str, Retrieved]] = {}
+    for retrieved in run.retrieved:
+        rows.setdefault((retrieved.kind, retrieved.backbone), {}).setdefault(retrieved.case, retrieved)
+    return {key: list(members.values()) for key, members in rows.items()}
+
+
+def _scored(
+    run: Run,
+    key: tuple[str, str],
+    answers: Sequence[Answered],
+    cases: Mapping[str, Case],
+    judge: tuple[str, str] | None,
+) -> _Answers:
+    verdicts = tuple(verdict for verdict in run.verdicts if (verdict.reasoner, verdict.backbone) == key)
+    by_case: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        if (verdict.judge, verdict.prompt) == judge:
+            by_case.setdefault(verdict.case, []).append(verdict)
+    scores = {
+        answer.case: score(cases[answer.case], run.manifest.format, answer.trace, by_case.get(answer.case, ()))
+        for answer in answers
+        if answer.case in cases
+    }
+    if any(case.is_unanswerable for case in cases.values()):
+        scores = {name: each | over_all(cases[name], each, is_judged=bool(by_case)) for name, each in scores.items()}
+    return _Answers(
+        scores,
+        verdicts,
+        sum(answer.trace.status is Status.FAILED for answer in answers),
+    )
+
+
+def _answering_row(
+    run: Run,
+    key: tuple[str, str],
+    answers: _Answers,
+    cases: Mapping[str, Case],
+    categories: Mapping[str, str],
+    baseline: _Answers | None,
+) -> Row:
+    scores = answers.scores
+    values = _values(scores.values())
+    depths = {f"recall@{k}": k for k in DEPTHS}
+    return Row(
+        *key,
+        n=len(scores),
+        unfinished=len(cases) - len(scores),
+        metrics=_intervals(values, (*ANSWERS, *OVER_ALL)),
+        by_category=_by_category(categories, cases, scores, (*ANSWERS, *OVER_ALL, *depths)),
+        refusal=refusal_scores([(each["refused"] > 0, cases[case].is_unanswerable) for case, each in scores.items()]),
+        recall={depths[name]: each for name, each in _intervals(values, depths).items()},
+        usage=_intervals(values, USAGE),
+        distributions={name: _counts(values[name]) for name in SEARCH if name in values},
+        reasoning=_intervals(values, REASONING),
+        support={name: round(sum(values[name])) for name in SUPPORT if name in values},
+        judged=_judged(run, answers.verdicts),
+        paired=_paired(scores, baseline.scores) if baseline is not None and baseline is not answers else {},
+        failed=answers.failed,
+        scores=scores,
+    )
+
+
+def _retrieving_row(
+    run: Run,
+    key: tuple[str, str],
+    retrieved: Sequence[Retrieved],
+    cases: Mapping[str, Case],
+    categories: Mapping[str, str],
+) -> Row:
+    """Return the row of what one kind of query found; questions that have no such query are left out of its means."""
+    kind, backbone = key
+    depths = _depths(run.manifest)
+    scores = {
+        each.case: {f"recall@{k}": recall_at(each.units, cases[each.case].evidence, k) for k in depths}
+        for each in retrieved
+        if each.case in cases and each.queries and _has_evidence(cases[each.case])
+    }
+    metrics = {f"recall@{k}": k for k in depths}
+    cited = [
+        cited_without_reading(plan, each.units, len(each.queries))
+        for each in retrieved
+        if kind in (QueryKind.PLAN, QueryKind.MODEL) and (plan := cases[each.case].plan) is not None
+    ]
+    return Row(
+        NO_REASONER,
+        backbone,
+        n=len(retrieved),
+        unfinished=len(cases) - len(retrieved),
+        by_category=_by_category(categories, cases, scores, metrics),
+        recall={metrics[name]: each for name, each in _intervals(_values(scores.values()), metrics).items()},
+        reasoning=_intervals(_values(cited), REASONING),
+        queries=kind,
+        without_queries=sum(not each.queries for each in retrieved),
+        unplanned=sum(kind == QueryKind.MODEL and each.queries == (cases[each.case].question,) for each in retrieved),
+        scores=scores,
+    )
+
+
+def _has_evidence(case: Case) -> bool:
+    return bool(case.evidence) and not case.is_unanswerable
+
+
+def _depths(manifest: Manifest) -> tuple[int, ...]:
+    """Return the depths that the run retrieved to; its own is the last where it is less than all of them."""
+    limit = manifest.settings.get("budget", "")
+    deepest = min(int(limit), DEPTHS[-1]) if limit.isdecimal() else DEPTHS[-1]
+    return (*(k for k in DEPTHS if k < deepest), deepest)
+
+
+def _values(scores: Iterable[Scores]) -> dict[str, list[float]]:
+    values: dict[str, list[float]] = {}
+    for each in scores:
+        for name, value in each.items():
+            values.setdefault(name, []).append(value)
+    return values
+
+
+def _intervals(values: Mapping[str, Sequence[float]], names: Iterable[str]) -> dict[str, Interval]:
+    return {name: figure for name in names if (figure := interval(values.get(name, ()))) is not None}
+
+
+def _by_category(
+    categories: Mapping[str, str],
+    cases: Mapping[str, Case],
+    scores: Mapping[str, Scores],
+    names: Iterable[str],
+) -> dict[str, Category]:
+    parts: dict[str, list[Scores]] = {code: [] for code in categories}
+    for case, each in scores.items():
+        parts[cases[case].category].append(each)
+    wanted = tuple(names)
+    return {
+        code: Category(categories[code], len(members), _intervals(_values(members), wanted))
+        for code, members in parts.items()
+        if members
+    }
+
+
+def _counts(values: Iterable[float]) -> dict[int, int]:
+    return dict(sorted(Counter(round(value) for value in values).items()))
+
+
+def _judged(run: Run, verdicts: Sequence[Verdict]) -> tuple[Judged, ...]:
+    groups: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        groups.setdefault((verdict.judge, verdict.prompt), []).append(verdict)
+    return tuple(
+        Judged(
+            judge,
+            prompt,
+            interval(list(accuracies(members).values())),
+            len(members),
+            sum(verdict.is_right is None for verdict in members),
+            is_self_judged(run, judge, next((verdict.weights for verdict in members if verdict.weights), "")),
+            sum((verdict.usage for verdict in members), Usage()),
+        )
+        for (judge, prompt), members in groups.items()
+    )
+
+
+def _paired(scores: Mapping[str, Scores], baseline: Mapping[str, Scores]) -> dict[str, Interval]:
+    differences: dict[str, Interval] = {}
+    for name in PAIRED:
+        common = [case for case, each in scores.items() if name in each and name in baseline.get(case, {})]
+        figure = paired([scores[case][name] for case in common], [baseline[case][name] for case in common])
+        if figure is not None:
+            differences[name] = figure
+    return differences

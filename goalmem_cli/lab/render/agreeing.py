@@ -1,0 +1,75 @@
+"""Tables of who agrees with whom about which answers are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from goalmem_cli.lab.evaluation.metrics.agreement import Agreement
+from goalmem_cli.lab.evaluation.summaries.agreeing import Compared, Marks
+from goalmem_cli.lab.render.cells import Figures, difference, share
+from goalmem_cli.lab.render.report import SplitTable
+from goalmem_cli.render.text import counted, plain, safe
+
+MOST_SHOWN = 20
+_COLUMNS = ("agreement", "kappa", "answers", "both right", "right for\nfirst", "right for\nsecond", "both wrong")
+_UNDEFINED = "kappa is undefined where both give one and the same mark to every answer"
+
+
+def agreements(pairs: Sequence[Compared]) -> RenderableType:
+    """Return a section for each two: their figures, the answers they differ in, and what was left out."""
+    return Group(*(part for pair in pairs for part in _section(pair)))
+
+
+def _section(pair: Compared) -> Iterator[RenderableType]:
+    yield plain(f"{pair.first.name} (first) and {pair.second.name} (second)", "bold underline")
+    yield Text()
+    rows = [(("all", ""), _cells(pair.overall))]
+    if len(pair.rows) > 1:
+        rows += [(key, _cells(each)) for key, each in pair.rows.items()]
+    yield SplitTable(Figures("Agreement", ("reasoner", "backbone"), _COLUMNS, tuple(rows)))
+    yield Text()
+    if pair.differing:
+        yield SplitTable(_differing(pair))
+        yield Text()
+    notes = [*_notes(pair.first, pair.first_alone), *_notes(pair.second, pair.second_alone)]
+    if pair.other_answers:
+        notes.append(f"{counted(pair.other_answers, 'answer')} left out: the two runs answer differently")
+    if pair.overall.n and pair.overall.kappa is None:
+        notes.append(_UNDEFINED)
+    for note in notes:
+        yield Text.assemble(("note: ", "dim"), safe(note))
+    if notes:
+        yield Text()
+
+
+def _cells(found: Agreement) -> tuple[str, ...]:
+    counts = (found.n, found.both_right, found.first_alone, found.second_alone, found.both_wrong)
+    equal = "" if found.equal is None else share(found.equal)
+    kappa = "undefined" if found.kappa is None else difference(found.kappa)
+    return (equal, kappa, *map(str, counts))
+
+
+def _differing(pair: Compared) -> Figures:
+    said = {True: "right", False: "wrong"}
+    shown = pair.differing[:MOST_SHOWN]
+    rows = tuple(
+        ((each.case, each.reasoner, each.backbone), (said[each.is_first_right], said[not each.is_first_right]))
+        for each in shown
+    )
+    rest = len(pair.differing) - len(shown)
+    note = f"and {counted(rest, 'answer')} more: --json has all" if rest else ""
+    return Figures("Marked differently", ("question", "reasoner", "backbone"), ("first", "second"), rows, note)
+
+
+def _notes(marks: Marks, alone: int) -> Iterator[str]:
+    if alone:
+        yield f"{marks.name}: {counted(alone, 'answer')} that the other has not marked"
+    if marks.refusals:
+        yield f"{marks.name}: {counted(marks.refusals, 'refusal')} left out, which no model was asked about"
+    if marks.unread:
+        yield f"{marks.name}: {counted(marks.unread, 'answer')} without a verdict that could be read"
+    if marks.split:
+        yield f"{marks.name}: {counted(marks.split, 'answer')} called right as often as wrong"

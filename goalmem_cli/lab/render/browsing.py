@@ -1,0 +1,204 @@
+"""What the page's browser of questions reads: a light index, and for each question everything about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from goalmem_cli.documents import plain
+from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
+from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.summaries.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary
+from goalmem_cli.lab.render.cells import label
+from goalmem_cli.lab.render.figures import in_words, names_of
+from goalmem_cli.render.text import when
+from goalmem_cli.trace import Fact, Trace
+
+RIGHT = 0.5
+"""The F1 from which an answer without a verdict counts as right."""
+
+_ID_LENGTH = 32
+_DIGITS = 4
+_SCORES = (*ANSWERS, *(f"recall@{k}" for k in DEPTHS), *REASONING, *SUPPORT)
+_LEFT_OUT = {"reasoner", "question", "asked", "facts", "model", "adapter", "asker", "prompts"}
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Browsing:
+    """The values behind the browser, ready for JSON. `details` are read one at a time, when a question is chosen."""
+
+    index: Json
+    facts: list[list[str]]
+    details: list[Json]
+
+
+@dataclass(frozen=True, slots=True)
+class _Collected:
+    """One question of a dataset, and what every row did with it."""
+
+    dataset: str
+    category: str
+    case: Case
+    results: list[Json] = field(default_factory=list)
+
+
+class _Facts:
+    """The facts of all traces, each once."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self._places: dict[tuple[str, ...], int] = {}
+        self._turns: dict[tuple[str, str], int] = {}
+
+    def place(self, fact: Fact) -> int:
+        """Return the fact's place in `rows`."""
+        labels = [label for label in fact.turns if len(label) != _ID_LENGTH]
+        about = "; ".join((*fact.times, *(f"in place of: {each}" for each in fact.instead)))
+        row = (fact.conversation, " ".join(labels), fact.speaker, when(fact.said), fact.text, about)
+        if row not in self._places:
+            self._places[row] = len(self.rows)
+            self.rows.append(list(row))
+            for label in labels:
+                self._turns.setdefault((fact.conversation, label), self._places[row])
+        return self._places[row]
+
+    def of_turn(self, conversation: str, label: str) -> int | None:
+        """Return the place of a fact that came from the turn, where any trace had one."""
+        return self._turns.get((conversation, label))
+
+
+def browsing(summaries: Sequence[Summary], runs: Sequence[Run]) -> Browsing:
+    """Return what the browser shows of the runs; a question that several runs ask stands there once."""
+    facts, questions = _Facts(), dict[tuple[str, str], _Collected]()
+    rows = ((summary, run, row) for summary, run in zip(summaries, runs, strict=True) for row in summary.rows)
+    for summary, run in zip(summaries, runs, strict=True):
+        for placed in run.cases:
+            case = placed.case
+            category = summary.categories.get(case.category, case.category)
+            collected = _Collected(summary.manifest.dataset, category, case)
+            questions.setdefault((summary.manifest.digest, case.id), collected)
+    for number, (summary, run, row) in enumerate(rows):
+        for case_id, result in _results(run, row, facts):
+            if found := questions.get((summary.manifest.digest, case_id)):
+                outcome = _outcome(found.case, row.scores.get(case_id, {}), is_answered="trace" in result)
+                found.results.append({"row": number, **result, **outcome})
+    members = list(questions.values())
+    return Browsing(_index(_labels(summaries), members), facts.rows, [_detail(each, facts) for each in members])
+
+
+def _labels(summaries: Sequence[Summary]) -> list[str]:
+    """Return what names each row, with its dataset where there are several."""
+    members = [(summary, row) for summary in summaries for row in summary.rows]
+    has_datasets = len({summary.manifest.dataset for summary in summaries}) > 1
+    return [
+        in_words(name) + (f" ({summary.manifest.dataset})" if has_datasets else "")
+        for (summary, _), name in zip(members, names_of(members), strict=True)
+    ]
+
+
+def _index(labels: Sequence[str], questions: Sequence[_Collected]) -> Json:
+    """Return what the list needs: texts of each question to search in, and every row's outcome."""
+    categories = list(dict.fromkeys(each.category for each in questions))
+    datasets = list(dict.fromkeys(each.dataset for each in questions))
+    return {
+        "rows": list(labels),
+        "labels": [[name, label(name)] for name in _SCORES],
+        "right": RIGHT,
+        "categories": categories,
+        "datasets": datasets,
+        "questions": [
+            {
+                "text": each.case.question,
+                "gold": _gold(each.case),
+                "category": categories.index(each.category),
+                "dataset": datasets.index(each.dataset),
+                "results": [
+                    [result["row"], result["outcome"], result["is_refused"], _said(result)]
+                    for result in each.results
+                ],
+            }
+            for each in questions
+        ],
+    }  # fmt: skip
+
+
+def _detail(question: _Collected, facts: _Facts) -> Json:
+    case = question.case
+    return {
+        "id": case.id,
+        "conversation": case.conversation,
+        "question": case.question,
+        "gold": _gold(case),
+        "is_unanswerable": case.is_unanswerable,
+        "tempting": case.adversarial_answer or "",
+        "category": question.category,
+        "evidence": [[label, facts.of_turn(case.conversation, label)] for label in case.evidence],
+        "results": question.results,
+    }
+
+
+def _said(result: Json) -> str:
+    return result["trace"]["answer"] or "" if "trace" in result else ""
+
+
+def _gold(case: Case) -> str:
+    return case.answer or "; ".join(case.answers)
+
+
+def _results(run: Run, row: Row, facts: _Facts) -> Iterable[tuple[str, Json]]:
+    if row.queries:
+        for retrieved in run.retrieved:
+            if (retrieved.backbone, retrieved.kind) == (row.backbone, row.queries):
+                yield retrieved.case, {"retrieved": _retrieved(retrieved)}
+        return
+    verdicts: dict[str, list[Verdict]] = {}
+    for verdict in run.verdicts:
+        if (verdict.reasoner, verdict.backbone) == (row.reasoner, row.backbone):
+            verdicts.setdefault(verdict.case, []).append(verdict)
+    for answered in run.answered:
+        if (answered.reasoner, answered.backbone) == (row.reasoner, row.backbone):
+            yield answered.case, _answered(answered, verdicts.get(answered.case, ()), facts)
+
+
+def _answered(answered: Answered, verdicts: Iterable[Verdict], facts: _Facts) -> Json:
+    return {
+        "trace": _trace(answered.trace, facts),
+        "verdicts": [
+            [verdict.judge, verdict.prompt, verdict.number, verdict.is_right, verdict.reply] for verdict in verdicts
+        ],
+    }
+
+
+def _retrieved(retrieved: Retrieved) -> Json:
+    ranks: dict[str, int] = {}
+    for rank, labels in enumerate(retrieved.units, 1):
+        for turn in labels:
+            ranks.setdefault(turn, rank)
+    return {"queries": list(retrieved.queries), "ranks": ranks, "units": len(retrieved.units)}
+
+
+def _trace(trace: Trace, facts: _Facts) -> Json:
+    """Return the trace without what stands elsewhere on the page, its facts as places in the table of facts."""
+    numbers = {number: facts.place(fact) for number, fact in trace.facts.items()}
+    shown = {slot.name: plain(getattr(trace, slot.name)) for slot in fields(trace) if slot.name not in _LEFT_OUT}
+    return {**shown, "facts": numbers}
+
+
+def _outcome(case: Case, scores: Scores, *, is_answered: bool) -> Json:
+    """Return whether the answer is right, and the scores it has.
+
+    Right is what the judge says, where it has said it; else, of an unanswerable question, a refusal, and an F1 of
+    `RIGHT` or more, of the set where the answer is one.
+    """
+    is_refused = scores.get("refused", 0.0) > 0
+    value = next((scores[name] for name in ("judge", "set_f1", "f1") if name in scores), None)
+    if case.is_unanswerable and "judge" not in scores:
+        value = scores.get("refused")
+    outcome = "unscored" if value is None else "right" if value >= RIGHT else "wrong"
+    if not is_answered:
+        outcome = "retrieved"
+    rounded = {name: round(number, _DIGITS) for name, number in scores.items()}
+    return {"outcome": outcome, "is_refused": is_refused, "scores": rounded}

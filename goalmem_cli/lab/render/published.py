@@ -1,0 +1,118 @@
+"""Tables of what papers report, beside what a run measured: always marked as which of the two a row is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Reported
+from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary
+from goalmem_cli.lab.render.cells import Figures, Section, heading, label
+
+HERE = "measured here"
+TITLE = "Reported in papers, not measured here"
+_KEYS = ("method", "model", "source")
+_NOTE = f"rows marked with a paper's table are what it reports, with its own model and questions; others: {HERE}"
+_GROUPS: Mapping[str, tuple[str, ...]] = {"answers": QUALITY, "refusal": REFUSAL, "cost of a question": COST}
+
+Name = tuple[str, str, str]
+Values = Mapping[tuple[str, str], float]
+"""What one row has, by metric and category."""
+
+
+def beside(parts: Sequence[Section], summaries: Sequence[Summary], reported: Sequence[Reported]) -> list[Section]:
+    """Return the sections with tables of what is reported for the benchmarks of their runs, where anything is."""
+    return [_with_tables(part, [one for one in summaries if one.manifest.dataset == part.dataset], reported)
+            for part in parts]  # fmt: skip
+
+
+def chosen(summaries: Iterable[Summary], reported: Iterable[Reported]) -> list[Reported]:
+    """Return what is reported for the benchmarks of the runs."""
+    formats = {summary.manifest.format for summary in summaries}
+    return [one for one in reported if one.benchmark in formats]
+
+
+def _with_tables(part: Section, members: Sequence[Summary], reported: Sequence[Reported]) -> Section:
+    own = chosen(members, reported)
+    if not own:
+        return replace(part, notes=(*part.notes, "no paper here reports figures for this benchmark"))
+    rows = _rows(members, own)
+    names: dict[str, str] = {}
+    for summary in members:
+        names |= {**summary.manifest.categories, **summary.categories}
+    tables = [*_overall(rows), *_by_category(rows, names)]
+    said = dict.fromkeys(f"{one.source}: {one.questions}{f'; {one.note}' if one.note else ''}" for one in own)
+    return replace(part, tables=(*part.tables, *tables), notes=(*part.notes, *said))
+
+
+def _rows(members: Sequence[Summary], own: Sequence[Reported]) -> list[tuple[Name, Values]]:
+    """Return the measured rows, each before what is reported of its backbone and reasoner, then the other ones."""
+    groups: dict[Name, dict[tuple[str, str], float]] = {}
+    pairs: dict[Name, tuple[str | None, str | None]] = {}
+    for one in own:
+        name = (f"{one.method}, {one.subset}" if one.subset else one.method, one.model, one.source)
+        groups.setdefault(name, {})[one.metric, one.category] = one.value
+        pairs[name] = (one.backbone, one.reasoner)
+    rows: list[tuple[Name, Values]] = []
+    for summary in members:
+        for row in summary.rows:
+            if row.queries:
+                continue
+            rows.append(((f"{row.reasoner} over {row.backbone}", summary.manifest.model, HERE), _measured(row)))
+            same = [name for name, pair in pairs.items() if pair == (row.backbone, row.reasoner)]
+            rows += [(name, groups.pop(name)) for name in same if name in groups]
+    return [*rows, *groups.items()]
+
+
+def _measured(row: Row) -> Values:
+    found: dict[tuple[str, str], float] = {(name, ""): each.mean for name, each in row.metrics.items()}
+    for code, category in row.by_category.items():
+        found |= {(name, code): each.mean for name, each in category.metrics.items()}
+    found |= {(name, ""): each.mean for name, each in row.usage.items()}
+    if row.usage:
+        found["tokens", ""] = row.usage["prompt_tokens"].mean + row.usage["completion_tokens"].mean
+    if row.refusal is not None:
+        shares = (row.refusal.precision, row.refusal.recall, row.refusal.f1)
+        named = zip(REFUSAL, (*shares, row.refusal.refused), strict=True)
+        found |= {(name, ""): value for name, value in named if value is not None}
+    return found
+
+
+def _overall(rows: Sequence[tuple[Name, Values]]) -> Iterator[Figures]:
+    for what, metrics in _GROUPS.items():
+        columns = {metric: (metric, "") for metric in metrics}
+        yield from _table(f"{TITLE}: {what}", rows, columns, label)
+
+
+def _by_category(rows: Sequence[tuple[Name, Values]], names: Mapping[str, str]) -> Iterator[Figures]:
+    codes = dict.fromkeys(code for name, values in rows if name[2] != HERE for _, code in values if code)
+    for metric in QUALITY:
+        columns = {code: (metric, code) for code in codes}
+        yield from _table(f"{TITLE}: {heading(metric)} by category", rows, columns, lambda code: names.get(code, code))
+
+
+def _table(
+    title: str,
+    rows: Sequence[tuple[Name, Values]],
+    columns: Mapping[str, tuple[str, str]],
+    called: Callable[[str], str],
+) -> Iterator[Figures]:
+    """Yield a table of the columns that some paper has; none where no paper has any."""
+    told = {key for name, values in rows if name[2] != HERE for key in values}
+    kept = {called(name): key for name, key in columns.items() if key in told}
+    if not kept:
+        return
+    cells = tuple(
+        (name, tuple(_written(key[0], values.get(key)) for key in kept.values()))
+        for name, values in rows
+        if any(key in values for key in kept.values())
+    )
+    yield Figures(title, _KEYS, tuple(kept), cells, _NOTE)
+
+
+def _written(metric: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    if metric in QUALITY or metric.startswith("refusal_"):
+        return f"{value:.3f}"
+    return f"{value:,.2f}" if metric == "seconds" else f"{value:,.0f}"

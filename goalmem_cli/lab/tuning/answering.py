@@ -1,0 +1,237 @@
+"""Examples of answering: the wording of what was found, verdicts, and readings of retrieved facts: of a question, or of
+the steps of its plan, each put as a question by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+
+from goalmem_cli.lab.tuning.batches import Example
+from goalmem_cli.lab.tuning.memory import Scene
+from goalmem_cli.lab.tuning.plan import LONGEST_VALUE, Ground, Lesson
+from goalmem_cli.logic import Atom, Substitution, Variable
+from goalmem_cli.logic.support import Support, support_of
+from goalmem_cli.ports import Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import Reply, fact_line
+from goalmem_cli.reasoners.facts import token_cost
+from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
+from goalmem_cli.reasoners.goal_mem.plans import Limits
+from goalmem_cli.reasoners.goal_mem.readings import reading_request
+from goalmem_cli.reasoners.goal_mem.step_questions import step_question
+from goalmem_cli.reasoners.goal_mem.wording import worded
+from goalmem_cli.reasoners.inquiry import reading_choices
+from goalmem_cli.records import Usage
+from goalmem_cli.trace import Fact
+
+FEWEST, MOST, TOKENS = 2, 20, Limits().read_tokens
+"""How many facts a reading is shown, and about how many tokens they have at most: as many as in answering."""
+CITED = 4
+WITHOUT = 0.12
+"""How often a reading is shown none of the evidence."""
+TOGETHER = 14
+"""How many questions at most are put to the same facts."""
+LEFT_OUT = 0.33
+"""How often a value that an earlier step found is left out of a step's question."""
+OF_ANOTHER = 0.5
+"""How often a question is put again with somebody else's name in it, whom its evidence does not tell of."""
+
+
+def answering(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:
+    """Yield the wording or the verdict of a question, and its reading from retrieved facts."""
+    scene.number([ground.atom.phrase for ground in lesson.subgoals], MOST)
+    if lesson.answer_variables:
+        yield from _wording(scene, lesson, book)
+    else:
+        yield from _verdict(scene, lesson, book)
+    yield from reading(scene, book, chance)
+
+
+def _wording(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
+    """Yield the corpus's answer as the wording of its bindings, or the bindings where the engine would not take it."""
+    if scene.case.answer is None or not all(name in lesson.bindings for name in lesson.answer_variables):
+        return
+    found = [value for name in lesson.answer_variables for value in lesson.bindings[name]]
+    asked = f"{scene.question.text} {lesson.goal.phrase if lesson.goal is not None else ''}"
+    reply, _ = worded(Reply(scene.case.answer, Usage()), found, asked)
+    facts = _cited(scene, lesson.subgoals)
+    if facts:
+        inputs = {"question": scene.question.text, "facts": _lines(facts), "found": ", ".join(found), "problem": ""}
+        yield Example("answer", scene.case.id, book["answer"].request(inputs), reply)
+
+
+def _verdict(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
+    """Yield the verdict on a closed question; a false premise that was taken for grounded leaves it unknown."""
+    reply = (scene.case.answer or "unknown").strip().lower()
+    whole = Substitution(lesson.bindings)
+    facts, settled = [], []
+    for ground in lesson.subgoals:
+        shown = scene.gold(ground.facts or (scene.case.evidence if scene.case.is_unanswerable else ()))
+        facts += shown
+        settled.append(f"{whole.apply(ground.atom)} -- {', '.join(fact.number for fact in shown)}")
+    unique = list({fact.unit: fact for fact in facts}.values())
+    if unique and reply in VERDICTS:
+        inputs = {"question": scene.question.text, "facts": _lines(unique), "settled": settled, "problem": ""}
+        yield Example("verdict", scene.case.id, book["verdict"].request(inputs), reply)
+
+
+def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
+    """Yield a reading of what the question finds, its evidence among it but for some, the best last."""
+    evidence = scene.gold(scene.case.evidence)
+    is_without = chance.random() < WITHOUT
+    is_unknown = scene.case.is_unanswerable or is_without
+    found = scene.found(scene.question.text, chance.randint(FEWEST, MOST))
+    units = {fact.unit for fact in evidence}
+    if is_without and not scene.case.is_unanswerable:
+        found = [fact for fact in found if fact.unit not in units]
+    else:
+        found = _with(found, evidence, chance)
+    shown = _within(found, units)
+    answer = scene.case.answer
+    if not shown or (not is_unknown and answer is None):
+        return
+    if is_unknown:
+        yield _unknown(scene, book, scene.question.text, shown)
+    else:
+        reply = _reply(answer, _numbers(shown, evidence))
+        yield Example("read", scene.case.id, _read(scene, book, scene.question.text, shown), reply)
+
+
+def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, copy: int) -> Iterator[Example]:
+    """Yield readings of one conversation's questions, several from the same facts: all evidence of theirs and what
+    each finds besides, in any order. What they share is computed once. `copy` tells copies of the conversation apart.
+    """
+    asked = [scene for scene in scenes if scene.case.is_unanswerable or scene.case.answer is not None]
+    chance.shuffle(asked)
+    for at in range(0, len(asked), TOGETHER):
+        part = asked[at : at + TOGETHER]
+        first, group = part[0], f"{copy}/{part[0].case.id}"
+        evidence = first.gold(list(dict.fromkeys(label for scene in part for label in scene.case.evidence)))
+        units = {fact.unit for fact in evidence}
+        hits = [hit for scene in part for hit in scene.numbered.hits(scene.question.text, FEWEST)]
+        found = {fact.unit: fact for fact in map(first.numbered.fact, chance.sample(hits, len(hits)))}
+        others = [fact for unit, fact in found.items() if unit not in units][: max(0, MOST - len(units))]
+        shown = _within(_with(others, evidence, chance), units)
+        for scene in part:
+            told = first.gold(scene.case.evidence)
+            reply = _reply(None if scene.case.is_unanswerable else scene.case.answer, _numbers(shown, told))
+            request = _read(scene, book, scene.question.text, shown)
+            yield Example("read together", scene.case.id, request, reply, group)
+
+
+def of_another(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:  # noqa: ARG001
+    """Yield a reading that finds what the question is about, but told of somebody else than it names."""
+    if scene.case.is_unanswerable or chance.random() >= OF_ANOTHER:
+        return
+    evidence = scene.gold(scene.case.evidence)
+    told = " ".join((scene.question.text, scene.case.answer or "", *(fact.text for fact in evidence)))
+    people = sorted(name for name, kind in scene.names.items() if kind.is_person)
+    named = [name for name in people if _word(name).search(scene.question.text) and name != scene.question.asker]
+    others = [name for name in people if not _word(name).search(told) and name != scene.question.asker]
+    if named and others:
+        text = _word(named[0]).sub(chance.choice(others), scene.question.text)
+        found = _with(scene.found(text, chance.randint(FEWEST, MOST)), evidence, chance)
+        yield _unknown(scene, book, text, _within(found, {fact.unit for fact in evidence}))
+
+
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Example:
+    return Example("read none", scene.case.id, _read(scene, book, asked, shown), _reply(None, ()))
+
+
+def _reply(answer: str | None, numbers: Sequence[str]) -> str:
+    """Return the reply of a reading; without an answer, that it is unknown."""
+    return "answer: unknown" if answer is None else f"answer: {answer}\nfacts: {', '.join(numbers)}"
+
+
+def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
+    """Return the request for a reading of the facts, given best first, the best last."""
+    choices = reading_choices([fact.number for fact in shown])
+    return reading_request(book["read"], replace(scene.question, text=asked), shown[::-1], choices)
+
+
+def _numbers(shown: Sequence[Fact], evidence: Sequence[Fact]) -> list[str]:
+    """Return the numbers under which the evidence is shown, as many as a reading cites."""
+    numbers = {fact.unit: fact.number for fact in shown}
+    return [numbers[fact.unit] for fact in evidence][:CITED]
+
+
+def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:
+    """Return the facts with the evidence that is missing, each put where it may."""
+    facts = list(found)
+    units = {fact.unit for fact in facts}
+    for fact in evidence:
+        if fact.unit not in units:
+            units.add(fact.unit)
+            facts.insert(chance.randint(0, len(facts)), fact)
+    return facts
+
+
+def _within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
+    """Return as many of the facts as the tokens allow, best first, those to be kept in any case.
+
+    They are numbered in that order, as the engine would: their numbers do not tell which are evidence.
+    """
+    left = TOKENS - sum(_cost(fact) for fact in facts if fact.unit in kept)
+    shown = []
+    for fact in facts:
+        if fact.unit not in kept:
+            left -= _cost(fact)
+        if fact.unit in kept or left >= 0:
+            shown.append(fact)
+    return [replace(fact, number=f"F{place}") for place, fact in enumerate(shown, 1)]
+
+
+def _cost(fact: Fact) -> int:
+    return token_cost(fact.speaker, fact.text, fact.times)
+
+
+def _cited(scene: Scene, grounds: Sequence[Ground]) -> list[Fact]:
+    return scene.gold(tuple(dict.fromkeys(label for ground in grounds for label in ground.facts)))
+
+
+def _lines(facts: Sequence[Fact]) -> list[str]:
+    return [fact_line(fact) for fact in facts]
+
+
+def stepping(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:
+    """Yield the steps of a plan of several, each read from what its question finds."""
+    found: dict[str, tuple[str, ...]] = {}
+    for ground in lesson.subgoals if len(lesson.subgoals) > 1 else ():
+        known = {name: values for name, values in found.items() if chance.random() >= LEFT_OUT}
+        atom = Substitution(known).apply(ground.atom)
+        wanted = next((each for each in atom.variables if each.name not in found), None)
+        if wanted is not None:
+            yield from _step(scene, ground, atom, wanted, book, chance)
+        found |= {name: values for name, values in ground.bindings.items() if name not in lesson.starred}
+
+
+def _step(
+    scene: Scene, ground: Ground, atom: Atom, wanted: Variable, book: PromptBook, chance: Random
+) -> Iterator[Example]:
+    text = step_question(atom, wanted.name)
+    evidence = scene.gold(ground.facts)
+    units = {fact.unit for fact in evidence}
+    shown = scene.found(text, chance.randint(FEWEST, MOST))
+    is_without = not evidence or chance.random() < WITHOUT
+    shown = [fact for fact in shown if fact.unit not in units] if is_without else _with(shown, evidence, chance)
+    shown = _within(shown, set() if is_without else units)
+    if not shown:
+        return
+    request = _read(scene, book, text, shown)
+    if is_without:
+        yield Example("read step none", scene.case.id, request, _reply(None, ()))
+        return
+    values = ground.bindings.get(wanted.name, ())
+    known = [constant.value for constant in atom.constants]
+    if not values or any(len(value) > LONGEST_VALUE for value in values):
+        return
+    if any(support_of(value, evidence, known) is Support.INFERRED for value in values):
+        return
+    yield Example("read step", scene.case.id, request, _reply(", ".join(values), _numbers(shown, evidence)))

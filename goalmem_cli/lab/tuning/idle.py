@@ -1,0 +1,111 @@
+"""Fits the weights of `backbones.idle`: which turns are evidence for some question about their conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import floor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from goalmem_cli.backbones.idle import WEIGHTS, asks, features
+from goalmem_cli.lab.evaluation.cases import Dataset
+from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.tuning.plan import lesson_of
+from goalmem_cli.records import Conversation, Hit
+from goalmem_cli.store.units import units_from_turns
+
+STRENGTH = 0.3
+"""The inverse of how strongly the weights are held down (scikit-learn's C)."""
+LOST = 0.0005
+"""Which share of the evidence may be less likely than what is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Turns that ask nothing by their features, (turns, features), and which of them are evidence."""
+
+    matrix: NDArray[np.float64]
+    are_evidence: NDArray[np.bool_]
+
+    @classmethod
+    def from_files(cls, paths: Sequence[Path]) -> Turns:
+        """Return the turns of the conversations that have questions.
+
+        Raises:
+            InputError: a path is not there or not a dataset.
+        """
+        dataset = read_dataset(paths)
+        evidence = _evidence(dataset)
+        rows: list[list[float]] = []
+        proofs: list[bool] = []
+        for conversation in dataset.conversations({case.conversation for case in dataset.cases}):
+            for hit in filter(lambda hit: not asks(hit), _hits(conversation)):
+                rows.append(features(hit))
+                proofs.append(any((conversation.name, label) in evidence for label in hit.unit.labels))
+        return cls(np.array(rows), np.array(proofs))
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The weight of each feature, the bias, and how likely evidence has to be at least."""
+
+    weights: tuple[float, ...]
+    bias: float
+    least: float
+
+    def shares(self, turns: Turns) -> tuple[float, float]:
+        """Return which share of the turns, and of those that are evidence, is left out."""
+        out = _likelihoods(turns, self.weights, self.bias) < self.least
+        return float(out.mean()), float(out[turns.are_evidence].mean())
+
+
+def fit(turns: Turns) -> Fitted:
+    """Return the weights and the bias of a logistic regression, and what `LOST` of the evidence is less likely than."""
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000))
+    model.fit(turns.matrix, turns.are_evidence)
+    scale, regression = model[0], model[1]
+    weights = regression.coef_[0] / scale.scale_
+    bias = float(regression.intercept_[0] - weights @ scale.mean_)
+    likely = _likelihoods(turns, weights, bias)
+    least = float(np.quantile(likely[turns.are_evidence], LOST, method="lower"))
+    return Fitted(tuple(map(float, weights)), bias, least)
+
+
+def named(fitted: Fitted) -> str:
+    """Return what was fitted as it is kept in `backbones.idle`."""
+    weights = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(WEIGHTS, fitted.weights, strict=True))
+    return f"{weights}, bias {fitted.bias:.3f}, least {floor(fitted.least * 10_000) / 10_000:.4f}"
+
+
+def _likelihoods(turns: Turns, weights: Sequence[float], bias: float) -> NDArray[np.float64]:
+    odds: NDArray[np.float64] = turns.matrix @ np.array(weights) + bias
+    return np.asarray(1 / (1 + np.exp(-odds)), dtype=np.float64)
+
+
+def _evidence(dataset: Dataset) -> set[tuple[str, str]]:
+    """Return (conversation, label) of every turn that a question, or a step of its gold plan, rests on."""
+    found = set()
+    for case in dataset.cases:
+        lesson = lesson_of(case) if case.plan is not None else None
+        proofs = [label for ground in lesson.subgoals for label in ground.facts] if lesson is not None else []
+        found |= {(case.conversation, label) for label in (*case.evidence, *proofs)}
+    return found
+
+
+def _hits(conversation: Conversation) -> list[Hit]:
+    """Return the turns as hits that know the turn before them."""
+    units = [unit for unit in units_from_turns(conversation.turns) if unit.kind == "turn"]
+    hits = []
+    for _, members in groupby(
+        sorted(units, key=lambda unit: (unit.session, unit.place)), key=lambda unit: unit.session
+    ):
+        session = list(members)
+        hits += [Hit(unit, 0.0, {}, tuple(session[max(0, at - 1) : at])) for at, unit in enumerate(session)]
+    return hits

@@ -1,0 +1,165 @@
+"""The command `goalmem`: its subcommands, and the one place that owns error lines and exit codes."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import signal
+import sys
+from _thread import interrupt_main
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from threading import Timer, get_ident
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goalmem_cli.cli import (
+    ask,
+    chat,
+    doctor,
+    embedder,
+    forget,
+    guide,
+    index,
+    ingest,
+    mcp,
+    models,
+    prompts,
+    search,
+    sources,
+    stores,
+    trace,
+)
+from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.invocation import UNINSTALLED, version_of
+from goalmem_cli.errors import GoalmemError
+from goalmem_cli.lab.cli import bench, eval, report  # noqa: A004 - the command's name
+from goalmem_cli.render.streams import OutputClosed, abandon_output
+
+if TYPE_CHECKING:
+    from goalmem_cli.wiring import Factories
+
+INTERRUPTED = 130
+# Loading libraries makes many objects and hardly any garbage: looking for it after each 700 takes its time.
+OBJECTS_PER_COLLECTION = 50_000
+SECONDS_TO_LEAVE_A_CALLBACK = 0.01
+
+app = typer.Typer(
+    name="goalmem",
+    context_settings=CONTEXT,
+    help="Ask your own conversations questions, offline, and see the proof of every answer.",
+    epilog=examples(
+        "goalmem ingest sample_convos",
+        'goalmem ask --trace "Which drink did Alice order at Momoco?"',
+        guide="",
+    ),
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=True,
+)
+COMMANDS = (
+    ingest,
+    sources,
+    ask,
+    chat,
+    index,
+    forget,
+    search,
+    eval,
+    report,
+    trace,
+    stores,
+    models,
+    embedder,
+    prompts,
+    bench,
+    mcp,
+    doctor,
+    guide,
+)
+for command in COMMANDS:
+    command.register(app)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"goalmem {version_of('goalmem', UNINSTALLED)}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@cache
+def _command() -> Any:
+    """Return what Typer makes of all commands and their flags: the same for each run of a process, so made once."""
+    return typer.main.get_command(app)
+
+
+def main(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> None:
+    """Run the command line and leave the process with its exit code."""
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
+    sys.unraisablehook = _interrupt_again
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else Typer's flags look into everything installed
+    sys.exit(run(arguments, factories))
+
+
+def _interrupt_again(dropped: sys.UnraisableHookArgs) -> None:
+    """Repeat a Ctrl-C that came in a weak reference's or a C library's callback, where Python drops exceptions."""
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+    elif not sys.is_finalizing():
+        if sys.platform == "win32":
+            interrupt: Callable[[], None] = interrupt_main
+        else:  # a signal, which wakes a thread that sleeps
+            interrupt = partial(signal.pthread_kill, get_ident(), signal.SIGINT)
+        again = Timer(SECONDS_TO_LEAVE_A_CALLBACK, interrupt)
+        again.daemon = True
+        again.start()
+
+
+def run(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> int:
+    """Run the command line and return its exit code; a bug is an exception, with its traceback.
+
+    Args:
+        arguments: the words after `goalmem`; None stands for the process's own.
+        factories: what builds embedders and models; None stands for the real ones.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        code = _command()(args=arguments, prog_name="goalmem", standalone_mode=False, obj=factories)
+        return code if isinstance(code, int) else 0
+    except GoalmemError as error:
+        return _failed(error.message, error.hint, error.exit_code)
+    except typer.TyperException as error:
+        return _failed(error.format_message(), _usage_hint(error), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except OutputClosed:
+        abandon_output()
+        return 0
+
+
+def _failed(message: str, hint: str, code: int) -> int:
+    from goalmem_cli.render.console import show_error
+
+    show_error(message, hint)
+    return code
+
+
+def _usage_hint(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "goalmem"
+    return f"`{command} --help` shows the words and flags it takes, with an example"

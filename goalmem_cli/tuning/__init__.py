@@ -1,1 +1,0 @@
-"""Trains goalmem's own adapter for the bundled model on goalmem's own steps: ``python -m goalmem_cli.tuning``."""

@@ -1,0 +1,82 @@
+"""The measuring of stores measures: on small ones, without a limit to keep."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.errors import StoreError
+from goalmem_cli.lab.bench.store import Place, measure_embedder, measure_ingest, measure_search, measure_sizes
+from goalmem_cli.lab.bench.talk import TURNS_A_CONVERSATION, made_up_conversations, made_up_questions
+from goalmem_cli.models.embedding.embedders import load_embedder
+from goalmem_cli.store.memory import Store
+
+
+def test_made_up_talk_is_the_same_for_the_same_seed() -> None:
+    """So many turns, 500 a conversation, of 12 to 25 words, and other ones under other names for another seed."""
+    talk, other = list(made_up_conversations(1100)), list(made_up_conversations(1100, seed=1))
+    assert talk == list(made_up_conversations(1100))
+    assert not {conversation.own_id for conversation in talk} & {conversation.own_id for conversation in other}
+    assert [turn.text for turn in talk[0].turns] != [turn.text for turn in other[0].turns]
+    assert [len(conversation.turns) for conversation in talk] == [TURNS_A_CONVERSATION, TURNS_A_CONVERSATION, 100]
+    assert {len(turn.text.split()) for conversation in talk for turn in conversation.turns} == set(range(12, 26))
+
+
+def test_made_up_questions_differ() -> None:
+    """As many as were asked for, and the same for the same seed."""
+    questions = made_up_questions(20)
+    assert len(set(questions)) == 20
+    assert questions == made_up_questions(20)
+    assert questions != made_up_questions(20, seed=1)
+
+
+def test_ingest_reports_what_is_stored(tmp_path: Path) -> None:
+    """Every turn is stored, and the progress ends with all of them."""
+    store = Store(tmp_path / "store", load_embedder("static"), announce=lambda _: None)
+    reported: list[tuple[int, int]] = []
+    speed = measure_ingest(store, 600, report=lambda done, total: reported.append((done, total)))
+    assert (speed.turns, reported[-1], store.stats().turns) == (600, (600, 600), 600)
+    assert speed.turns_per_second == speed.turns / speed.seconds
+
+
+@pytest.mark.slow
+def test_a_store_grows_from_size_to_size(tmp_path: Path) -> None:
+    """At each size the store holds so many units; the parts of a retrieval are no longer than the machine was busy."""
+    embedder = load_embedder("static")
+    store = Store(tmp_path / "store", embedder, announce=lambda _: None)
+    reported: list[tuple[int, int]] = []
+    stored = []
+    for figures in measure_sizes(store, embedder, [120, 300], rounds=2, report=lambda *done: reported.append(done)):
+        stored.append((figures.units, figures.ingest.turns, store.stats().turns))
+        retrieval = figures.retrieval
+        parts = (retrieval.opening_ms, retrieval.words_ms, retrieval.vectors_ms, retrieval.hits_ms)
+        assert min(parts) > 0
+        assert retrieval.queries_per_second == 1000 / retrieval.whole_ms
+        assert figures.search.seconds > 0
+        assert figures.search.file_bytes == store.stats().bytes_on_disk
+        if sys.platform != "win32":
+            assert figures.search.peak_bytes > 10_000_000
+    assert stored == [(120, 120, 120), (300, 180, 300)]
+    assert reported == [(120, 300), (300, 300)]
+
+
+def test_the_embedder_is_measured_on_so_many_texts() -> None:
+    """Each text is embedded in every round."""
+    seen: list[int] = []
+
+    class Counting:
+        name, dimension = "counting", 8
+
+        def embed(self, texts: list[str]) -> None:
+            seen.append(len(texts))
+
+    assert measure_embedder(Counting(), 50) > 0  # type: ignore[arg-type]
+    assert set(seen) == {50}
+
+
+def test_a_search_that_fails_is_no_measurement(tmp_path: Path) -> None:
+    """Where there is no store, the search's own error is told."""
+    with pytest.raises(StoreError, match="ended with 3: error: there is no memory"):
+        measure_search(Place.of_folder(tmp_path), rounds=1)

@@ -1,0 +1,91 @@
+"""Means with their 95% intervals."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired
+from tests.conftest import examples
+
+VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
+FEW = 200
+
+
+@settings(max_examples=examples(50))
+@given(VALUES, st.integers(0, 5))
+def test_the_mean_lies_within_its_interval(values: list[float], seed: int) -> None:
+    """low <= mean <= high, all within the values' range."""
+    found = interval(values, seed, FEW)
+    assert found is not None
+    assert found.low <= found.mean <= found.high
+    assert found.n == len(values)
+    slack = 1e-9 * max(map(abs, values))
+    assert min(values) - slack <= found.low
+    assert found.high <= max(values) + slack
+
+
+@settings(max_examples=examples(25))
+@given(VALUES)
+def test_the_same_values_give_the_same_interval(values: list[float]) -> None:
+    """Nothing but values, seed and number of resamples decides."""
+    assert interval(values, 3, FEW) == interval(values, 3, FEW)
+
+
+@settings(max_examples=examples(25))
+@given(VALUES)
+def test_pairs_that_are_equal_differ_by_nothing(values: list[float]) -> None:
+    """The paired interval of a sequence with itself is exactly 0."""
+    assert paired(values, values, resamples=FEW) == Interval(0.0, 0.0, 0.0, len(values))
+
+
+def test_equal_values_have_no_spread() -> None:
+    """Whatever rounding does to their mean, the interval closes on it."""
+    for value in (0.1, 1 / 3, 1.0):
+        found = interval([value] * 7)
+        assert found is not None
+        assert found.low == pytest.approx(value)
+        assert found.high == pytest.approx(value)
+
+
+def test_an_interval_of_proportions_is_the_known_one() -> None:
+    """Of 100 questions, half of them right, the interval is that of the normal approximation, 0.5 +- 0.098."""
+    found = interval([0.0, 1.0] * 50)
+    assert found is not None
+    assert found.mean == 0.5
+    assert found.low == pytest.approx(0.402, abs=0.015)
+    assert found.high == pytest.approx(0.598, abs=0.015)
+
+
+def test_more_questions_make_it_narrower() -> None:
+    """Sixteen times the questions, a quarter of the width; also where not all are drawn at once."""
+    few, many = interval([0.0, 1.0] * 100), interval([0.0, 1.0] * 1600)
+    assert few is not None
+    assert many is not None
+    assert (few.high - few.low) / (many.high - many.low) == pytest.approx(4, rel=0.15)
+
+
+def test_pairing_takes_out_what_questions_share() -> None:
+    """A constant gain over very different questions is seen exactly."""
+    easy_and_hard = [0.0, 0.5, 0.25, 0.75] * 5
+    found = paired([value + 0.125 for value in easy_and_hard], easy_and_hard)
+    assert found == Interval(0.125, 0.125, 0.125, 20)
+
+
+def test_no_values_have_no_interval() -> None:
+    """An empty row of a table has no mean."""
+    assert interval([]) is None
+    assert paired([], []) is None
+
+
+def test_pairs_must_be_of_the_same_questions() -> None:
+    """Sequences of two lengths are a mistake of the caller."""
+    with pytest.raises(ValueError, match="zip"):
+        paired([1.0], [1.0, 2.0])
+
+
+def test_another_seed_draws_otherwise() -> None:
+    """The seed is used."""
+    values = [0.1, 0.9, 0.4, 0.3, 0.77]
+    assert interval(values, 0, 50) != interval(values, 1, 50)

@@ -1,0 +1,179 @@
+"""What the papers report: as it stands in their texts, on the page of the manual, and beside a run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from goalmem_cli.cli.options import ReasonerName
+from goalmem_cli.errors import InputError
+from goalmem_cli.guide import page
+from goalmem_cli.lab.evaluation.summaries.published import FILE, load, read_tables
+from goalmem_cli.lab.evaluation.summaries.summary import summarise
+from goalmem_cli.lab.render.figures import sections
+from goalmem_cli.lab.render.published import HERE, TITLE, beside, chosen
+from goalmem_cli.wiring import Factories, backbone_names
+from tests.lab.evaluation.made_runs import answered_run, manifest
+from tests.lab.evaluation.published_page import section, tables
+
+PAPERS = Path(__file__).resolve().parents[4] / "shared" / "papers"
+NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+MADE = """
+papers: {p: {title: P, source: s}}
+tables:
+  - paper: p
+    table: 1
+    benchmark: locomo
+    questions: all
+    model: M
+    columns: [{metric: judge, unit: percent}, {metric: tokens, unit: million, over: 2000}]
+    rows:
+      - {name: A, backbone: hybrid, reasoner: direct, figures: [50.5, 1.2]}
+      - {name: B, figures: [null, 3]}
+"""
+
+
+def made(folder: Path, text: str = MADE) -> Path:
+    """Write a file of figures."""
+    path = folder / "published.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def without_marks(cell: str) -> str:
+    """Return a cell of a converted table without the marks of its type."""
+    return re.sub(r"</?u>|\*\*|\$\^?_?\{.*?\}\$", "", cell).strip()
+
+
+def is_in_order(wanted: list[float], line: str) -> bool:
+    """Say whether the line has the numbers in this order, others between them."""
+    left = iter(float(number) for number in NUMBER.findall(line))
+    return all(any(number == one for one in left) for number in wanted)
+
+
+@pytest.mark.shared
+def test_every_figure_stands_in_its_paper() -> None:
+    """Beside the row's name, on one line, within some lines of the table that is named."""
+    if not PAPERS.is_dir():
+        pytest.skip("the papers are not here")
+    _, listed = read_tables()
+    for table in listed:
+        lines = (PAPERS / f"{table.paper}.txt").read_text("utf-8").splitlines()
+        at = next(number for number, line in enumerate(lines) if line.startswith(f"Table {table.table}:"))
+        near = lines[max(0, at - 26) : at + 26]
+        for row in table.rows:
+            wanted = [figure for figure in row.figures if figure is not None]
+            label = row.row or row.name
+            hits = [
+                line for line in near
+                if any(without_marks(cell).startswith(label) for cell in line.split("\t")) and is_in_order(wanted, line)
+            ]  # fmt: skip
+            assert hits, (table.paper, table.table, table.benchmark, row.name)
+
+
+def test_what_it_names_is_what_goalmem_has() -> None:
+    """Backbones and reasoners of the file go by goalmem's names."""
+    figures = load()
+    assert {one.backbone for one in figures} - {None} <= {*backbone_names(Factories()), "none"}
+    assert {one.reasoner for one in figures} - {None} <= {*get_args(ReasonerName), "oracle"}
+    assert {one.benchmark for one in figures} == {"locomo", "longmemeval", "realtalk", "complex-tr", "tot", "came"}
+
+
+def test_known_figures_are_read() -> None:
+    """Headline figures of the three papers, as shares, and totals of tokens as amounts a question."""
+    told = {(one.source, one.benchmark, one.method, one.model, one.metric, one.category, one.subset): one.value
+            for one in load()}  # fmt: skip
+    gemma = "Gemma-4-26B-A4B"
+    assert told["GOAL-MEM, Table 1", "locomo", "RAG (Dense) with GOAL-MEM", gemma, "judge", "", ""] == 0.7944
+    assert told["GOAL-MEM, Table 4", "locomo", "RAG (BM25)", gemma, "judge", "2", ""] == 0.4984
+    assert told["REMem, Table 13", "tot", "REMem-I", "GPT-4.1-mini", "exact", "timeline", ""] == 0.929
+    assert told["STITCH, Table 1", "came", "STITCH", "GPT-5-mini", "set_f1", "", "large"] == 0.592
+    per_question = told["REMem, Table 20", "locomo", "REMem-I", "GPT-4.1-mini", "prompt_tokens", "", ""]
+    assert per_question == pytest.approx(18_100_000 / 1986)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("paper: p", "paper: q", "no paper is called 'q'"),
+        ("benchmark: locomo", "benchmark: loco", "no benchmark is called 'loco'"),
+        ("metric: judge", "metric: jugde", "no metric is called 'jugde'"),
+        ("unit: percent", "unit: permille", "is given in 'permille'"),
+        ("[50.5, 1.2]", "[50.5]", "A has 1 figures for 2 columns"),
+        ("[50.5, 1.2]", "[150.5, 1.2]", "A has 150.5 percent of judge"),
+        ("[50.5, 1.2]", "[-1, 1.2]", "A has -1"),
+        ("[50.5, 1.2]", "[many, 1.2]", "not of the kind"),
+        ("name: B,", "name: A, model: M,", "A has two figures of tokens"),
+        ("name: B,", "nam: B,", "nam"),
+        ("tables:", "tabels:", "no list of published figures"),
+        ("papers:", "papers: [", "no list of published figures"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, old: str, new: str, said: str) -> None:
+    """What it names must exist, cells fit columns, shares are no more than 1, and no figure is given twice."""
+    with pytest.raises(InputError) as raised:
+        load(made(tmp_path, MADE.replace(old, new)))
+    assert said in raised.value.message
+    assert "published.yaml" in raised.value.message
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """An error with the path, and no crash."""
+    with pytest.raises(InputError, match=r"none\.yaml"):
+        load(tmp_path / "none.yaml")
+    assert FILE.is_file()
+
+
+def test_the_page_has_the_figures_of_the_file() -> None:
+    """The tables of the manual are those that `python -m tests.lab.evaluation.published_page` makes of the file."""
+    assert section(page("measuring").text)[1] == tables()
+
+
+def test_reported_rows_stand_behind_the_measured_one_of_their_kind(tmp_path: Path) -> None:
+    """Each row says where it comes from; what goalmem does not have comes last; empty cells stay empty."""
+    summaries = [summarise(answered_run())]
+    (part,) = beside(sections(summaries), summaries, load(made(tmp_path)))
+    own = {table.title.removeprefix(f"{TITLE}: "): table for table in part.tables if table.title.startswith(TITLE)}
+
+    assert list(own) == ["answers", "cost of a question"]
+    assert own["answers"].columns == ("judged right",)
+    assert own["answers"].rows == (
+        (("direct over hybrid", "scripted", HERE), ("0.667",)),
+        (("A", "M", "P, Table 1"), ("0.505",)),
+        (("goal-mem over hybrid", "scripted", HERE), ("0.833",)),
+    )
+    assert own["cost of a question"].rows == (
+        (("direct over hybrid", "scripted", HERE), ("912",)),
+        (("A", "M", "P, Table 1"), ("600",)),
+        (("goal-mem over hybrid", "scripted", HERE), (f"{(3120 * 8 + 540) / 6:,.0f}",)),
+        (("B", "M", "P, Table 1"), ("1,500",)),
+    )
+    assert "measured here" in own["answers"].note
+    assert part.notes[-1] == "P, Table 1: all"
+
+
+def test_categories_go_by_the_run_s_names() -> None:
+    """REMem's and GOAL-MEM's columns stand under the dataset's own names."""
+    summaries = [summarise(answered_run())]
+    (part,) = beside(sections(summaries), summaries, load())
+    table = next(each for each in part.tables if each.title == f"{TITLE}: Judged right by category")
+    rows = {names: dict(zip(table.columns, cells, strict=True)) for names, cells in table.rows}
+
+    gemma = rows["RAG (Dense) with GOAL-MEM", "Gemma-4-26B-A4B", "GOAL-MEM, Table 4"]
+    assert gemma == {
+        "multi-hop": "0.631", "temporal": "0.838", "open-domain": "0.490", "single-hop": "0.867", "adversarial": "",
+    }  # fmt: skip
+
+
+def test_where_no_paper_reports_anything_that_is_said() -> None:
+    """A benchmark that no figure is about has no table of them."""
+    summaries = [summarise(answered_run(manifest=manifest(format="realtalk")))]
+    figures = [one for one in load() if one.benchmark == "tot"]
+    (part,) = beside(sections(summaries), summaries, figures)
+
+    assert chosen(summaries, figures) == []
+    assert not [table for table in part.tables if table.title.startswith(TITLE)]
+    assert "no paper here" in part.notes[-1]

@@ -1,0 +1,74 @@
+"""Which conversations are trained on, and which are kept out of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.lab.tuning.commands import main
+from goalmem_cli.lab.tuning.corpus import DOMAINS, HELD_OUT, Talk, by_domain, read_corpus, split
+from goalmem_cli.logic.support import Support, support_of
+from goalmem_cli.trace import Fact
+from tests.conftest import CHECKOUT
+from tests.lab.tuning.samples import write_corpus
+
+WORKED_OUT = re.compile(r"(?:yes|no)$|(?:about )?\d[\d.,]*(?: \w+)?$|.*\b(?:day|week|month|year|hour|minute)s?\b")
+
+
+def test_conversations_come_with_their_questions(talks: list[Talk]) -> None:
+    """Each conversation has its own questions, all with gold plans, and its speakers in the order that they speak."""
+    assert [(talk.name, len(talk.cases)) for talk in talks] == [("assistant-01", 10), ("momoco-01", 8), ("work-02", 10)]
+    assert all(case.plan is not None and case.conversation == talk.name for talk in talks for case in talk.cases)
+    assert talks[0].speakers == ("Tomas", "Assistant")
+
+
+def test_answers_of_the_conversations_to_read_from_follow_from_their_evidence() -> None:
+    """Every tenth: the cited turns state the answer, or each part of a list, or mean it where it is a time.
+
+    Verdicts, and numbers that are counted or worked out, are left to whoever wrote them.
+    """
+    talks = read_corpus(CHECKOUT / "goalmem_cli" / "tuning" / "talks.json")
+    told = 0
+    for talk in talks[::10]:
+        turns = {turn.label: turn for turn in talk.conversation.turns}
+        for case in talk.cases:
+            facts = [
+                Fact("F1", label, (label,), talk.name, turns[label].speaker, turns[label].said, turns[label].text)
+                for label in case.evidence
+            ]
+            assert facts and (case.answer is None) == case.is_unanswerable, case.id
+            if case.answer is not None and not WORKED_OUT.match(case.answer):
+                parts = [case.answer] if support_of(case.answer, facts) != Support.INFERRED else case.answer.split(", ")
+                assert all(support_of(part, facts) != Support.INFERRED for part in parts), case.id
+                told += 1
+
+    assert len(talks) == 795 and told > 700
+    assert len({talk.domain for talk in talks}) == 8
+
+
+def test_each_domain_has_conversations_held_out(tmp_path: Path) -> None:
+    """Two numbers of every domain and the samples are kept out; all others are trained on."""
+    names = [f"{domain}-{number}" for domain in DOMAINS for number in ("02", "12", "13")]
+    names += ["assistant-01", "work-03"]
+    trained, held = split(read_corpus(write_corpus(tmp_path, dict.fromkeys(names, "work-02"))))
+
+    assert {talk.name for talk in held} == {name for name in names if name[-2:] in ("12", "13")} | {
+        "assistant-01", "work-02"
+    }  # fmt: skip
+    assert {talk.name for talk in trained} == set(names) - set(HELD_OUT)
+    assert by_domain(trained).keys() == set(DOMAINS)
+
+
+def test_held_out_conversations_are_never_among_the_examples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the command prints of a corpus comes from its other conversations only, not even as facts beside theirs."""
+    named = {"work-02": "work-02", "work-13": "work-02", "work-03": "momoco-01", "friends-12": "assistant-01"}
+    assert main(["examples", str(write_corpus(tmp_path, named)), "--each", "1000"]) == 0
+    told = capsys.readouterr().err
+
+    assert set(re.findall(r"^--- (.+):\d+$", told, re.MULTILINE)) == {"work-03"}
+    assert "matcha" in told  # of the conversation that is trained on, whatever its names
+    assert not re.search("rotated|password|puncture", told)
