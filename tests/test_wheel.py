@@ -45,7 +45,7 @@ def test_prompts_licence_and_table_are_in_the_wheel(wheel: Path) -> None:
         for path in (CHECKOUT / "prompts").rglob("*.yaml")
     }
     assert prompts
-    page = {f"goalmem_cli/render/page_files/page.{ending}" for ending in ("html.j2", "css", "js")}
+    page = {f"goalmem_cli/lab/render/page_files/page.{ending}" for ending in ("html.j2", "css", "js")}
     assert names >= {f"goalmem_cli/guide/{name}.md" for name in NAMES}
     assert names >= prompts | page | {"goalmem_cli/py.typed", "goalmem_cli/models/static/model.safetensors"}
     assert any(name.endswith("licenses/LICENSE") for name in names)

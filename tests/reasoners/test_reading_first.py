@@ -96,16 +96,15 @@ def test_proved_steps_answer_where_the_question_is_not_read() -> None:
     assert trace.answer == "walnut loaf" and not trace.attempts[-1].planned
 
 
-@pytest.mark.parametrize("plan", [ONE, TWO])
-def test_each_further_reading_begins_as_the_first_did(plan: str) -> None:
+@pytest.mark.parametrize(("plan", "sizes"), [(ONE, [4]), (TWO, [3, 3, 4])])
+def test_each_further_reading_begins_as_the_first_did(plan: str, sizes: list[int]) -> None:
     """What a model in this process has read of the facts, it does not read again: what is new stands behind it."""
-    script = Script(plan, ("twelve", 3, 0.5), ("walnut loaf", 2, 0.7))
+    script = Script(plan, *[("", None, 0.9)] * 3, steps=False)
     run(script, Fitted(rounds=((2,),), added=(1, 400), again=(4, 1800)))
 
     first, *others = script.facts
-    assert len(first) == 2 and others
-    assert all(facts[:2] == first for facts in others)
-    assert len(others[-1]) == (4 if plan == ONE else 3)
+    assert len(first) == 2 and all(facts[:2] == first for facts in others)
+    assert [len(facts) for facts in others] == sizes  # one more for a step and after the steps; then four in all
 
 
 def test_a_plan_of_one_step_is_read_again_from_more_facts() -> None:
