@@ -15,6 +15,7 @@ from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE, parse_shards
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, StoreUnable, UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
+from goalmem_cli.stages import LOADING, stage
 from goalmem_cli.stored import Capability
 
 if TYPE_CHECKING:
@@ -209,7 +210,8 @@ class DeferredModel:
             ModelError: it cannot be loaded.
         """
         if self._loaded is None:
-            self._loaded = self._load()
+            with stage(LOADING):
+                self._loaded = self._load()
         return self._loaded
 
     def give_up(self) -> None:

@@ -62,6 +62,12 @@ class Request:
     shape: JsonShape | GrammarShape
     max_tokens: int = 512
 
+    @property
+    def talk(self) -> tuple[tuple[str, str], ...]:
+        """The prompt below its system text as messages: a role (``user`` or ``assistant``) and a text each."""
+        shown = [pair for each in self.examples for pair in (("user", each.input), ("assistant", each.output))]
+        return (*shown, ("user", self.growing + self.tail))
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from goalmem_cli.documents import plain, rebuild
 from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
+from goalmem_cli.stages import Exchange, Stage
 
 SCHEMA_VERSION = 2
 """Version 2 has what the order `seen` adds; of version 1, which is still read, nothing was removed."""
@@ -303,7 +304,8 @@ class Trace:
     last check of an answer, where it ran; `may_be_more` says that a list is surely not complete. `certainty`, from 0
     to 1, is which share of answers like this one is right, None where that is not known. `calculations` are those that
     the answer was computed by. `guess` is the answer that was withheld. `is_unchecked` says that the engine's checks
-    were off, so that bindings are the model's word alone.
+    were off, so that bindings are the model's word alone. `stages` say where the time went, and `exchanges` are the
+    prompts with their replies, where they were kept; two traces that differ in nothing else are equal.
     """
 
     status: Status
@@ -332,6 +334,8 @@ class Trace:
     calculations: tuple[Calculation, ...] = ()
     is_unchecked: bool = False
     guess: Guess | None = None
+    stages: tuple[Stage, ...] = field(default=(), compare=False)
+    exchanges: tuple[Exchange, ...] = field(default=(), compare=False)
 
 
 def as_document(trace: Trace) -> dict[str, object]:

@@ -235,15 +235,18 @@ def build_reasoner(
     """
     from goalmem_cli.reasoners.asking import DaysInWords
     from goalmem_cli.reasoners.certainty import Sure
+    from goalmem_cli.reasoners.measured import Measured, MeasuredModel
     from goalmem_cli.reasoners.watching import Unwatched
 
     watched = observer or Unwatched()
+    loaded = replace(loaded, model=MeasuredModel(loaded.model))
     backbone = open_backbone(settings, store, factories or Factories(), lambda: loaded)
     if settings.reasoner == GOAL_MEM:
         reasoner: Reasoner = DaysInWords(_goal_mem(settings, backbone, loaded, watched))
     else:
         reasoner = _forward(settings, store, backbone, loaded, watched, gold)
-    return Sure(reasoner, loaded.least_certainty(settings.reasoner, settings.certainty), loaded.fitted)
+    sure = Sure(reasoner, loaded.least_certainty(settings.reasoner, settings.certainty), loaded.fitted)
+    return Measured(sure, keeps_prompts=settings.keep_prompts)
 
 
 def chosen_planning(settings: Settings, profile: Profile) -> Planning:

@@ -17,6 +17,7 @@ from goalmem_cli.cli.scope import USER_ROLE, chosen_asker, chosen_conversations,
 from goalmem_cli.cli.times import latest, local_now
 from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import Query, Question, encodable
+from goalmem_cli.stages import watching
 
 if TYPE_CHECKING:
     from goalmem_cli.memory import KeptMemory
@@ -48,6 +49,7 @@ def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, or - to read it.")],
     trace: options.Trace = False,
     json: options.Json = False,
+    keep_prompts: options.KeepPrompts = None,
     remember: Annotated[
         bool,
         typer.Option("--remember", help="Remember the question, and the answer, in the conversation goalmem."),
@@ -84,7 +86,7 @@ def ask(
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
         max_steps=max_steps,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
-        prompts=prompts,
+        prompts=prompts, keep_prompts=keep_prompts,
     )  # fmt: skip
     with closing(Asking(run, terms)) as asking:
         asked = asking.question(text)
@@ -209,6 +211,7 @@ class Asking:
             if observer is None and run.screen.is_live:
                 tree = LiveTree(run.screen.notes, question.text, is_full=self._terms.is_traced)
                 observer = stack.enter_context(tree)
+            stack.enter_context(watching(keeps_prompts=run.settings.keep_prompts))
             loaded = self._model.loaded()
             if tree is not None:
                 tree.loaded()
@@ -282,12 +285,10 @@ def show(
     That an answer is not sure is said with it on stderr, as a number or, where that `is_worded`, in words.
     """
     from goalmem_cli.reasoners.certainty import doubt_in_words
-    from goalmem_cli.render.nodes import BRIEF, FULL
-    from goalmem_cli.render.tree import UNCHECKED, proof_tree, reason_line
+    from goalmem_cli.render.tree import UNCHECKED, reason_line
     from goalmem_cli.trace import as_document
 
-    if is_traced:
-        run.screen.draw(proof_tree(trace, FULL if run.screen.is_verbose else BRIEF))
+    _draw(run, trace, is_traced=is_traced)
     if is_json:
         run.screen.document(as_document(trace))
     elif trace.answer is not None and EXIT_CODES[trace.status] == 0:
@@ -306,6 +307,18 @@ def show(
         if not is_traced:
             run.screen.note(f"unknown: {reason_line(trace)}")
         _show_guess(run, trace.guess, is_worded=is_worded)
+
+
+def _draw(run: Invocation, trace: Trace, *, is_traced: bool) -> None:
+    """Draw the proof where it is wanted, and with --verbose what took how long."""
+    from goalmem_cli.render.nodes import BRIEF, FULL
+    from goalmem_cli.render.tables import stages_table
+    from goalmem_cli.render.tree import proof_tree
+
+    if is_traced:
+        run.screen.draw(proof_tree(trace, FULL if run.screen.is_verbose else BRIEF))
+    if run.screen.is_verbose:
+        run.screen.draw(stages_table(trace.stages))
 
 
 def _show_guess(run: Invocation, guess: Guess | None, *, is_worded: bool) -> None:

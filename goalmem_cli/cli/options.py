@@ -163,6 +163,12 @@ Strict = Annotated[
         "--strict/--no-strict", help="Have goal-mem refuse what a model only infers [default: of small models]."
     ),
 ]
+KeepPrompts = Annotated[
+    bool | None,
+    typer.Option(
+        "--keep-prompts", help="Keep each prompt and its reply in the trace; `goalmem trace show --prompts` shows them."
+    ),
+]
 Trace = Annotated[bool, typer.Option("--trace", help="Draw the proof tree on stderr.")]
 Asker = Annotated[
     str | None,

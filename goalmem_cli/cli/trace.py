@@ -75,6 +75,7 @@ def list_traces(
         "goalmem trace show last",
         "goalmem trace show last --html proof.html --svg proof.svg",
         "goalmem trace show last --markdown",
+        "goalmem trace show last --prompts",
         guide="proofs",
     ),
 )
@@ -86,17 +87,22 @@ def show(
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write it as a picture.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
+    prompts: Annotated[
+        bool, typer.Option("--prompts", help="Print each prompt and its reply, where `--keep-prompts` kept them.")
+    ] = False,
     store: options.Store = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Show the proof of one question: the tree, on stdout. With --verbose every fact, whole."""
-    if markdown and json:
-        raise UsageError("--markdown and --json both say what is printed", "leave one of the two out")
+    """Show the proof of one question: the tree, on stdout. With --verbose every fact, whole, and the seconds."""
+    forms = [flag for flag, is_on in (("--markdown", markdown), ("--json", json), ("--prompts", prompts)) if is_on]
+    if len(forms) > 1:
+        raise UsageError(f"{' and '.join(forms)} each say what is printed", "give one of them")
     if html is not None and svg is not None and html.absolute() == svg.absolute():
         raise UsageError(f"--html and --svg both name {html}", "name two files")
     from goalmem_cli.render.nodes import BRIEF, FULL
+    from goalmem_cli.render.tables import stages_table
     from goalmem_cli.render.tree import proof_tree
     from goalmem_cli.trace import as_document
     from goalmem_cli.wiring import open_traces
@@ -116,9 +122,26 @@ def show(
         from goalmem_cli.render.sharing import proof_markdown
 
         run.screen.text(proof_markdown(trace, detail))
+    elif prompts:
+        run.screen.text(_kept_prompts(trace))
     elif html is None and svg is None:
         run.screen.show(proof_tree(trace, detail))
+    if verbose and trace.stages:
+        run.screen.draw(stages_table(trace.stages))
     return 0
+
+
+def _kept_prompts(trace: Trace) -> str:
+    """Return the prompts and replies that a trace has, as text.
+
+    Raises:
+        UsageError: it has none.
+    """
+    from goalmem_cli.render.tables import exchanges_text
+
+    if not trace.exchanges:
+        raise UsageError("the trace kept no prompts", "`goalmem ask --keep-prompts QUESTION` keeps them")
+    return exchanges_text(trace.exchanges)
 
 
 def _write(screen: Screen, trace: Trace, detail: Detail, html: Path | None, svg: Path | None) -> None:

@@ -10,6 +10,7 @@ from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Row, Talk, place_of, query_words
 from goalmem_cli.milvus.schema import TALK, Collection
 from goalmem_cli.records import Hit, Query, Unit
+from goalmem_cli.stages import EMBEDDING, stage
 from goalmem_cli.store.looking.reader import check_embedder
 from goalmem_cli.store.looking.summaries import hits_among
 from goalmem_cli.store.units import NEIGHBOURS, units_from_turns
@@ -128,7 +129,8 @@ class Reader:
         if any(ranking.is_dense for ranking in rankings):
             check_embedder(self._meta, self._kept.embedder)
             self._kept.fingerprint.check(self._meta)
-            vector = self._kept.embedder.embed([query.text])[0].tolist()
+            with stage(EMBEDDING):
+                vector = self._kept.embedder.embed([query.text])[0].tolist()
         return {ranking: vector if ranking.is_dense else words for ranking in rankings}
 
     def _searched(self, asked: Mapping[Ranking, str | list[float]], condition: str, depth: int) -> _Found:

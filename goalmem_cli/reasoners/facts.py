@@ -18,6 +18,7 @@ from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.leaning import leans_on
 from goalmem_cli.reasoners.showing import SAID, Block, block_of, in_order, is_apart, line_tokens
 from goalmem_cli.records import Hit, Query, Question, Turn, Unit
+from goalmem_cli.stages import LAYING_OUT, SEARCHING, stage
 from goalmem_cli.trace import Fact
 
 Stretch = tuple[object, ...]
@@ -49,7 +50,8 @@ class NumberedFacts:
         scope = Query(
             query, conversations=self._question.conversations, until=self._question.as_of, asked=self._question.asked
         )
-        return [hit for hit in self._backbone.retrieve(scope, k) if hit.unit.kind != "answer"]
+        with stage(SEARCHING):
+            return [hit for hit in self._backbone.retrieve(scope, k) if hit.unit.kind != "answer"]
 
     def fact(self, hit: Hit) -> Fact:
         """Return the hit as a fact, under the number that it has or the next one."""
@@ -59,6 +61,7 @@ class NumberedFacts:
         self._hits.setdefault(unit.id, hit)
         return self._facts[unit.id]
 
+    @stage(LAYING_OUT)
     def block(self, chosen: Chosen) -> Block:
         """Return what was chosen for a round as the model reads it, its new facts numbered in that order.
 
@@ -82,6 +85,7 @@ class NumberedFacts:
         sides = [[near for near in (after_of(hit), before_of(hit)) if near is not None] for hit in hits]
         return [near for near in round_robin(sides) if self._may_see(near.unit)]
 
+    @stage(LAYING_OUT)
     def choose(self, hits: Iterable[Hit], known: Collection[str], room: Room) -> Chosen:
         """Return those of the hits, best first, that there is room for, and the turns before those that lean on them.
 

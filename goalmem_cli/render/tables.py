@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from goalmem_cli.records import Hit
-from goalmem_cli.render.text import plain, safe, told_by, when
+from goalmem_cli.render.text import as_it_is, plain, safe, told_by, when
+from goalmem_cli.stages import Exchange, Stage
 
 _ID_LENGTH = 32
 _SHOWN_OF_ID = 12
@@ -42,6 +43,23 @@ def hits_document(hits: Sequence[Hit]) -> list[dict[str, object]]:
         }
         for hit in hits
     ]
+
+
+def stages_table(stages: Iterable[Stage]) -> Table:
+    """Return where the time of a question went: each stage, how often it ran, and its seconds."""
+    rows = [(each.name, each.times, f"{each.seconds:.2f}") for each in stages]
+    return plain_table(("stage", "times", "seconds"), rows, numbers=("times", "seconds"))
+
+
+def exchanges_text(exchanges: Iterable[Exchange]) -> str:
+    """Return each prompt with its reply as text: a heading for the exchange, and one for each message."""
+    told = []
+    for number, each in enumerate(exchanges, start=1):
+        read = f"{each.prompt_tokens:,} prompt tokens ({each.cached_tokens:,} cached)"
+        parts = [f"=== {number}. {each.step}: {read}, {each.completion_tokens:,} written"]
+        parts += [f"--- {role}\n{as_it_is(text.rstrip())}" for role, text in (*each.messages, ("reply", each.reply))]
+        told.append("\n".join(parts))
+    return "\n\n".join(told)
 
 
 def plain_table(

@@ -25,6 +25,11 @@ def safe_lines(text: str) -> str:
     return "\n".join(safe(line) for line in text.splitlines())
 
 
+def as_it_is(text: str) -> str:
+    """Return the text with its line breaks and blanks kept, and every character replaced that a terminal might obey."""
+    return "\n".join(_UNSAFE.sub(_visible, line.expandtabs()) for line in text.splitlines())
+
+
 def _visible(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

@@ -52,6 +52,36 @@ def test_a_proof_is_printed_as_markdown(momoco: Goalmem) -> None:
     assert "--markdown and --json" in outcome.error_lines[0]
 
 
+def test_prompts_are_kept_on_request(momoco: Goalmem) -> None:
+    """Each prompt with its reply is printed as the model had it; without the request there is none, which is said."""
+    momoco("ask", QUESTION, factories=proving())
+    outcome = momoco("trace", "show", "--prompts")
+    assert outcome.code == 2 and "--keep-prompts" in outcome.err
+
+    momoco("ask", QUESTION, "--keep-prompts", factories=proving())
+    kept = json.loads(momoco("trace", "show", "--json").out)["exchanges"]
+    printed = momoco("trace", "show", "--prompts").out
+    assert [each["step"] for each in kept] == [
+        line.split()[2][:-1] for line in printed.split("\n") if line[:3] == "==="
+    ]
+    assert all(role in ("system", "user", "assistant") for each in kept for role, _ in each["messages"])
+    assert QUESTION in printed and kept[-1]["reply"].strip() in printed
+
+
+def test_a_trace_tells_where_the_time_went(momoco: Goalmem) -> None:
+    """The seconds of the stages add up to about those of the question, and --verbose prints them."""
+    outcome = momoco("ask", QUESTION, "--verbose", factories=proving())
+    trace = json.loads(momoco("trace", "show", "--json").out)
+    stages = {stage["name"]: stage for stage in trace["stages"]}
+
+    assert {"searching", "embedding", "laying out facts", "checking and the rest"} <= stages.keys()
+    assert sum(stage["seconds"] for stage in stages.values()) >= trace["usage"]["seconds"]
+    assert (
+        sum(stage["times"] for name, stage in stages.items() if name.startswith("model: ")) == trace["usage"]["calls"]
+    )
+    assert all(name in outcome.err and name in momoco("trace", "show", "--verbose").err for name in stages)
+
+
 @pytest.mark.parametrize("option", ["--html", "--svg"])
 @pytest.mark.parametrize("place", ["", "file/below.html", "n" * 300], ids=["a folder", "below a file", "too long"])
 def test_a_file_that_cannot_be_written_is_one_error(momoco: Goalmem, tmp_path: Path, option: str, place: str) -> None:

@@ -73,6 +73,7 @@ def run(
     max_steps: options.MaxSteps = None,
     certainty: options.Certainty = None,
     strict: options.Strict = None,
+    keep_prompts: options.KeepPrompts = None,
     context_length: options.Context = None,
     threads: options.Threads = None,
     parallel: options.Parallel = None,
@@ -104,7 +105,7 @@ def run(
         made = begin(
             context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
             seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
-            strict=strict,
+            strict=strict, keep_prompts=keep_prompts,
             certainty=certainty, context=context_length, threads=threads, parallel=parallel, prompts=prompts,
             embedder=embedder,
         )  # fmt: skip

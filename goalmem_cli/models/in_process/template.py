@@ -55,9 +55,7 @@ class ChatTemplate:
         Raises:
             ModelUnreadable: the template fails, or leaves a message out.
         """
-        talk = [text for example in request.examples for text in (example.input, example.output)]
-        talk.append(request.growing + request.tail)
-        roles = ["user", "assistant"] * len(request.examples) + ["user"]
+        roles, talk = zip(*request.talk, strict=True)
         if not request.system:
             return self._render(roles, talk)
         try:

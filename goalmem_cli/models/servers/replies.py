@@ -111,13 +111,12 @@ class Dialect:
         return replace(self, refused=self.refused | unwanted) if unwanted else None
 
     def _messages(self, request: Request, form: Form) -> list[dict[str, str]]:
-        talk = [text for example in request.examples for text in (example.input, example.output)]
-        talk.append(request.growing + request.tail)
+        messages = [{"role": role, "content": text} for role, text in request.talk]
         if form is Form.PLAIN and isinstance(request.shape, JsonShape):
-            talk[-1] += f"\n\nJSON schema:\n{json.dumps(request.shape.schema, ensure_ascii=False)}"
+            schema = json.dumps(request.shape.schema, ensure_ascii=False)
+            messages[-1]["content"] += f"\n\nJSON schema:\n{schema}"
         if request.system and not self.has_system:
-            talk[0] = f"{request.system}\n\n{talk[0]}"
-        messages = [{"role": "assistant" if place % 2 else "user", "content": text} for place, text in enumerate(talk)]
+            messages[0]["content"] = f"{request.system}\n\n{messages[0]['content']}"
         is_apart = bool(request.system) and self.has_system
         return [{"role": "system", "content": request.system}, *messages] if is_apart else messages
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import duckdb
 
+from goalmem_cli.stages import OPENING, stage
+
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -18,6 +20,7 @@ _OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
 """What the files of one database end in: itself, its log, and the logs that an interrupted checkpoint leaves."""
 
 
+@stage(OPENING)
 def opened(name: str, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
     """Return the open file of that name, which can reach no other file.
 
@@ -27,6 +30,7 @@ def opened(name: str, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(name, read_only=read_only, config=_CLOSED)
 
 
+@stage(OPENING)
 def attached(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """Return an open database in memory to which the file is attached as `old`, and which can reach others.
 
@@ -116,6 +120,7 @@ def literal(path: Path | str) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
+@stage(OPENING)
 def _confined_to(path: Path) -> duckdb.DuckDBPyConnection:
     """Return a started database without a file, which can reach this one, its logs, and no other."""
     connection = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": str(spill(path))})
@@ -125,5 +130,6 @@ def _confined_to(path: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+@stage(OPENING)
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, *, read_only: bool) -> None:
     connection.execute(f"ATTACH {literal(path)} AS {name}{' (READ_ONLY)' if read_only else ''}")

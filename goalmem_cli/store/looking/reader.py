@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from goalmem_cli.errors import EmbedderMismatch
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Hit, Query
+from goalmem_cli.stages import EMBEDDING, stage
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.tables import Meta
@@ -117,7 +118,8 @@ class Reader:
         self._fingerprint.check(meta)
         snapshot = self._vectors.snapshot()
         allowed = self._filters.rows(self._connection, snapshot, query, backbone, kinds)
-        vector = self._embedder.embed([query.text])[0]
+        with stage(EMBEDDING):
+            vector = self._embedder.embed([query.text])[0]
         return partial(snapshot.search, vector, allowed=allowed, depth=depth)
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:

@@ -1,0 +1,109 @@
+"""Where the time of one question goes, stage by stage, and on request each prompt with its reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from time import perf_counter
+
+OPENING, LOADING, EMBEDDING, SEARCHING, LAYING_OUT, REST = (
+    "opening the store", "loading the model", "embedding", "searching", "laying out facts", "checking and the rest",
+)  # fmt: skip
+MODEL = "model: "
+"""What the names of a model's stages begin with; the step follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How often a stage ran, and how many seconds it took in all, without those of the stages within it."""
+
+    name: str
+    seconds: float
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A prompt of a step and its reply. `messages` are the prompt's: a role (``system``, ``user``, ...) and a text."""
+
+    step: str
+    messages: tuple[tuple[str, str], ...]
+    reply: str
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Watch:
+    """Adds up the seconds of a question's stages; where it `keeps_prompts`, it has each prompt with its reply."""
+
+    def __init__(self, *, keeps_prompts: bool = False) -> None:
+        self.keeps_prompts = keeps_prompts
+        self.exchanges: list[Exchange] = []
+        self._seconds: dict[str, float] = {}
+        self._times: dict[str, int] = {}
+        self._within = [REST]
+        self._since = perf_counter()
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages so far, in the order in which they first ran; what belongs to none comes last."""
+        self._count()
+        named = tuple(Stage(name, self._seconds.get(name, 0.0), times) for name, times in self._times.items())
+        return (*named, Stage(REST, self._seconds[REST], 1))
+
+    def begin(self, name: str) -> None:
+        """Count the time from now on for a stage, until it ends."""
+        self._count()
+        self._within.append(name)
+        self._times[name] = self._times.get(name, 0) + 1
+
+    def end(self) -> None:
+        """End the stage that began last."""
+        self._count()
+        self._within.pop()
+
+    def _count(self) -> None:
+        now = perf_counter()
+        name = self._within[-1]
+        self._seconds[name] = self._seconds.get(name, 0.0) + now - self._since
+        self._since = now
+
+
+_RUNNING: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+def running() -> Watch | None:
+    """Return the watch of the question that this thread works on, if one runs."""
+    return _RUNNING.get()
+
+
+@contextmanager
+def watching(*, keeps_prompts: bool = False) -> Iterator[Watch]:
+    """Yield a watch that runs in this thread until the end; one that runs already goes on."""
+    watch = _RUNNING.get()
+    if watch is not None:
+        yield watch
+        return
+    watch = Watch(keeps_prompts=keeps_prompts)
+    token = _RUNNING.set(watch)
+    try:
+        yield watch
+    finally:
+        _RUNNING.reset(token)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Count what runs in it for a stage of the question that this thread works on, if one is watched."""
+    watch = _RUNNING.get()
+    if watch is None:
+        yield
+        return
+    watch.begin(name)
+    try:
+        yield
+    finally:
+        watch.end()
