@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goalmem_cli.memory import KeptMemory
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
     from goalmem_cli.prompts import Profile, PromptBook
-    from goalmem_cli.reasoners.goal_mem import Planning
+    from goalmem_cli.reasoners.catalogue import Choices
     from goalmem_cli.records import Hit, Question
     from goalmem_cli.store.traces import TraceFolder
 
@@ -46,7 +46,6 @@ __all__ = [
     "call_ranges",
     "check_backbone",
     "chosen_embedder",
-    "chosen_planning",
     "load_embedder",
     "load_model",
     "local",
@@ -234,103 +233,50 @@ def build_reasoner(
         UsageError: there is no backbone or no reasoner of the name in the settings.
     """
     from goalmem_cli.reasoners.asking import DaysInWords
+    from goalmem_cli.reasoners.catalogue import REASONERS, Sources
     from goalmem_cli.reasoners.certainty import Sure
+    from goalmem_cli.reasoners.inquiry import Budget, Tools
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
     from goalmem_cli.reasoners.watching import Unwatched
 
-    watched = observer or Unwatched()
     loaded = replace(loaded, model=MeasuredModel(loaded.model))
     backbone = open_backbone(settings, store, factories or Factories(), lambda: loaded)
-    if settings.reasoner == GOAL_MEM:
-        reasoner: Reasoner = DaysInWords(_goal_mem(settings, backbone, loaded, watched))
-    else:
-        reasoner = _forward(settings, store, backbone, loaded, watched, gold)
-    sure = Sure(reasoner, loaded.least_certainty(settings.reasoner, settings.certainty), loaded.fitted)
+    known = [name for name, entry in REASONERS.items() if gold is not None or not entry.needs_gold]
+    if settings.reasoner not in known:
+        raise UsageError(f"there is no reasoner {settings.reasoner!r}", f"choose one of {', '.join(known)}")
+    entry, choices = REASONERS[settings.reasoner], _choices(settings, loaded.profile)
+    prompts = open_prompts(settings.prompts, loaded.profile, entry.steps(choices))
+    room = room_for_facts(loaded.context, prompts)
+    budget = Budget(sys.maxsize, room) if entry.shows_all else Budget(settings.budget, fact_tokens(loaded, room))
+    tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
+    reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room))
+    sure = Sure(
+        reasoner if entry.needs_gold else DaysInWords(reasoner),
+        loaded.least_certainty(settings.reasoner, settings.certainty),
+        loaded.fitted,
+    )
     return Measured(sure, keeps_prompts=settings.keep_prompts)
 
 
-def chosen_planning(settings: Settings, profile: Profile) -> Planning:
-    """Return the order in which goal-mem plans and proves: as set, else `seen` with the full prompts.
+def _choices(settings: Settings, profile: Profile) -> Choices:
+    """Return what the settings choose for reasoners."""
+    from goalmem_cli.reasoners.catalogue import Choices
+    from goalmem_cli.reasoners.goal_mem import Limits
+
+    limits = Limits(settings.max_breadth, settings.max_depth, settings.max_subgoals, checks=settings.checks)
+    return Choices(profile, settings.planning, limits, settings.max_steps, settings.strict)
+
+
+def reasoner_steps(names: Iterable[str], settings: Settings, profile: Profile) -> frozenset[str]:
+    """Return the steps whose prompts the reasoners use.
 
     Raises:
-        UsageError: there is no such order, or the prompts of the profile have none for it.
+        UsageError: the profile has no prompts for the planning of the settings.
     """
-    from goalmem_cli.reasoners.goal_mem import BLIND, SEEN
-
-    if settings.planning is None:
-        return SEEN if profile == "full" else BLIND
-    if settings.planning == BLIND:
-        return BLIND
-    if settings.planning != SEEN:
-        raise UsageError(f"there is no planning {settings.planning!r}", f"choose {SEEN} or {BLIND}")
-    if profile == "compact":
-        raise UsageError(
-            "the compact prompts, which small models have, know no planning seen",
-            f"leave --planning out, write --planning {BLIND}, or take a model of 3B parameters or more with --model",
-        )
-    return SEEN
-
-
-def _goal_mem(settings: Settings, backbone: Backbone, loaded: LoadedModel, observer: Observer) -> Reasoner:
-    from goalmem_cli.reasoners.goal_mem import SEEN, GoalMem, GoalMemSeen, Limits, steps_of
-
-    planning = chosen_planning(settings, loaded.profile)
-    prompts = open_prompts(settings.prompts, loaded.profile, steps_of(planning, loaded.profile))
-    limits = Limits(
-        max_breadth=settings.max_breadth,
-        max_depth=settings.max_depth,
-        max_subgoals=settings.max_subgoals,
-        budget=settings.budget,
-        max_fact_tokens=min(Limits().max_fact_tokens, room_for_facts(loaded.context, prompts)),
-        read_tokens=fact_tokens(loaded, prompts),
-        checks=settings.checks,
-    )
-    is_strict = loaded.profile == "compact" if settings.strict is None else settings.strict
-    if planning == SEEN:
-        return GoalMemSeen(
-            backbone, loaded.model, prompts, limits,
-            strict=is_strict, model_name=loaded.name, adapter=loaded.adapter, observer=observer,
-        )  # fmt: skip
-    return GoalMem(
-        backbone, loaded.model, prompts, limits, fitted=loaded.fitted,
-        strict=is_strict, model_name=loaded.name, adapter=loaded.adapter, observer=observer,
-    )  # fmt: skip
-
-
-def _forward(
-    settings: Settings,
-    store: KeptMemory,
-    backbone: Backbone,
-    loaded: LoadedModel,
-    observer: Observer,
-    gold: Callable[[Question], Sequence[Hit]] | None,
-) -> Reasoner:
-    """Return one of the reasoners that go forward from the question."""
-    from goalmem_cli.reasoners.asking import DaysInWords
-    from goalmem_cli.reasoners.catalogue import REASONERS, Sources
-    from goalmem_cli.reasoners.inquiry import Budget, Tools
-
-    known = [name for name, entry in REASONERS.items() if gold is not None or not entry.needs_gold]
-    if settings.reasoner not in known:
-        choices = ", ".join((GOAL_MEM, *known))
-        raise UsageError(f"there is no reasoner {settings.reasoner!r}", f"choose one of {choices}")
-    entry = REASONERS[settings.reasoner]
-    prompts = open_prompts(settings.prompts, loaded.profile, entry.steps)
-    budget = Budget(settings.budget, fact_tokens(loaded, prompts))
-    if entry.shows_all:
-        budget = Budget(sys.maxsize, room_for_facts(loaded.context, prompts))
-    tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer, loaded.adapter)
-    reasoner = entry.build(tools, Sources(store, gold, settings.max_steps))
-    return reasoner if entry.needs_gold else DaysInWords(reasoner)
-
-
-def reasoner_steps(names: Iterable[str], profile: Profile, planning: Planning) -> frozenset[str]:
-    """Return the steps whose prompts the reasoners use, goal-mem in that order."""
     from goalmem_cli.reasoners.catalogue import REASONERS
-    from goalmem_cli.reasoners.goal_mem import steps_of
 
-    own = steps_of(planning, profile)
-    return frozenset(step for name in names for step in (own if name == GOAL_MEM else REASONERS[name].steps))
+    choices = _choices(settings, profile)
+    return frozenset(step for name in names for step in REASONERS[name].steps(choices))
 
 
 def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question], Sequence[str]]:
@@ -345,33 +291,29 @@ def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question
 
 
 def call_ranges(settings: Settings, profile: Profile) -> dict[str, tuple[int, int]]:
-    """Return the least and the most model calls of a question, without second tries, by the reasoner's name."""
-    from goalmem_cli.reasoners.catalogue import REASONERS
-    from goalmem_cli.reasoners.goal_mem import calls_of
+    """Return the least and the most model calls of a question, without second tries, by the reasoner's name.
 
-    own = calls_of(chosen_planning(settings, profile), profile, settings.max_breadth, settings.max_depth)
-    return {GOAL_MEM: own} | {name: entry.calls(settings.max_steps) for name, entry in REASONERS.items()}
+    Raises:
+        UsageError: the profile has no prompts for the planning of the settings.
+    """
+    from goalmem_cli.reasoners.catalogue import REASONERS
+
+    choices = _choices(settings, profile)
+    return {name: entry.calls(choices) for name, entry in REASONERS.items()}
 
 
 def reasoner_names() -> tuple[str, ...]:
     """Return the names of all reasoners."""
     from goalmem_cli.reasoners.catalogue import REASONERS
 
-    return (GOAL_MEM, *REASONERS)
+    return tuple(REASONERS)
 
 
-def fact_tokens(loaded: LoadedModel, prompts: PromptBook) -> int:
-    """Return how many tokens of facts a reasoner may show at a time: what fits, and no more than the model reads well.
-
-    Where `goal-mem` shows a small model one fact at a time, what fits is all that counts.
-
-    Raises:
-        ModelError: hardly any fit.
-    """
+def fact_tokens(loaded: LoadedModel, room: int) -> int:
+    """Return how many tokens of facts a reasoner may show at a time: what fits, and the model still reads well."""
     from goalmem_cli.reasoners.goal_mem import Limits
 
-    room = room_for_facts(loaded.context, prompts)
-    return min(loaded.fitted.fact_tokens if prompts.profile == "compact" else Limits().max_fact_tokens, room)
+    return min(loaded.fitted.fact_tokens if loaded.profile == "compact" else Limits().max_fact_tokens, room)
 
 
 def room_for_facts(context: int, prompts: PromptBook) -> int:

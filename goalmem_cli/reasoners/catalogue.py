@@ -1,49 +1,104 @@
-"""The reasoners that go forward from the question, by name: how each is made, and what it asks."""
+"""The reasoners by name: how each is made, the prompts of its steps, and how many calls it makes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from goalmem_cli.errors import UsageError
+from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.ports import Reasoner
-from goalmem_cli.reasoners import direct, full_context, memguide, oracle, react, reflect, reformulate, tiser
+from goalmem_cli.prompts import Profile
+from goalmem_cli.reasoners import direct, full_context, goal_mem, memguide, oracle, react, reflect, reformulate, tiser
 from goalmem_cli.reasoners.full_context import Transcript
+from goalmem_cli.reasoners.goal_mem.plans import Limits
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.reasoners.structured import graphrag_global, remem
 from goalmem_cli.records import Hit, Question
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user chose for reasoners, and the profile of the prompts; `planning` None and `strict` None leave the
+    choice to the profile.
+    """
+
+    profile: Profile = "full"
+    planning: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    max_steps: int = remem.REASONING
+    strict: bool | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What some reasoners have beside the tools: the turns as they are, gold evidence, and how many steps to take."""
+    """What some reasoners have beside the tools: the turns as they are, gold evidence, and how to read with the model.
+
+    About `room` tokens of facts fit into the model's context beside the prompts.
+    """
 
     transcript: Transcript
     gold: Callable[[Question], Sequence[Hit]] | None = None
-    max_steps: int = remem.REASONING
+    choices: Choices = field(default_factory=Choices)
+    fitted: Fitted = UNFITTED
+    room: int = Limits().max_fact_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """How a reasoner is made, its prompts, and the least and most calls of a question, without second tries.
 
-    `calls` gets how many steps those may take that decide step by step what to do next.
-
     `shows_all` says that it shows as much as the context holds, whatever the budget; `needs_gold` that it only exists
     where the gold evidence is known; `backbone` names the only one that it can explore, where it is not any.
     """
 
     build: Callable[[Tools, Sources], Reasoner]
-    steps: Sequence[str]
-    calls: Callable[[int], tuple[int, int]]
+    steps: Callable[[Choices], Sequence[str]]
+    calls: Callable[[Choices], tuple[int, int]]
     shows_all: bool = False
     needs_gold: bool = False
     backbone: str | None = None
 
 
-def _always(calls: tuple[int, int]) -> Callable[[int], tuple[int, int]]:
-    """Return the least and most calls of a reasoner whose steps nobody chooses."""
-    return lambda _: calls
+def _always(told: T) -> Callable[[Choices], T]:
+    """Return what gives the same, whatever was chosen."""
+    return lambda _: told
+
+
+def _by_steps(calls: Callable[[int], tuple[int, int]]) -> Callable[[Choices], tuple[int, int]]:
+    """Return the least and most calls of a reasoner that decides step by step what to do next."""
+    return lambda choices: calls(choices.max_steps)
+
+
+def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
+    choices = sources.choices
+    planning = goal_mem.chosen_planning(choices.planning, choices.profile)
+    is_strict = choices.profile == "compact" if choices.strict is None else choices.strict
+    most = min(choices.limits.max_fact_tokens, sources.room)
+    limits = replace(
+        choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=min(tools.budget.tokens, most)
+    )  # fmt: skip
+    told = (tools.backbone, tools.model, tools.prompts, limits)
+    if planning == goal_mem.SEEN:
+        return goal_mem.GoalMemSeen(
+            *told, strict=is_strict, model_name=tools.model_name, adapter=tools.adapter, observer=tools.observer
+        )
+    return goal_mem.GoalMem(
+        *told, fitted=sources.fitted, strict=is_strict, model_name=tools.model_name, adapter=tools.adapter,
+        observer=tools.observer,
+    )  # fmt: skip
+
+
+def _goal_mem_steps(choices: Choices) -> Sequence[str]:
+    return goal_mem.steps_of(goal_mem.chosen_planning(choices.planning, choices.profile), choices.profile)
+
+
+def _goal_mem_calls(choices: Choices) -> tuple[int, int]:
+    planning = goal_mem.chosen_planning(choices.planning, choices.profile)
+    return goal_mem.calls_of(planning, choices.profile, choices.limits.max_breadth, choices.limits.max_depth)
 
 
 def _oracle(tools: Tools, sources: Sources) -> Reasoner:
@@ -69,38 +124,43 @@ def _reporting(tools: Tools) -> graphrag_global.Reports:
 
 
 REASONERS: Mapping[str, Entry] = {
-    direct.NAME: Entry(lambda tools, _: direct.Direct(tools), direct.STEPS, _always(direct.calls())),
+    goal_mem.NAME: Entry(_goal_mem, _goal_mem_steps, _goal_mem_calls),
+    direct.NAME: Entry(lambda tools, _: direct.Direct(tools), _always(direct.STEPS), _always(direct.calls())),
     full_context.NAME: Entry(
         lambda tools, sources: full_context.FullContext(tools, sources.transcript),
-        full_context.STEPS,
+        _always(full_context.STEPS),
         _always(full_context.calls()),
         shows_all=True,
     ),
     reformulate.NAME: Entry(
-        lambda tools, _: reformulate.Reformulate(tools), reformulate.STEPS, _always(reformulate.calls())
+        lambda tools, _: reformulate.Reformulate(tools), _always(reformulate.STEPS), _always(reformulate.calls())
     ),
-    reflect.NAME: Entry(lambda tools, _: reflect.Reflect(tools), reflect.STEPS, _always(reflect.calls())),
-    react.NAME: Entry(lambda tools, sources: react.React(tools, sources.max_steps), react.STEPS, react.calls),
-    memguide.NAME: Entry(lambda tools, _: memguide.MemGuide(tools), memguide.STEPS, _always(memguide.calls())),
-    tiser.NAME: Entry(lambda tools, _: tiser.Tiser(tools), tiser.STEPS, _always(tiser.calls())),
+    reflect.NAME: Entry(lambda tools, _: reflect.Reflect(tools), _always(reflect.STEPS), _always(reflect.calls())),
+    react.NAME: Entry(
+        lambda tools, sources: react.React(tools, sources.choices.max_steps),
+        _always(react.STEPS),
+        _by_steps(react.calls),
+    ),
+    memguide.NAME: Entry(lambda tools, _: memguide.MemGuide(tools), _always(memguide.STEPS), _always(memguide.calls())),
+    tiser.NAME: Entry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(tiser.calls())),
     remem.NAME: Entry(
-        lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.max_steps),
-        remem.STEPS,
-        remem.calls,
+        lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.choices.max_steps),
+        _always(remem.STEPS),
+        _by_steps(remem.calls),
         backbone=remem.MEMORY,
     ),
     remem.SINGLE: Entry(
         lambda tools, _: remem.RememSingle(tools, _episodic(tools)),
-        remem.SINGLE_STEPS,
+        _always(remem.SINGLE_STEPS),
         _always((1, 1)),
         backbone=remem.MEMORY,
     ),
     graphrag_global.NAME: Entry(
-        lambda tools, sources: graphrag_global.GraphRAGGlobal(tools, _reporting(tools), sources.max_steps),
-        graphrag_global.STEPS,
-        graphrag_global.calls,
+        lambda tools, sources: graphrag_global.GraphRAGGlobal(tools, _reporting(tools), sources.choices.max_steps),
+        _always(graphrag_global.STEPS),
+        _by_steps(graphrag_global.calls),
         shows_all=True,
         backbone=graphrag_global.MEMORY,
     ),
-    oracle.NAME: Entry(_oracle, oracle.STEPS, _always(oracle.calls()), needs_gold=True),
+    oracle.NAME: Entry(_oracle, _always(oracle.STEPS), _always(oracle.calls()), needs_gold=True),
 }

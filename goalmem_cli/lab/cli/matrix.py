@@ -249,9 +249,9 @@ def _varied(made: Invocation, text: str) -> Variant:
 
 def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel) -> Iterator[Variant]:
     """Yield the variants that differ from what is measured anyway, and that the model's prompts know."""
-    from goalmem_cli.wiring import chosen_planning
+    from goalmem_cli.reasoners.goal_mem import chosen_planning
 
-    usual = chosen_planning(made.settings, loaded.profile)
+    usual = chosen_planning(made.settings.planning, loaded.profile)
     for variant in variants:
         order = variant.changes.get("planning")
         if order == usual:

@@ -310,7 +310,8 @@ class Measuring:
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return what is measured: everything that decides results."""
         from goalmem_cli.lab.evaluation.runs.run import AT_ONCE, CERTAINTY, NO_REASONER, Manifest
-        from goalmem_cli.wiring import GOAL_MEM, chosen_planning, open_prompts, reasoner_steps
+        from goalmem_cli.reasoners.goal_mem import chosen_planning
+        from goalmem_cli.wiring import GOAL_MEM, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
         prompts: Mapping[str, str] = {}
@@ -327,8 +328,7 @@ class Measuring:
             decisive |= {f"{name}.{key}": value for key, value in settings.backbones.get(name, {}).items()}
         if loaded is not None:
             least = [f"{100 * loaded.least_certainty(name, settings.certainty):.0f}" for name in wanted.reasoners]
-            planning = chosen_planning(settings, loaded.profile)
-            steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), loaded.profile, planning)
+            steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), settings, loaded.profile)
             steps |= {"decompose"} if "model" in self._kinds else frozenset()
             entries = self._run.factories.backbones()
             steps = steps.union(*(entries[name].steps for name in self._structured))
@@ -337,7 +337,7 @@ class Measuring:
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
                 "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
                 CERTAINTY: f"{'/'.join(dict.fromkeys(least))} of an answer",
-                "planning": planning,
+                "planning": chosen_planning(settings.planning, loaded.profile),
                 "strict": settings.strict, "profile": loaded.profile,
             }  # fmt: skip
             if not settings.checks:

@@ -2,6 +2,7 @@
 
 from typing import Literal, TypeAlias
 
+from goalmem_cli.errors import UsageError
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.goal_mem import seen
 from goalmem_cli.reasoners.goal_mem.base import NAME
@@ -15,6 +16,26 @@ Planning: TypeAlias = Literal["seen", "blind"]
 
 READINGS = 2
 """How many calls may read the goal at once, at most."""
+
+
+def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
+    """Return the order in which to plan and prove: as wanted, else `seen` with the full prompts.
+
+    Raises:
+        UsageError: there is no such order, or the prompts of the profile have none for it.
+    """
+    if wanted is None:
+        return SEEN if profile == "full" else BLIND
+    if wanted == BLIND:
+        return BLIND
+    if wanted != SEEN:
+        raise UsageError(f"there is no planning {wanted!r}", f"choose {SEEN} or {BLIND}")
+    if profile == "compact":
+        raise UsageError(
+            "the compact prompts, which small models have, know no planning seen",
+            f"leave --planning out, write --planning {BLIND}, or take a model of 3B parameters or more with --model",
+        )
+    return SEEN
 
 
 def steps_of(planning: Planning, profile: Profile) -> tuple[str, ...]:
@@ -40,6 +61,7 @@ __all__ = [
     "Limits",
     "Planning",
     "calls_of",
+    "chosen_planning",
     "planner",
     "steps_of",
 ]
