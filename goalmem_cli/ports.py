@@ -73,8 +73,8 @@ class Request:
 class Completion:
     """A model's reply to one request. `is_complete` is False when it was cut off at the token limit.
 
-    `certainty` is the probability that the model itself gave the first token of the reply, before any grammar, and
-    `likelihood` the one that it gave the whole reply; None where they are not told.
+    `first_token_probability` is what the model itself gave the first token, before any grammar, and `likelihood` what
+    it gave the whole reply; None where they are not told.
     """
 
     text: str
@@ -82,7 +82,7 @@ class Completion:
     cached_tokens: int = 0
     completion_tokens: int = 0
     is_complete: bool = True
-    certainty: float | None = None
+    first_token_probability: float | None = None
     likelihood: float | None = None
 
     @property

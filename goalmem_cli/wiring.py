@@ -121,10 +121,10 @@ def open_stored(settings: Settings, factories: Factories, announce: Callable[[st
 
 def backbone_names(factories: Factories) -> tuple[str, ...]:
     """Return the names of all backbones, those that need no indexing first."""
-    from goalmem_cli.backbones import unsearched
+    from goalmem_cli.backbones import whole_scope
     from goalmem_cli.backbones.flat import RECIPES
 
-    return (*RECIPES, unsearched.NAME, *factories.backbones())
+    return (*RECIPES, whole_scope.NAME, *factories.backbones())
 
 
 def open_backbone(
@@ -136,14 +136,14 @@ def open_backbone(
         BackboneMissing: nothing was indexed for it.
         UsageError: there is no backbone of that name.
     """
-    from goalmem_cli.backbones import unsearched
+    from goalmem_cli.backbones import whole_scope
     from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
 
     check_backbone(settings, store, factories)
     if settings.backbone in RECIPES:
         return FlatBackbone(store, settings.backbone)
-    if settings.backbone == unsearched.NAME:
-        return unsearched.Unsearched(store)
+    if settings.backbone == whole_scope.NAME:
+        return whole_scope.WholeScope(store)
     return open_structured(settings, store, factories, model)
 
 
@@ -234,7 +234,7 @@ def build_reasoner(
     """
     from goalmem_cli.reasoners.asking import DaysInWords
     from goalmem_cli.reasoners.catalogue import REASONERS, Sources
-    from goalmem_cli.reasoners.certainty import Sure
+    from goalmem_cli.reasoners.certainty import CertaintyGate
     from goalmem_cli.reasoners.inquiry import Budget, Tools
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
     from goalmem_cli.reasoners.watching import Unwatched
@@ -250,7 +250,7 @@ def build_reasoner(
     budget = Budget(sys.maxsize, room) if entry.shows_all else Budget(settings.budget, fact_tokens(loaded, room))
     tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
     reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room))
-    sure = Sure(
+    sure = CertaintyGate(
         reasoner if entry.needs_gold else DaysInWords(reasoner),
         loaded.least_certainty(settings.reasoner, settings.certainty),
         loaded.fitted,

@@ -68,7 +68,12 @@ NEW_FORMATS = (
     "facebook", "telegram_html", "discord", "gemini", "gemini_cli", "imessage", "imessage_texts", "google_chat", "cursor",
     "opencode", "teams", "mail", "mail_texts", "line", "kakaotalk", "table", "names",
 )  # fmt: skip
-NOBODY_S = {"imessage_texts", "mail_texts", "table", "names"}  # parts of others, and what no one program writes
+WITHOUT_ONE_EXPORTER = {
+    "imessage_texts",
+    "mail_texts",
+    "table",
+    "names",
+}  # parts of others, and what no one program writes
 
 
 @pytest.mark.parametrize("name", NEW_FORMATS)
@@ -76,4 +81,4 @@ def test_a_format_is_short_and_says_whose_it_is(name: str) -> None:
     """What readers share is elsewhere; the docstring tells the exporter with the versions, or years, of its layout."""
     text = (CHECKOUT / "goalmem_cli" / "transcripts" / "readers" / f"{name}.py").read_text("utf-8")
     assert text.count("\n") < 150
-    assert name in NOBODY_S or re.search(r"\d", text.split('"""')[1])
+    assert name in WITHOUT_ONE_EXPORTER or re.search(r"\d", text.split('"""')[1])

@@ -26,7 +26,7 @@ UNSURE = 0.6
 _WORDS = ((0.25, "this is probably wrong"), (0.45, "this may well be wrong"), (UNSURE, "this may be right or wrong"))
 
 
-class Sure:
+class CertaintyGate:
     """A reasoner that answers what is certain enough, and says of each answer how certain it is."""
 
     def __init__(self, reasoner: Reasoner, least: float, fitted: Fitted) -> None:

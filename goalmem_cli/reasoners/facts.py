@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
 
-from goalmem_cli.backbones.idle import may_be_evidence
+from goalmem_cli.backbones.small_talk import may_be_evidence
 from goalmem_cli.backbones.structured.units import IN_PLACE_OF, listed
 from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.logic.dates import say
 from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.ports import Backbone
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.asking import fact_line
@@ -48,10 +49,20 @@ class NumberedFacts:
             StoreError: the memory could not be read.
         """
         scope = Query(
-            query, conversations=self._question.conversations, until=self._question.as_of, asked=self._question.asked
+            self.naming_asker(query),
+            conversations=self._question.conversations,
+            until=self._question.as_of,
+            asked=self._question.asked,
         )
         with stage(SEARCHING):
             return [hit for hit in self._backbone.retrieve(scope, k) if hit.unit.kind != "answer"]
+
+    def naming_asker(self, query: str) -> str:
+        """Return the query with the name of whoever asks where it says "I" or "my", so that what they said is found."""
+        asker = self._question.asker
+        if not asker or asker in query or not speaks_of_asker(query):
+            return query
+        return f"{query} ({asker})"
 
     def fact(self, hit: Hit) -> Fact:
         """Return the hit as a fact, under the number that it has or the next one."""

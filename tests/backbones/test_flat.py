@@ -8,7 +8,7 @@ import pytest
 
 from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone, retrieve_each
 from goalmem_cli.backbones.relevance import FUSED
-from goalmem_cli.backbones.unsearched import Unsearched
+from goalmem_cli.backbones.whole_scope import WholeScope
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
@@ -74,7 +74,7 @@ def test_fewer_hits_are_the_first_of_more(store: Store) -> None:
 def test_without_a_backbone_the_scope_is_given_in_order(tmp_path: Path) -> None:
     """Whatever is asked, what the filters let through comes as it was said; of more than k, the last."""
     store = open_store(tmp_path / "store")
-    unsearched = Unsearched(store)
+    unsearched = WholeScope(store)
     unsearched.update([*chat(CAFE[:2], name="a").turns, *chat(CAFE[:4], name="b").turns])
 
     def texts(query: Query, k: int) -> list[str]:

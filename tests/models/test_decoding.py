@@ -102,11 +102,11 @@ def test_the_certainty_is_the_models_own(made: Callable[..., LlamaModel]) -> Non
     """It is the probability of the first token before any grammar: highest for what the model says when it is free."""
     model = made()
     free, *forced = (model.complete([sure(word)])[0] for word in ("", "yes", "no", "Yes", "No"))
-    certainties = [reply.certainty or 0.0 for reply in forced]
+    certainties = [reply.first_token_probability or 0.0 for reply in forced]
     assert 0 < sum(certainties) <= 1 and len(set(certainties)) == len(certainties)
-    assert free.certainty is not None and free.certainty >= max(certainties)
+    assert free.first_token_probability is not None and free.first_token_probability >= max(certainties)
     together = model.complete([sure("yes"), sure("no"), sure("yes", "Is it?")])
-    assert [reply.certainty for reply in together[:2]] == pytest.approx(certainties[:2], abs=0.01)
+    assert [reply.first_token_probability for reply in together[:2]] == pytest.approx(certainties[:2], abs=0.01)
 
 
 def test_the_certainty_is_what_the_logits_say(weights: Path) -> None:
@@ -124,15 +124,17 @@ def test_the_certainty_is_what_the_logits_say(weights: Path) -> None:
         held.cache.evaluate([(sequence, prompt[:fixed])])
         (logits,) = held.cache.evaluate([(sequence, prompt[fixed:])])
     weights_of = np.exp(logits.astype(np.float64) - logits.max())
-    assert reply.certainty == pytest.approx(weights_of[token] / weights_of.sum(), rel=1e-9)
+    assert reply.first_token_probability == pytest.approx(weights_of[token] / weights_of.sum(), rel=1e-9)
 
 
 def test_the_likelihood_is_of_the_whole_reply(made: Callable[..., LlamaModel]) -> None:
     """It is the product over the tokens: no more than the first one's, and less for each that is said after it."""
     model = made()
     short, long = (model.complete([replace(sure(words), max_tokens=8)])[0] for words in ("yes", "yes, I do"))
-    assert short.completion_tokens == 1 and short.likelihood == short.certainty
-    assert long.completion_tokens > 1 and long.certainty == pytest.approx(short.certainty, rel=1e-6)
+    assert short.completion_tokens == 1 and short.likelihood == short.first_token_probability
+    assert long.completion_tokens > 1 and long.first_token_probability == pytest.approx(
+        short.first_token_probability, rel=1e-6
+    )
     assert long.likelihood is not None and short.likelihood is not None and 0 < long.likelihood < short.likelihood
 
 

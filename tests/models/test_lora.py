@@ -53,7 +53,7 @@ def asked(path: Path, adapter: Path | None, scale: float = 1.0, states: StateCac
 
 def said(replies: list[Completion]) -> list[tuple[str, float | None]]:
     """Return what was said, and how surely: to the last bit what the model computed."""
-    return [(reply.text, reply.certainty) for reply in replies]
+    return [(reply.text, reply.first_token_probability) for reply in replies]
 
 
 @pytest.mark.slow

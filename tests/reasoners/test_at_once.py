@@ -27,7 +27,7 @@ QUESTION = "What pets does Ben keep?"
 def read(text: str, likelihood: float = 0.98) -> Completion:
     """Return a reading to whose every token the model gives that likelihood."""
     tokens = len(text.split())
-    return Completion(text, 1, 0, tokens, certainty=1.0, likelihood=likelihood**tokens)
+    return Completion(text, 1, 0, tokens, first_token_probability=1.0, likelihood=likelihood**tokens)
 
 
 def run(
@@ -42,7 +42,7 @@ def run(
         if request.step == "read":
             return reading(request) if callable(reading) else reading
         if request.step == "unify":
-            return Completion(held, 1, 0, 1, certainty=0.9, likelihood=0.9)
+            return Completion(held, 1, 0, 1, first_token_probability=0.9, likelihood=0.9)
         said = {"decompose": plan, "refine": "stop", "verdict": verdict}
         return said.get(request.step, "as found")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.models.bundled import ADAPTERS, BUNDLED, SMOLLM2, BundledModel
 from goalmem_cli.models.weights.lora import Adapter
-from goalmem_cli.reasoners.certainty import UNSURE, Sure, certainty_of, doubt_in_words, signs_of
+from goalmem_cli.reasoners.certainty import UNSURE, CertaintyGate, certainty_of, doubt_in_words, signs_of
 from goalmem_cli.records import Question
 from goalmem_cli.trace import (
     Action,
@@ -140,7 +140,7 @@ def test_dates_are_a_sign_of_their_own() -> None:
 def test_what_is_not_certain_enough_is_not_answered() -> None:
     """The answer is named in the note, with its certainty, and is no answer any more."""
     sure = certainty_of(proved(0.3), FITTED) or 0.0
-    refused = Sure(Fixed(proved(0.3)), sure + 0.01, FITTED).answer(Question("Where?", MOMENT))
+    refused = CertaintyGate(Fixed(proved(0.3)), sure + 0.01, FITTED).answer(Question("Where?", MOMENT))
 
     assert (refused.status, refused.answer, refused.evidence) == (Status.UNKNOWN, None, ())
     assert refused.guess == Guess("Leeds", sure, ())
@@ -153,15 +153,15 @@ def test_what_is_certain_enough_or_unknown_is_left_as_it_is() -> None:
     """At the least certainty itself an answer stands, and one of which nothing is known always does."""
     sure = certainty_of(proved(0.3), FITTED) or 0.0
 
-    assert Sure(Fixed(proved(0.3)), sure, FITTED).answer(Question("Where?", MOMENT)) == replace(
+    assert CertaintyGate(Fixed(proved(0.3)), sure, FITTED).answer(Question("Where?", MOMENT)) == replace(
         proved(0.3), certainty=sure
     )
-    assert Sure(Fixed(read(None)), 1.0, FITTED).answer(Question("Where?", MOMENT)) == read(None)
+    assert CertaintyGate(Fixed(read(None)), 1.0, FITTED).answer(Question("Where?", MOMENT)) == read(None)
 
 
 def test_certainty_is_kept_with_the_trace() -> None:
     """It is in the document, and a trace of before there was one is read all the same."""
-    trace = Sure(Fixed(proved(0.8)), 0.0, FITTED).answer(Question("Where?", MOMENT))
+    trace = CertaintyGate(Fixed(proved(0.8)), 0.0, FITTED).answer(Question("Where?", MOMENT))
     document = as_document(trace)
 
     assert document["certainty"] == trace.certainty and from_document(document) == trace

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import DaysInWords
 from goalmem_cli.reasoners.direct import Direct, calls
+from goalmem_cli.reasoners.facts import NumberedFacts
 from goalmem_cli.reasoners.inquiry import Budget, Tools
-from goalmem_cli.records import Question
+from goalmem_cli.records import Conversation, Question, Turn
 from goalmem_cli.trace import Status, Stop
+from goalmem_cli.transcripts import read_file
+from tests.conftest import SAMPLES
 from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.forward import (
     COMPACT,
@@ -25,6 +31,7 @@ from tests.reasoners.forward import (
     stays_within,
 )
 from tests.reasoners.scripting import MOMENT, chat
+from tests.store.samples import open_store
 
 
 @both_profiles
@@ -135,3 +142,20 @@ def test_days_in_numbers_are_read_in_words() -> None:
     assert "16.01.2024" not in request.growing + request.tail and request.growing.count("16 January 2024") >= 1
     assert "What came on 16 January 2024?" in request.growing + request.tail
     assert trace.question == asked and trace.facts["F1"].text == "The boat came on 16.01.2024."
+
+
+def test_a_question_of_i_finds_what_whoever_asks_said(tmp_path: Path) -> None:
+    """They are named in the query: of a hundred and fifty turns, one of theirs that shares no word is among the first."""
+    store = open_store(tmp_path / "store")
+    for path in sorted(SAMPLES.iterdir()):
+        for conversation in read_file(path):
+            store.add(conversation)
+    store.add(Conversation("goalmem", "openai", (Turn("goalmem", 0, 0, "Alice", "I moved to Leeds.", MOMENT),)))
+
+    def found(asker: str | None) -> list[str]:
+        question = Question("Where do I live?", MOMENT, asker)
+        hits = NumberedFacts(FlatBackbone(store), question).hits(question.text, 5)
+        return [hit.unit.text for hit in hits]
+
+    assert "I moved to Leeds." in found("Alice")
+    assert "I moved to Leeds." not in found(None)

@@ -63,7 +63,7 @@ def run(
 
 def sure(text: str, certainty: float) -> Completion:
     """Return a reply of which the model is so sure."""
-    return Completion(text, 1, 0, 1, certainty=certainty)
+    return Completion(text, 1, 0, 1, first_token_probability=certainty)
 
 
 def test_each_subgoal_is_held_against_each_of_its_facts_in_one_call() -> None:

@@ -30,7 +30,7 @@ def said(request: Request, text: str, turn: int | None, likelihood: float) -> Co
         line = next(line for line in request.growing.splitlines() if TURNS[turn].text in line)
         number = line.partition(".")[0]
     reply = "answer: unknown" if turn is None else f"answer: {text}\nfacts: {number}"
-    return Completion(reply, 1, 0, 1, certainty=1.0, likelihood=likelihood)
+    return Completion(reply, 1, 0, 1, first_token_probability=1.0, likelihood=likelihood)
 
 
 class Script:

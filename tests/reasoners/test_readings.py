@@ -25,7 +25,7 @@ QUESTION = "What pets does Ben keep?"
 
 def read(answer: str, likelihood: float = 0.5) -> Completion:
     """Return a reading of two tokens."""
-    return Completion(f"answer: {answer}\n", 1, 0, 2, certainty=1.0, likelihood=likelihood)
+    return Completion(f"answer: {answer}\n", 1, 0, 2, first_token_probability=1.0, likelihood=likelihood)
 
 
 def run(
@@ -42,7 +42,7 @@ def run(
         if is_of_all(request):
             return "of no use"  # the plan is proved, whatever it is
         if request.step == "unify":
-            return Completion(held(request), 1, 0, 1, certainty=0.9, likelihood=0.9)
+            return Completion(held(request), 1, 0, 1, first_token_probability=0.9, likelihood=0.9)
         said: dict[str, str | Completion] = {"decompose": plan, "read": reading, "refine": refine}
         return said.get(request.step, "as found")
 

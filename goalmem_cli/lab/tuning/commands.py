@@ -65,10 +65,10 @@ def _parser() -> argparse.ArgumentParser:
     order = commands.add_parser("rank", help="fit the weights by which retrieved turns are reranked, and print them")
     order.add_argument("corpus", type=Path, help="the folder of the corpus")
     order.set_defaults(run=_rank)
-    chat = commands.add_parser("idle", help="fit which turns are never evidence for anything, and print the weights")
+    chat = commands.add_parser("small-talk", help="fit which turns are never evidence, and print the weights")
     chat.add_argument("folders", type=Path, nargs="+", help="conversations with questions to fit on")
     chat.add_argument("--report", type=Path, action="append", default=[], help="others to say what is lost there")
-    chat.set_defaults(run=_idle)
+    chat.set_defaults(run=_small_talk)
     sure = commands.add_parser("calibrate", help="fit how certain answers are to runs on training conversations")
     sure.add_argument("reasoner", help="whose answers")
     sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval`, with --certainty 0")
@@ -161,13 +161,13 @@ def _rank(options: argparse.Namespace) -> None:
         say(f"evidence found for {len(unseen)} held-out queries, {name}: {shares}")
 
 
-def _idle(options: argparse.Namespace) -> None:
-    from goalmem_cli.lab.tuning import idle
+def _small_talk(options: argparse.Namespace) -> None:
+    from goalmem_cli.lab.tuning import small_talk
 
-    turns = idle.Turns.from_files(options.folders)
-    fitted = idle.fit(turns)
-    say(idle.named(fitted))
-    told = [("fitted on", turns), *((str(path), idle.Turns.from_files([path])) for path in options.report)]
+    turns = small_talk.Turns.from_files(options.folders)
+    fitted = small_talk.fit(turns)
+    say(small_talk.named(fitted))
+    told = [("fitted on", turns), *((str(path), small_talk.Turns.from_files([path])) for path in options.report)]
     for name, each in told:
         left_out, lost = fitted.shares(each)
         say(f"{name}: {left_out:.1%} of {len(each.are_evidence)} turns left out, {lost:.1%} of those of evidence")

@@ -85,7 +85,7 @@ class FactBook:
         by_query = {
             query: {
                 self._seen.fact(hit).number: likelihood
-                for hit, likelihood in zip(hits, likelihoods(query, hits), strict=True)
+                for hit, likelihood in zip(hits, likelihoods(self._seen.naming_asker(query), hits), strict=True)
                 if hit.unit.id in in_view
             }
             for query, hits in zip(queries, lists, strict=True)

@@ -211,7 +211,7 @@ def _read_unification(
         found = lines.read_bindings(reply.text, atom.variables)
         if found is not None:
             bindings = {name: found[called] for name, called in names.items() if called in found}
-            sure = certainty(likelihood, reply.certainty)
+            sure = certainty(likelihood, reply.first_token_probability)
             proposals.append(Proposal(number, (fact.number,), bindings, certainty=sure))
     for reading, said in zip(readings, rest, strict=False):
         proposals += what_is_read(reading, said)

@@ -59,7 +59,7 @@ class WhatsappReader:
         speakers = Speakers()
         headers = list(speakers.heard_in(header for line in lines if (header := header_from_line(line))))
         names = [name for header in headers if (name := speakers.speaker_and_text(header)[0])]
-        return bool(names) and not are_log_levels(names) and not _is_another_s(headers[0], glimpse.head)
+        return bool(names) and not are_log_levels(names) and not _is_of_another_program(headers[0], glimpse.head)
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversation.
@@ -131,7 +131,7 @@ class _Chat:
                 )
 
 
-def _is_another_s(header: Header, head: str) -> bool:
+def _is_of_another_program(header: Header, head: str) -> bool:
     """Say whether dates such as ``[2023-12-31, 21:15]`` are Signal's, or a log's: WhatsApp's have invisible marks."""
     written = header.written
     is_iso = (

@@ -57,7 +57,7 @@ class Board:
         self._dropped: set[int] = set()
         self._waiting: set[int] = set()
         self._grounded: list[Grounded] = []
-        self._stones: list[Grounded] = []
+        self._antecedents: list[Grounded] = []
         self._contradicted: dict[int, Contradicted] = {}
         self._several: set[str] = set()
         self._suggested: dict[Cited, str] = {}
@@ -94,7 +94,7 @@ class Board:
         """What the plan's substitution rests on: its subgoals' groundings, and those of antecedents that agree."""
         bound = self.substitution.bindings
         kept = [item for item in self._grounded if self._rests_on(item, bound)]
-        used = [item for item in self._stones if self.has_settled(self._root_of(item.subgoal))]
+        used = [item for item in self._antecedents if self.has_settled(self._root_of(item.subgoal))]
         return (*kept, *(item for item in used if all(bound.get(n) == v for n, v in item.bindings.items())))
 
     @property
@@ -105,7 +105,7 @@ class Board:
     @property
     def perhaps(self) -> Bindings:
         """The provisional bindings: what only antecedents have given so far."""
-        found = {name: values for item in self._stones for name, values in item.bindings.items()}
+        found = {name: values for item in self._antecedents for name, values in item.bindings.items()}
         return {name: values for name, values in found.items() if name not in self.substitution}
 
     @property
@@ -120,7 +120,7 @@ class Board:
 
     def has_settled(self, number: int) -> bool:
         """Say whether a subgoal is grounded, or contradicted in a closed question."""
-        return number in self._contradicted or any(item.subgoal == number for item in (*self._grounded, *self._stones))
+        return number in (*self._contradicted, *(item.subgoal for item in (*self._grounded, *self._antecedents)))
 
     def open_roots(self) -> list[int]:
         """Return the plan's own subgoals that are not settled."""
@@ -128,8 +128,8 @@ class Board:
 
     def open_numbers(self) -> list[int]:
         """Return all that is open: an antecedent is while it was not dropped and the subgoal it serves is open."""
-        stones = [n for n in self._serves if n not in self._dropped and not self.has_settled(n)]
-        return [*self.open_roots(), *(n for n in stones if not self.has_settled(self._root_of(n)))]
+        antecedents = [n for n in self._serves if n not in self._dropped and not self.has_settled(n)]
+        return [*self.open_roots(), *(n for n in antecedents if not self.has_settled(self._root_of(n)))]
 
     def in_view(self) -> list[int]:
         """Return the subgoals that the next round shows: the plan's, and the antecedents that still serve."""
@@ -145,7 +145,7 @@ class Board:
 
     def settled_line(self, number: int) -> str:
         """Return what a subgoal is settled by: its bindings and facts; empty where it is open."""
-        items = [item for item in (*self._grounded, *self._stones) if item.subgoal == number]
+        items = [item for item in (*self._grounded, *self._antecedents) if item.subgoal == number]
         values = {
             name: self.substitution.bindings.get(name, found) for i in items for name, found in i.bindings.items()
         }
@@ -171,15 +171,15 @@ class Board:
                 ruling, lost = self._replaced(claim, facts)
                 taken.append(ruling)
                 released += lost
-        stones = self._stepping_stones([c for c in claims if c.proposal.subgoal >= self._roots], facts)
+        rulings = [*taken, *self._rule_on_antecedents([c for c in claims if c.proposal.subgoal >= self._roots], facts)]
         self._promote()
         dropped = self._drop()
-        pairs = {as_pair(*pair): pair for ruling in (*taken, *stones) for pair in ruling.undecided}
+        pairs = {as_pair(*pair): pair for ruling in rulings for pair in ruling.undecided}
         self.undecided = tuple(pair for key, pair in pairs.items() if key not in self._asked)
-        self.rejected = (*refused, *released, *(entry for ruling in (*taken, *stones) for entry in ruling.rejected))
+        self.rejected = (*refused, *released, *(entry for ruling in rulings for entry in ruling.rejected))
         judged = self.denials.take(denied, {number: self.atoms[number] for number in self.open_roots()}, facts)
         return Taken(
-            tuple(item for ruling in (*taken, *stones) for item in ruling.grounded),
+            tuple(item for ruling in rulings for item in ruling.grounded),
             self.rejected,
             tuple(item for ruling in taken for item in ruling.contradicted),
             judged,
@@ -242,7 +242,7 @@ class Board:
         number, bindings = claim.proposal.subgoal, claim.proposal.bindings
         if claim.proposal.is_contradiction:
             return number in self._contradicted
-        items = [item for item in (*self._grounded, *self._stones) if item.subgoal == number]
+        items = [item for item in (*self._grounded, *self._antecedents) if item.subgoal == number]
         if self.plan.is_computed:  # one value may stand for two things, told by other facts or beside another date
             return any(set(claim.proposal.facts) <= set(i.facts) and i.bindings == bindings for i in items)
         known = {(n, normalise(v)) for item in items for n, values in item.bindings.items() for v in values}
@@ -299,13 +299,13 @@ class Board:
         self._keep(ruling, without=found.lost)
         return ruling, found.refused()
 
-    def _stepping_stones(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> list[Ruling]:
+    def _rule_on_antecedents(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> list[Ruling]:
         """Rule on claims for antecedents, each on its own: what they bind is held against nothing but what is known."""
         rulings = []
         for number in sorted({claim.proposal.subgoal for claim in claims}):
             proposals = [claim.proposal for claim in claims if claim.proposal.subgoal == number]
             ruling = self._ruled(proposals, self._bench(facts, without=self._grounded, keep=self.substitution))
-            self._stones += ruling.grounded
+            self._antecedents += ruling.grounded
             rulings.append(ruling)
         return rulings
 
@@ -325,7 +325,7 @@ class Board:
     def _promote(self) -> None:
         """Make certain what antecedents bound, once the subgoal that they serve is grounded."""
         bound = dict(self.substitution.bindings)
-        for item in self._stones:
+        for item in self._antecedents:
             if self.has_settled(self._root_of(item.subgoal)):
                 for name, values in item.bindings.items():
                     bound.setdefault(name, values)

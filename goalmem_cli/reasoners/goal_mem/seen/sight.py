@@ -128,7 +128,7 @@ class Sight:
         lists: dict[str, list[Hit]] = {}
         for query, share in shares.items():
             hits = self._book.hits(query, max(_LEAST_LOOK, 2 * share, share + beyond))
-            pairs = zip(hits, likelihoods(query, hits), strict=True)
+            pairs = zip(hits, likelihoods(self._book.naming_asker(query), hits), strict=True)
             fresh = [hit for hit, likely in pairs if hit.unit.id not in self._hits and likely >= least]
             lists[query] = fresh[:share]
         first = tokens if self._shown.blocks else self._limits.max_fact_tokens

@@ -1,4 +1,4 @@
-"""Fits the weights of `backbones.idle`: which turns are evidence for some question about their conversation."""
+"""Fits the weights of `backbones.small_talk`: which turns are evidence for some question about their conversation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from goalmem_cli.backbones.idle import WEIGHTS, asks, features
+from goalmem_cli.backbones.small_talk import WEIGHTS, asks, features
 from goalmem_cli.lab.evaluation.cases import Dataset
 from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
 from goalmem_cli.lab.tuning.plan import lesson_of
@@ -79,7 +79,7 @@ def fit(turns: Turns) -> Fitted:
 
 
 def named(fitted: Fitted) -> str:
-    """Return what was fitted as it is kept in `backbones.idle`."""
+    """Return what was fitted as it is kept in `backbones.small_talk`."""
     weights = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(WEIGHTS, fitted.weights, strict=True))
     return f"{weights}, bias {fitted.bias:.3f}, least {floor(fitted.least * 10_000) / 10_000:.4f}"
 

@@ -1,7 +1,7 @@
 """Which turns are never evidence for anything: farewells, thanks, cheering. Told from the turn, without a query.
 
-A logistic regression, fitted on goalmem's own conversations (`python -m goalmem_cli.lab.tuning idle FOLDER...`): which
-turns are evidence for one of the questions about them.
+A logistic regression, fitted on goalmem's own conversations: which turns are evidence for one of the questions about
+them (`python -m goalmem_cli.lab.tuning small-talk FOLDER...`).
 """
 
 from __future__ import annotations

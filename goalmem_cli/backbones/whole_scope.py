@@ -12,7 +12,7 @@ from goalmem_cli.store.units import retrievable, units_from_turns
 NAME = "none"
 
 
-class Unsearched:
+class WholeScope:
     """Gives the turns, or passages of long turns, that a query's filters let through, whatever it asks.
 
     They come in their order, conversation after conversation; of more than are wanted, the last.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from goalmem_cli.backbones import idle
+from goalmem_cli.backbones import small_talk
 from goalmem_cli.lab.tuning import commands
-from goalmem_cli.lab.tuning.idle import LOST, Turns, fit
+from goalmem_cli.lab.tuning.small_talk import LOST, Turns, fit
 from goalmem_cli.records import Hit, Unit
 from tests.conftest import SAMPLES
 
@@ -22,7 +22,7 @@ def said(text: str, *before: str) -> Hit:
 )
 def test_courtesy_is_never_evidence(text: str) -> None:
     """Farewells, thanks and cheering are less likely evidence than anything is shown for."""
-    assert not idle.may_be_evidence(said(text))
+    assert not small_talk.may_be_evidence(said(text))
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_courtesy_is_never_evidence(text: str) -> None:
 )
 def test_what_says_something_may_be_evidence(hit: Hit) -> None:
     """Short answers, deals, amounts and names stay."""
-    assert idle.may_be_evidence(hit)
+    assert small_talk.may_be_evidence(hit)
 
 
 def test_a_picture_may_be_evidence() -> None:
     """What was not said in words alone is never left out."""
     derived = Unit("u", "gist", "thanks", "talk", "Ana", None, ("u",), ("D1:2",))
-    assert idle.may_be_evidence(Hit(derived, 0.0))
+    assert small_talk.may_be_evidence(Hit(derived, 0.0))
 
 
 def test_the_fit_loses_as_little_evidence_as_it_promises() -> None:
@@ -52,16 +52,16 @@ def test_the_fit_loses_as_little_evidence_as_it_promises() -> None:
     fitted = fit(turns)
     left_out, lost = fitted.shares(turns)
 
-    assert turns.matrix.shape == (len(turns.are_evidence), len(idle.WEIGHTS))
+    assert turns.matrix.shape == (len(turns.are_evidence), len(small_talk.WEIGHTS))
     assert lost <= LOST
     assert 0 <= left_out < 0.5
 
 
 def test_the_command_prints_weights_and_shares(capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m goalmem_cli.lab.tuning idle FOLDER` prints what `backbones/idle.py` keeps, and what is lost."""
-    commands.main(["idle", str(SAMPLES), "--report", str(SAMPLES / "momoco.json")])
+    """`python -m goalmem_cli.lab.tuning small-talk FOLDER` prints what `backbones/small_talk.py` keeps, and what is lost."""
+    commands.main(["small-talk", str(SAMPLES), "--report", str(SAMPLES / "momoco.json")])
     printed = capsys.readouterr()
     told = printed.out + printed.err
 
-    assert all(name in told for name in idle.WEIGHTS)
+    assert all(name in told for name in small_talk.WEIGHTS)
     assert "momoco.json" in told and "turns left out" in told
