@@ -29,7 +29,7 @@ def test_answers_of_the_conversations_to_read_from_follow_from_their_evidence() 
 
     Verdicts, and numbers that are counted or worked out, are left to whoever wrote them.
     """
-    talks = read_corpus(CHECKOUT / "goalmem_cli" / "tuning" / "talks.json")
+    talks = read_corpus(CHECKOUT / "goalmem_cli" / "lab" / "tuning" / "talks.json")
     told = 0
     for talk in talks[::10]:
         turns = {turn.label: turn for turn in talk.conversation.turns}
