@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from goalmem_cli.memory import Memory
+from goalmem_cli.memory import AnyMemory
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.stored import Ranking
@@ -23,7 +23,7 @@ NEW = chat("Alice: my word is latte.", "Ben: my word is dog.", "--", "Ben: my wo
 OLD = NEW[:2]
 
 
-def ranked_hits(memory: Memory, query: Query) -> dict[str, Hit]:
+def ranked_hits(memory: AnyMemory, query: Query) -> dict[str, Hit]:
     """Return the hits of all that any ranking has for a query."""
     with memory.reading() as reader:
         found = reader.rank(query, tuple(Ranking), DEPTH)
