@@ -37,8 +37,9 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query
 from goalmem_cli.store import Store
 from goalmem_cli.stored import Added, Ranking, Selection
+from goalmem_cli.testing import HashEmbedder, ListBackbone, ScriptedModel
 from tests.backbones.stitch_samples import understands
-from tests.fakes import HashEmbedder, ListBackbone, ListMemory, ScriptedModel, SessionNotes
+from tests.fakes import ListMemory, SessionNotes
 from tests.reasoners.scripting import chat
 
 TURNS = chat("Alice: I ordered a Kyoto Latte.", "Ben: My dog is called Biscuit.", "--", "Alice: Biscuit ate my latte.")

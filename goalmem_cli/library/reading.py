@@ -280,11 +280,11 @@ def read_all(
     reading = Reading(told, hears)
     reading.pour(files, memory, is_dry=is_dry)
     reading.pour(reading.settled(), memory, is_dry=is_dry)
-    aside = [*errors, *folders_without_transcripts(files, reading.passed_over)]
-    for error in aside:
+    barren = folders_without_transcripts(files, reading.passed_over)
+    for error in (*errors, *barren):
         hears.refused(error)
     first: dict[str, InputError] = {}
-    for error in (*reading.errors, *aside):
+    for error in (*errors, *reading.errors, *barren):
         first.setdefault(error.path, error)
     done = [
         Ingested(

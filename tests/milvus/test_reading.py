@@ -10,9 +10,9 @@ from goalmem_cli.memory import AnyMemory
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.stored import Ranking
+from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts import read_file
 from tests.conftest import SAMPLES
-from tests.fakes import HashEmbedder
 from tests.milvus.conftest import Opens, Server
 from tests.milvus.faulty import opened
 from tests.milvus.test_interrupted import named

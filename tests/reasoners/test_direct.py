@@ -9,8 +9,8 @@ from goalmem_cli.reasoners.asking import DaysInWords
 from goalmem_cli.reasoners.direct import Direct, calls
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.records import Question
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Stop
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.forward import (
     COMPACT,
     QUESTION,
