@@ -38,10 +38,10 @@ OPEN_CHAT = "5/3/23, 21:15 - Ana: hi\n5/3/23, 21:16 - Ben: ho\n"
 
 
 def replying() -> Factories:
-    """Return a model that proves the question about Momoco, and sums up whatever else it is shown."""
+    """Return a model that proves the question about Momoco, and divides no session."""
 
     def reply(request: Request) -> str:
-        return PROOF(request) if request.step == "plan_and_prove" else json.dumps({"summary": "Alice and Ben talk."})
+        return PROOF(request) if request.step == "plan_and_prove" else json.dumps({"starts": ["0"]})
 
     return faked(ScriptedModel(reply))
 
@@ -63,6 +63,7 @@ def test_the_manual_s_example_runs(
     assert said[-2].isdecimal() and int(said[-2]) > 0  # what forgetting would delete
     assert said[-1].startswith("failed ")
     with goalmem_cli.open("my-memory") as memory:
+        assert memory.stats().units["segment"] > 0
         assert "momoco-01" not in {each.name for each in memory.conversations()}
         assert [hit.unit.text for hit in memory.search("Leeds", 1)] == ["I moved to Leeds in May."]
 
