@@ -12,7 +12,7 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input
 from goalmem_cli.cli.times import latest
 from goalmem_cli.errors import InputError
-from goalmem_cli.library.asking import Terms, one_line
+from goalmem_cli.library.asking import Terms, one_line, question_text
 from goalmem_cli.library.scope import Names
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def hidden_after(as_of: str | None) -> datetime | None:
 
 def _question_text(typed: str) -> str:
     try:
-        return standard_input().decode("utf-8") if typed == STANDARD_INPUT else typed
+        return question_text(standard_input().decode("utf-8") if typed == STANDARD_INPUT else typed)
     except UnicodeDecodeError as error:
         raise InputError(STANDARD_INPUT, f"byte {error.start}", "not UTF-8", "save the question as UTF-8") from error
 

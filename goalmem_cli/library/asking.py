@@ -28,6 +28,17 @@ def one_line(text: str) -> str:
     return " ".join(encodable(text).split())
 
 
+def question_text(text: str) -> str:
+    """Return what is asked, on one line.
+
+    Raises:
+        UsageError: nothing is.
+    """
+    if not text.strip():
+        raise UsageError("the question is empty", "ask something")
+    return one_line(text)
+
+
 def local_now() -> datetime:
     """Return the time by this machine's clock, to the second, without an offset, as most transcripts have it."""
     return datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
@@ -82,9 +93,7 @@ class Asking:
             StoreError: the store holds nothing.
             UsageError: nothing is asked, or a conversation or the asker is not in the store.
         """
-        if not text.strip():
-            raise UsageError("the question is empty", "ask something")
-        parts = self._parts
+        text, parts = question_text(text), self._parts
         stored = parts.kept.conversations()
         if not stored:
             raise StoreError(

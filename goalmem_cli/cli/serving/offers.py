@@ -15,7 +15,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.asking import one_line
+from goalmem_cli.library.asking import one_line, question_text
 from goalmem_cli.library.memory import Memory
 from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers
 from goalmem_cli.loading import DeferredModel
@@ -117,11 +117,12 @@ class Offers:
         Raises:
             Abandoned: whoever asked does not want it any more.
         """
+        text = question_text(question)  # before waiting for another one
         hidden = None if as_of is None else latest(as_of, "as_of")
         with self._working(watched):
             memory = self._opened()
             trace = memory.ask(
-                question,
+                text,
                 conversations=conversation,
                 asker=asker,
                 as_of=hidden,
