@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 from zipfile import ZipFile
 
 import pytest
@@ -35,6 +36,17 @@ __all__ = ["goalmem", "momoco", "momoco_store"]
 
 EXAMPLES = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 OPEN_CHAT = "5/3/23, 21:15 - Ana: hi\n5/3/23, 21:16 - Ben: ho\n"
+
+
+@pytest.fixture
+def filled(momoco: Goalmem) -> Goalmem:
+    """The command over a store with the Momoco conversation, and another of that time in which a Ben has a say."""
+    with goalmem_cli.open(Path(os.environ["GOALMEM_STORE"])) as memory:
+        talk = ("[2023-05-21, 10:00:00] Ben: A latte, please.", "[2023-05-21, 10:01:00] Ana: Here is the Kyoto Latte.")
+        file = memory.kept.path.parent / "WhatsApp Chat - Ana.txt"
+        file.write_text("\n".join(talk), "utf-8")
+        assert memory.ingest(file)[0].new_turns == 2
+    return momoco
 
 
 def replying() -> Factories:
@@ -78,29 +90,40 @@ def test_the_page_has_every_method() -> None:
     assert text.count("\n") <= 80
 
 
-def test_a_search_is_the_command_s(momoco: Goalmem, tmp_path: Path) -> None:
-    """The same hits with the same scores and ranks, with every filter."""
-    words = ("--conversation", "momoco-01", "--speaker", "Ben", "--since", "2023-05-10", "--until", "2023-05-30")
-    told = json.loads(momoco("search", "Kyoto Latte", "-k", "3", *words, "--json").out)["hits"]
+def test_a_search_is_the_command_s(filled: Goalmem, tmp_path: Path) -> None:
+    """The same hits with the same scores and ranks, with every filter; and each filter has its say in both."""
+    flags = ("--conversation", "momoco-01", "--speaker", "Ben", "--since", "2023-05-10", "--until", "2023-05-30")
+    filters: dict[str, Any] = {
+        "conversations": ["Momoco-01"],
+        "speakers": ["ben"],
+        "since": datetime(2023, 5, 10),
+        "until": datetime(2023, 5, 30, 23, 59, 59, 999_999),
+    }
     with goalmem_cli.open(tmp_path / "store") as memory:
-        hits = memory.search(
-            "Kyoto Latte", 3, conversations=["Momoco-01"], speakers=["ben"],
-            since=datetime(2023, 5, 10), until=datetime(2023, 5, 30, 23, 59, 59, 999_999),
-        )  # fmt: skip
-        assert told and hits_document(hits) == told
-        assert hits_document(memory.search("Kyoto Latte", 3)) != told
+        found = hits_document(memory.search("Kyoto Latte", 50, **filters))
+        assert found == told(filled, *flags) != []
+        for place, name in enumerate(filters):
+            fewer = (*flags[: 2 * place], *flags[2 * place + 2 :])
+            others = {key: value for key, value in filters.items() if key != name}
+            without = hits_document(memory.search("Kyoto Latte", 50, **others))
+            assert without == told(filled, *fewer) != found, name
+
+
+def told(goalmem: Goalmem, *flags: str) -> object:
+    """Return the hits that the command finds with these filters."""
+    return json.loads(goalmem("search", "Kyoto Latte", "-k", "50", *flags, "--json").out)["hits"]
 
 
 def test_an_answer_is_the_command_s(momoco: Goalmem, tmp_path: Path) -> None:
     """The same trace, but for when it was asked and how long it took; both are saved, each under its id."""
-    told = json.loads(momoco("ask", QUESTION, "--json", factories=proving()).out)
+    said = json.loads(momoco("ask", QUESTION, "--json", factories=proving()).out)
     with goalmem_cli.open(tmp_path / "store", certainty=0, factories=proving()) as memory:
         trace = memory.ask(QUESTION)
         first, last = memory.traces()
         assert memory.last_trace == last
         assert memory.trace(last) == trace
-    assert comparable(as_document(memory.trace(first))) == comparable(told)
-    assert comparable(as_document(trace)) == comparable(told)
+    assert comparable(as_document(memory.trace(first))) == comparable(said)
+    assert comparable(as_document(trace)) == comparable(said)
     assert json.loads(momoco("trace", "show", last, "--json").out) == json.loads(json.dumps(as_document(trace)))
 
 
@@ -114,14 +137,14 @@ def test_files_are_read_as_by_the_command(goalmem: Goalmem, tmp_path: Path) -> N
     """The same counts in the same order; what cannot be read has its error, and the rest is stored."""
     broken, absent = tmp_path / "broken.json", tmp_path / "absent.json"
     broken.write_text("{", "utf-8")
-    told = json.loads(goalmem("ingest", str(SAMPLES), str(broken), str(absent), "--json").out)
+    said = json.loads(goalmem("ingest", str(SAMPLES), str(broken), str(absent), "--json").out)
     with goalmem_cli.open(tmp_path / "other") as memory:
         done = memory.ingest(SAMPLES, broken, absent)
         again = memory.ingest(SAMPLES)
     keys = ("path", "format", "conversations", "turns", "new_turns")
-    assert [{key: getattr(file, key) for key in keys} for file in done if file.error is None] == told["files"]
+    assert [{key: getattr(file, key) for key in keys} for file in done if file.error is None] == said["files"]
     refused = [file.error for file in done if file.error is not None]
-    assert [(error.path, error.reason) for error in refused] == [(row["path"], row["reason"]) for row in told["failed"]]
+    assert [(error.path, error.reason) for error in refused] == [(row["path"], row["reason"]) for row in said["failed"]]
     assert {file.path for file in done if file.error} == {str(broken), str(absent)}
     assert {file.new_turns for file in again} == {0}
 
