@@ -153,13 +153,27 @@ def load_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -
         raise UsageError(f"{CONFIG_VARIABLE}: {own_path} is not a file", "name a YAML file, or unset the variable")
     merged: dict[str, Any] = {"store": stores_folder() / "default"}
     merged.update(_from_file(own_path))
-    named = {**merged, **variables, **typed}["store"]
-    address = named if isinstance(named, MilvusAddress) else None
-    store = named if address is None else folder_beside(address)
+    store, address = _placed({**merged, **variables, **typed}["store"])
     merged.update(_from_file(store / STORE_FILE, forbidden="store"))
     merged.update(variables)
     merged.update(typed)
     return Settings(**{**merged, "store": store}, address=address)
+
+
+def given_settings(given: Mapping[str, object]) -> Settings:
+    """Return the settings that a program gives by name, with its `store`; no file and no variable is read.
+
+    Raises:
+        UsageError: a key is unknown or a value of the wrong kind; the message names it.
+    """
+    checked = _checked(given, _Source("goalmem_cli.open"))
+    store, address = _placed(checked["store"])
+    return Settings(**{**checked, "store": store}, address=address)
+
+
+def _placed(named: Path | MilvusAddress) -> tuple[Path, MilvusAddress | None]:
+    """Return the folder of the store that was named, and its address where it is in Milvus."""
+    return (folder_beside(named), named) if isinstance(named, MilvusAddress) else (named, None)
 
 
 def setting_in_words(key: str, text: str, where: str) -> Any:

@@ -10,7 +10,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from goalmem_cli.errors import StoreError
-from goalmem_cli.memory import Memory
+from goalmem_cli.memory import AnyMemory
 from goalmem_cli.stored import Added
 from goalmem_cli.transcripts import read_file
 
@@ -28,7 +28,7 @@ class Copied:
     compared: int
 
 
-def copy(source: Memory, target: Memory, report: Callable[[Added], None], seed: int = 0) -> Copied:
+def copy(source: AnyMemory, target: AnyMemory, report: Callable[[Added], None], seed: int = 0) -> Copied:
     """Bring all of one memory into another, and compare them; what is there already is left as it is.
 
     It goes through a file, so that neither memory has to fit into this process, and is safe a batch at a time:
@@ -44,7 +44,7 @@ def copy(source: Memory, target: Memory, report: Callable[[Added], None], seed: 
     return _compared(source, target, added, seed)
 
 
-def _compared(source: Memory, target: Memory, added: list[Added], seed: int) -> Copied:
+def _compared(source: AnyMemory, target: AnyMemory, added: list[Added], seed: int) -> Copied:
     """Compare counts of all conversations, and the turns of a sample of them.
 
     Raises:

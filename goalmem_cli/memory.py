@@ -252,7 +252,7 @@ class SupportsDerivedUnits(Protocol):
         ...
 
 
-class Memory(
+class AnyMemory(
     SupportsAdding,
     SupportsAnswers,
     SupportsRanking,
@@ -296,9 +296,9 @@ class SupportsUpkeep(Protocol):
         ...
 
 
-class KeptMemory(Memory, SupportsUpkeep, Protocol):
+class KeptMemory(AnyMemory, SupportsUpkeep, Protocol):
     """What every memory can do that commands open."""
 
 
-class StructuredMemory(Memory, SupportsDeriving, SupportsLedger, SupportsDerivedUnits, Protocol):
+class StructuredMemory(AnyMemory, SupportsDeriving, SupportsLedger, SupportsDerivedUnits, Protocol):
     """A memory in which structured backbones can keep what they derive."""

@@ -1,8 +1,8 @@
 """The seams: what each part asks of the next, as Protocols of one to three methods.
 
 Whoever builds a backbone, a reasoner, a model or an embedder of their own implements one of these; `wiring.py` is
-where it is then chosen. Fakes for tests live in `tests/fakes.py`, and one contract test runs over each fake and its
-real counterpart.
+where it is then chosen. Fakes for tests are in `testing.py`, and one contract test runs over each fake and its real
+counterpart.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from functools import partial
 from goalmem_cli.asking import ask, ask_each
 from goalmem_cli.errors import ContextOverflow, ReplyUnusable
 from goalmem_cli.ports import Completion, GrammarShape, Request
-from tests.fakes import ScriptedModel
+from goalmem_cli.testing import ScriptedModel
 
 
 def request(text: str, problem: str) -> Request:

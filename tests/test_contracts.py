@@ -17,7 +17,7 @@ from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.errors import StoreError
 from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure, Statement
-from goalmem_cli.memory import Memory
+from goalmem_cli.memory import AnyMemory
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.memory import MilvusMemory
 from goalmem_cli.models.catalogue import resolve
@@ -37,8 +37,9 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query
 from goalmem_cli.store import Store
 from goalmem_cli.stored import Added, Ranking, Selection
+from goalmem_cli.testing import HashEmbedder, ListBackbone, ScriptedModel
 from tests.backbones.stitch_samples import understands
-from tests.fakes import HashEmbedder, ListBackbone, ListMemory, ScriptedModel, SessionNotes
+from tests.fakes import ListMemory, SessionNotes
 from tests.reasoners.scripting import chat
 
 TURNS = chat("Alice: I ordered a Kyoto Latte.", "Ben: My dog is called Biscuit.", "--", "Alice: Biscuit ate my latte.")
@@ -151,12 +152,12 @@ def test_a_backbone_that_retrieves_its_own_units(name: str, tmp_path: Path) -> N
         assert searched.retrieve(Query("Biscuit", conversations=("other",)), 10) == []
 
 
-def store(folder: Path) -> Memory:
+def store(folder: Path) -> AnyMemory:
     """Return the real memory: a store in a folder."""
     return Store(folder / "store", HashEmbedder(), announce=lambda _: None)
 
 
-def milvus(folder: Path) -> Memory:
+def milvus(folder: Path) -> AnyMemory:
     """Return the same memory in an embedded database of Milvus."""
     address = parse_address(f"milvus:{folder / 'milvus'}", "here")
     return MilvusMemory(address, folder / "beside", HashEmbedder(), announce=lambda _: None)
@@ -174,7 +175,7 @@ class TestMemory:
         yield
         close_embedded()
 
-    def test_adding(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+    def test_adding(self, build: Callable[[Path], AnyMemory], tmp_path: Path) -> None:
         """A preview changes nothing and says what adding then does; known turns change nothing; both are reported."""
         memory = build(tmp_path)
         conversation = Conversation("pets", "turns", tuple(TURNS[:2]), own_id=TURNS[0].conversation)
@@ -191,7 +192,7 @@ class TestMemory:
         assert [added.new_turns for added in memory.add_turns(TURNS)] == [len(TURNS) - 2]
         assert [added.new_turns for added in memory.add_turns(TURNS)] == [0]
 
-    def test_looking_and_listing(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+    def test_looking_and_listing(self, build: Callable[[Path], AnyMemory], tmp_path: Path) -> None:
         """Turns come back as they were, in their order, and are counted; nothing is there before the first is added."""
         memory = build(tmp_path)
         with pytest.raises(StoreError):
@@ -211,7 +212,7 @@ class TestMemory:
         stats = memory.stats()
         assert (stats.conversations, stats.sessions, stats.turns, stats.units) == (1, 2, 3, {"turn": 3})
 
-    def test_ranking(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+    def test_ranking(self, build: Callable[[Path], AnyMemory], tmp_path: Path) -> None:
         """Each ranking gives units best first within the filters, and each unit's hit has its neighbours."""
         memory = build(tmp_path)
         memory.add_turns(TURNS)
@@ -233,7 +234,7 @@ class TestMemory:
             assert opened.generation > generation
         assert memory.count_without_time(Query("", until=datetime(2030, 1, 1))) == 1
 
-    def test_forgetting(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+    def test_forgetting(self, build: Callable[[Path], AnyMemory], tmp_path: Path) -> None:
         """What forgetting would delete is what it deletes: turns, answers that rest on them, empty conversations."""
         memory = build(tmp_path)
         memory.add_turns(TURNS)
@@ -255,7 +256,7 @@ class TestMemory:
         with pytest.raises(StoreError):
             memory.add_answer("Biscuit", TURNS[0], [TURNS[1].id], {})
 
-    def test_exporting(self, build: Callable[[Path], Memory], tmp_path: Path) -> None:
+    def test_exporting(self, build: Callable[[Path], AnyMemory], tmp_path: Path) -> None:
         """The file has a line for each document, and every text is in it."""
         memory = build(tmp_path)
         memory.add_turns(TURNS)

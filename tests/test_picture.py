@@ -17,8 +17,8 @@ from goalmem_cli.records import Question
 from goalmem_cli.render.nodes import BRIEF
 from goalmem_cli.render.tree import proof_tree
 from goalmem_cli.store import Store
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.transcripts import read_file, transcript_files
-from tests.fakes import ScriptedModel
 from tests.reasoners.scripting import MOMENT, SEEING
 
 ROOT = Path(__file__).parents[1]

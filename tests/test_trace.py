@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import as_document, from_document
 from tests.conftest import examples
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import FULL, MOMENT, answered, ask, chat, grounds, plan, refined, unified
 from tests.reasoners.test_bounds import TURNS, Adversary
 

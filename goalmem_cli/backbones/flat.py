@@ -13,7 +13,7 @@ from goalmem_cli.backbones.fusion import DEPTH, fuse
 from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.backbones.times import NamedTimes
 from goalmem_cli.errors import UsageError
-from goalmem_cli.memory import Memory, SupportsRanking
+from goalmem_cli.memory import AnyMemory, SupportsRanking
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.stored import Ranking
 
@@ -40,7 +40,7 @@ by the times that a query names.
 class FlatBackbone:
     """Retrieves turns, or passages of long turns, by a recipe: ``reranked``, ``hybrid``, ``bm25`` or ``dense``."""
 
-    def __init__(self, store: Memory, recipe: str = RERANKED) -> None:
+    def __init__(self, store: AnyMemory, recipe: str = RERANKED) -> None:
         """Take the recipe of that name.
 
         Raises:

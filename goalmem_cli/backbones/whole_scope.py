@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from goalmem_cli.logic.moments import Moment, Span
-from goalmem_cli.memory import Memory
+from goalmem_cli.memory import AnyMemory
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.store.units import retrievable, units_from_turns
 
@@ -18,7 +18,7 @@ class WholeScope:
     They come in their order, conversation after conversation; of more than are wanted, the last.
     """
 
-    def __init__(self, store: Memory) -> None:
+    def __init__(self, store: AnyMemory) -> None:
         self._store = store
 
     def update(self, turns: Sequence[Turn]) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.ask import EXIT_CODES, Asking, Terms, hidden_after, one_line, show
+from goalmem_cli.cli.ask import EXIT_CODES, drawn, hidden_after, open_for, show
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin
 from goalmem_cli.errors import GoalmemError, InputError
+from goalmem_cli.library.asking import Terms, one_line
 
 if TYPE_CHECKING:
+    from goalmem_cli.library.asking import Asking
     from goalmem_cli.render.prompt import PipedLines, TypedLines
     from goalmem_cli.trace import Trace
 
@@ -81,7 +82,7 @@ def chat(
     from goalmem_cli.reasoners.remembering import CONVERSATION
 
     besides = (CONVERSATION,) if remember else ()
-    terms = Terms(conversation, asker, hidden_after(as_of), besides, is_traced=trace, is_remembered=remember)
+    terms = Terms(conversation, asker, hidden_after(as_of), besides, is_remembered=remember)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
@@ -90,9 +91,10 @@ def chat(
         prompts=prompts,
     )  # fmt: skip
     lines = _lines(run)
-    with closing(Asking(run, terms)) as asking:
+    with open_for(run) as memory:
+        asking = memory.asking(terms)
         asking.statement("")  # a wrong name is said before anything was typed
-        return _Chat(run, terms, asking, lines).loop()
+        return _Chat(run, asking, lines, is_traced=trace, is_remembered=remember).loop()
 
 
 def _lines(run: Invocation) -> TypedLines | PipedLines:
@@ -111,10 +113,13 @@ def _lines(run: Invocation) -> TypedLines | PipedLines:
 class _Chat:
     """One session. An error costs its line and no more."""
 
-    def __init__(self, run: Invocation, terms: Terms, asking: Asking, lines: TypedLines | PipedLines) -> None:
+    def __init__(
+        self, run: Invocation, asking: Asking, lines: TypedLines | PipedLines, *, is_traced: bool, is_remembered: bool
+    ) -> None:
         self._run = run
-        self._terms = terms
         self._asking = asking
+        self._is_traced = is_traced
+        self._is_remembered = is_remembered
         self._lines = lines
         self._last: Trace | None = None
         self._code = 0
@@ -166,22 +171,22 @@ class _Chat:
     def _question(self, line: str) -> None:
         try:
             asked = self._asking.question(line)
-            trace = self._asking.answer(asked)
+            trace = drawn(self._run, self._asking, asked, is_traced=self._is_traced)
         except GoalmemError:
             self._leave_blank()
             raise
         self._last = trace
         kept = self._asking.keep(trace)
-        show(self._run, trace, is_traced=self._terms.is_traced, is_worded=True)
+        show(self._run, trace, is_traced=self._is_traced, is_worded=True)
         if EXIT_CODES[trace.status]:
             self._leave_blank()
         if trace.status == "failed":
             self._code = EXIT_CODES[trace.status]
-        if self._terms.is_remembered:
+        if self._is_remembered:
             self._asking.remember(asked, trace, kept)
 
     def _statement(self, line: str) -> None:
-        if not self._terms.is_remembered:
+        if not self._is_remembered:
             self._run.screen.warn("that asks nothing, and with --no-remember nothing is remembered")
             return
         self._asking.remember(self._asking.statement(line))

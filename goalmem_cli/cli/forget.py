@@ -9,9 +9,9 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
-from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers
 from goalmem_cli.cli.times import earliest
 from goalmem_cli.errors import UsageError
+from goalmem_cli.library.scope import chosen_conversations, chosen_speakers
 
 if TYPE_CHECKING:
     from goalmem_cli.memory import KeptMemory
@@ -65,9 +65,8 @@ def forget(
     memory = open_stored(run.settings, run.factories, run.screen.note)
     stored = memory.conversations()
     scope = chosen_conversations(conversation, stored, "CONVERSATION")
-    selection = Selection(
-        scope, chosen_speakers(speaker, stored, scope), None if before is None else earliest(before, "--before")
-    )
+    speakers = chosen_speakers(speaker, stored, scope, "--speaker")
+    selection = Selection(scope, speakers, None if before is None else earliest(before, "--before"))
     counts = memory.forgettable(selection)
     if counts.without_time:
         stay = counted(counts.without_time, "turn")

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
 
 if TYPE_CHECKING:
+    from goalmem_cli.library.reading import FileReport
     from goalmem_cli.render.console import Screen
 
 SCHEMA_VERSION = 1
 _NAMED = 10
 """How many turns that were replaced are named."""
-
-
-@dataclass(slots=True)
-class FileReport:
-    """What one file held, and how much of it was new; it grows while the store takes what the file holds."""
-
-    path: str
-    format: str = ""
-    conversations: int = 0
-    turns: int = 0
-    new_turns: int = 0
-    replaced: list[str] = field(default_factory=list)
-    skipped: list[InputError] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    beside: list[str] = field(default_factory=list)
 
 
 def warn_of_skipped(screen: Screen, report: FileReport) -> None:
@@ -53,11 +38,6 @@ def line_of(report: FileReport, *, is_dry: bool) -> str:
     replaced = f", {len(report.replaced)} {would}replaced" if report.replaced else ""
     held = f"{counted(report.conversations, 'conversation')}, {counted(report.turns, 'turn')}"
     return f"{report.path}: {report.format}, {held}, {new}{replaced}"
-
-
-def few(labels: list[str]) -> str:
-    more = len(labels) - _NAMED
-    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from goalmem_cli.cli import options
+from goalmem_cli.cli.ask import open_for
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import begin
-from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers, say_left_out
-from goalmem_cli.cli.times import earliest, latest, local_now
+from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import UsageError
-from goalmem_cli.records import Query, encodable
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
@@ -54,24 +51,15 @@ def search(
 ) -> int:
     """Search the store, best first. Exits with 1 when nothing is found."""
     from goalmem_cli.render.tables import hits_document, hits_table
-    from goalmem_cli.wiring import DeferredModel, open_backbone, open_store
 
-    if not query.strip():
-        raise UsageError("the query is empty", "say what to look for")
     begun = earliest(since, "--since") if since is not None else None
     if until is not None and as_of is not None:
         raise UsageError("--until and --as-of both say where the memory ends", "give one of them")
     ended = latest(until, "--until") if until is not None else None
     ended = latest(as_of, "--as-of") if as_of is not None else ended
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, backbone=backbone)
-    memory = open_store(run.settings, run.factories, run.screen.note)
-    stored = memory.conversations() if conversation or speaker else []
-    scope = chosen_conversations(conversation, stored)
-    speakers = chosen_speakers(speaker, stored, scope)
-    wanted = Query(encodable(query), scope, speakers, begun, ended, asked=ended or local_now())
-    with closing(DeferredModel(partial(run.factories.model, run.settings))) as model:
-        hits = open_backbone(run.settings, memory, run.factories, model.loaded).retrieve(wanted, k)
-    say_left_out(run.screen, memory.count_without_time(wanted))
+    with open_for(run) as memory:
+        hits = memory.search(query, k, conversations=conversation, speakers=speaker, since=begun, until=ended)
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, "hits": hits_document(hits)})
     elif hits:

@@ -32,11 +32,6 @@ def latest(text: str, flag: str) -> datetime:
     return _bounds(text.strip(), flag)[1]
 
 
-def local_now() -> datetime:
-    """Return the time by this machine's clock, to the second, without an offset, as most transcripts have it."""
-    return datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
-
-
 def _bounds(text: str, flag: str) -> tuple[datetime, datetime]:
     try:
         if clock := _CLOCK.fullmatch(text):

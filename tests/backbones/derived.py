@@ -14,7 +14,7 @@ from goalmem_cli.ports import PartDone, StructuredBackbone
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import open_store
 
 

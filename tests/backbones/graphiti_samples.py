@@ -15,8 +15,8 @@ from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn
 from goalmem_cli.store.memory import Store
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import contents_of, indexed_by, no_kit
-from tests.fakes import ScriptedModel
 from tests.store.samples import chat
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))

@@ -17,7 +17,7 @@ from goalmem_cli.ports import Completion, JsonShape, LanguageModel, PartDone, Re
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn
 from goalmem_cli.store.memory import Store
-from tests.fakes import ScriptedModel
+from goalmem_cli.testing import ScriptedModel
 from tests.reasoners.scripting import chat
 from tests.store.samples import open_store
 

@@ -19,10 +19,10 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Query
 from goalmem_cli.store.looking.episodes import FACT, GIST
 from goalmem_cli.store.memory import Store
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories
 from tests.backbones.remem_samples import stored
 from tests.backbones.stitch_samples import SMALL, backbone, filled, understands
-from tests.fakes import ScriptedModel
 
 MOMOCO = Query("Who visited Momoco?")
 

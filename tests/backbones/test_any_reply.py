@@ -24,10 +24,10 @@ from goalmem_cli.ports import LanguageModel, PartDone, Request, StructuredBackbo
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import filled, forget_as_if_never_said, indexed_by, stop_and_go_on, stores_in
 from tests.backbones.replies import TALK, AnyReply, said
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 
 WIDE: Mapping[str, Mapping[str, object]] = {
     "mem0": {"before": 2},

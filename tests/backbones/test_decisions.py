@@ -29,8 +29,8 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.records import Edge, Part, Turn, Unit
+from goalmem_cli.testing import ScriptedModel
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 
 NAME = "testing"
 STEP = "mem0_decide"

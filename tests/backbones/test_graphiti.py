@@ -23,6 +23,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import filled, forget_as_if_never_said, grow_as_at_once, stores_in
 from tests.backbones.graphiti_samples import (
     COMPACT,
@@ -39,7 +40,6 @@ from tests.backbones.graphiti_samples import (
     searching,
 )
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 
 both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 ALL = Settings(similar=50)

@@ -15,9 +15,9 @@ from goalmem_cli.backbones.graphiti.searching import fused
 from goalmem_cli.backbones.graphiti.settings import Finds, Ranked, Settings
 from goalmem_cli.records import Query
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import filled
 from tests.backbones.graphiti_samples import COMPACT, FULL, TALK, backbone, indexed, said, says, searching
-from tests.fakes import ScriptedModel
 
 CHAIN = ("ann owns boat", "boat lies porto", "porto near douro", "bea plays cello", "bea likes tea")
 ANY = Settings(cosine=0.0, dates=False)

@@ -28,9 +28,9 @@ from goalmem_cli.records import Conversation, Edge, Query, Turn
 from goalmem_cli.store.looking.episodes import CONTEXT, FACT, PHRASE, RELATION, SYNONYMY
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import contents_of, filled, indexed_by, no_kit, stop_and_go_on
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 from tests.store.samples import chat, open_store
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))

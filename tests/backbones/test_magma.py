@@ -40,6 +40,7 @@ from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Edge, Query, Turn
 from goalmem_cli.store.memory import Store
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
     contents_of,
     filled,
@@ -50,7 +51,6 @@ from tests.backbones.derived import (
     stores_in,
 )
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 from tests.store.samples import chat, open_store
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))

@@ -24,6 +24,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
     contents_of,
     filled,
@@ -35,7 +36,6 @@ from tests.backbones.derived import (
     stores_in,
 )
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 from tests.store.samples import START, chat
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))

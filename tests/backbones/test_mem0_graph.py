@@ -26,6 +26,7 @@ from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.looking.episodes import OBJECT, PHRASE, SUBJECT
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones import test_mem0
 from tests.backbones.derived import (
     contents_of,
@@ -38,7 +39,6 @@ from tests.backbones.derived import (
 )
 from tests.backbones.test_mem0 import TALK, known_of, lines_of, said
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 from tests.store.samples import open_store
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))

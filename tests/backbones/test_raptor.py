@@ -25,9 +25,9 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 from tests.store.samples import chat, open_store
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))

@@ -19,7 +19,7 @@ from goalmem_cli.backbones.relevance import FUSED, PERSONAL, WEIGHTS, features, 
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.records import Hit, Query, Turn, Unit
 from goalmem_cli.store import Store
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 
 MONDAY = datetime(2024, 3, 4, 9, 0)
 

@@ -27,9 +27,9 @@ from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.remem_samples import SAID, TEXTS, turns
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 from tests.store.samples import open_store
 
 FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))

@@ -24,7 +24,7 @@ from goalmem_cli.backbones.structured.resolution import (
 )
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.ports import Vectors
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import chat
 
 

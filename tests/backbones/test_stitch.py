@@ -31,6 +31,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import ScriptedModel
 from tests.backbones.stitch_samples import (
     COMPACT,
     FULL,
@@ -46,7 +47,6 @@ from tests.backbones.stitch_samples import (
     written,
 )
 from tests.conftest import examples
-from tests.fakes import ScriptedModel
 
 both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 LISBON, OSLO = "trip to Lisbon", "trip to Oslo"

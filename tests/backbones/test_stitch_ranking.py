@@ -17,8 +17,8 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.backbones.stitch_samples import COMPACT, FULL, SMALL, backbone, filled, indexed, understands
-from tests.fakes import HashEmbedder, ScriptedModel
 
 PRICE_IN_OSLO: Labels = {Facet.SCOPE: ("trip to Oslo",), Facet.ENTITY: ("price",)}
 QUESTION = Query("What does the castle cost?")

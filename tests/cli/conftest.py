@@ -14,9 +14,9 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.main import run
+from goalmem_cli.testing import HashEmbedder, Reply, ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.conftest import SAMPLES
-from tests.fakes import HashEmbedder, Reply, ScriptedModel
 
 
 @dataclass(frozen=True)

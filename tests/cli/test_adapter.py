@@ -9,11 +9,11 @@ import pytest
 
 from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.models.bundled import ADAPTERS, BUNDLED
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.trace import as_document, from_document
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
-from tests.fakes import ScriptedModel
 
 HASH = "0123456789abcdef" * 4
 

@@ -15,9 +15,9 @@ from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.store import Store
 from goalmem_cli.stored import Capability, Ranking
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel, local, open_store
 from tests.cli.conftest import Goalmem, scripted, seeing
-from tests.fakes import ScriptedModel
 from tests.reasoners.scripting import claims, plan, proved, wants
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"

@@ -14,11 +14,11 @@ import pytest
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.ports import Request
+from goalmem_cli.testing import Reply, ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.conftest import Goalmem, scripted, seeing
 from tests.cli.test_ask import NO_PROOF, ORDERED, PROOF, QUESTION, answer_units, opened, remembered
 from tests.conftest import CHECKOUT
-from tests.fakes import Reply, ScriptedModel
 from tests.reasoners.scripting import claims, plan, proved
 
 PROVING: tuple[Reply, ...] = (PROOF,)
@@ -183,7 +183,7 @@ os.login_tty(0)
 from goalmem_cli.main import run
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.test_chat import PROVING
-from tests.fakes import ScriptedModel
+from goalmem_cli.testing import ScriptedModel
 
 def endless(request):
     print("working", file=sys.stderr, flush=True)

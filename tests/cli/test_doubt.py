@@ -12,10 +12,10 @@ from goalmem_cli.fitted import Fitted
 from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.certainty import UNSURE, doubt_in_words
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.trace import from_document
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem
-from tests.fakes import ScriptedModel
 from tests.reasoners.forward import says
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"

@@ -18,10 +18,10 @@ from goalmem_cli.errors import ContextOverflow, ModelMissing
 from goalmem_cli.lab.evaluation.runs.folder import read_run
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.showing import lines_shown
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
-from tests.fakes import ScriptedModel
 
 MOMOCO = str(SAMPLES / "momoco.json")
 HAYSTACK = [

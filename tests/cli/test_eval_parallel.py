@@ -15,10 +15,10 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.ports import Request
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
 from tests.cli.test_eval import MOMOCO, document, replies, without_seconds
-from tests.fakes import ScriptedModel
 
 WORDS = (MOMOCO, "--reasoner", "direct,oracle,reformulate,goal-mem", "--max-breadth", "1", "--max-depth", "1")
 # A server that never answers the third call, seen by the command as any other.

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from goalmem_cli.ports import Request
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.backbones import graphiti_samples, test_amem, test_magma, test_mem0_graph
 from tests.backbones.test_mem0 import says
 from tests.cli.conftest import Goalmem, seeing
-from tests.fakes import ScriptedModel
 from tests.reasoners.scripting import claims, plan, proved
 
 HOME = "(Priya) has a home in (x:place)"

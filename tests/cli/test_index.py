@@ -16,10 +16,11 @@ from goalmem_cli.errors import ModelMissing
 from goalmem_cli.memory import StructuredMemory
 from goalmem_cli.ports import Indexed, PartDone
 from goalmem_cli.records import Part
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
-from tests.fakes import ScriptedModel, SessionNotes
+from tests.fakes import SessionNotes
 
 MOMOCO = str(SAMPLES / "momoco.json")
 

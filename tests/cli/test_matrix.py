@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from goalmem_cli.ports import Request
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
 from tests.cli.test_eval import MOMOCO, answering, replies, without_seconds
 from tests.cli.test_remem import reply as remembering
-from tests.fakes import ScriptedModel
 
 FEW = (MOMOCO, "--limit", "3", "--sample", "first")
 PAIRS = ("--backbone", "bm25,dense", "--reasoner", "direct,oracle")

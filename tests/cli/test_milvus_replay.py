@@ -15,10 +15,10 @@ from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.reasoners.goal_mem import BLIND, SEEN, Planning
 from goalmem_cli.records import Turn
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.conftest import Goalmem, Outcome, scripted, seeing
 from tests.cli.test_ask import PROOF, QUESTION
-from tests.fakes import ScriptedModel
 from tests.reasoners.test_gold_replay import FOLDER, SHARED, gold_files
 
 STEP = 32

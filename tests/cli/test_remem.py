@@ -9,9 +9,9 @@ import pytest
 
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import Profile
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.conftest import Goalmem, seeing
-from tests.fakes import ScriptedModel
 from tests.reasoners.forward import says
 from tests.reasoners.scripting import number_of
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.prompts import Profile
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.backbones.stitch_samples import understands
 from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
-from tests.fakes import ScriptedModel
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.memory import MilvusMemory
 from goalmem_cli.store.files import Written, unwatched
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.milvus.faulty import Faulty, serving
 
 

@@ -15,7 +15,7 @@ from pymilvus.grpc_gen import milvus_pb2_grpc
 
 from goalmem_cli.addresses import parse_address
 from goalmem_cli.milvus.memory import MilvusMemory
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.reasoners.scripting import chat
 
 TURNS = chat("Alice: I ordered a latte.", "Ben: My dog is Biscuit.")

@@ -9,7 +9,7 @@ import pytest
 from goalmem_cli.copying import copy
 from goalmem_cli.memory import unreported
 from goalmem_cli.store import Store
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.milvus.test_interrupted import LATER, Stopped, named, stopping_at
 

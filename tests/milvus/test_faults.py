@@ -17,7 +17,7 @@ from goalmem_cli.errors import EmbedderMismatch, StoreDamaged, StoreError, Store
 from goalmem_cli.milvus.schema import ID, Collection
 from goalmem_cli.records import Query
 from goalmem_cli.stored import Ranking, Selection
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Server
 from tests.milvus.faulty import TURNS, afterwards, faultless, only, opened, refused, serving
 from tests.milvus.test_interrupted import named

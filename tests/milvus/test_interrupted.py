@@ -17,7 +17,7 @@ from goalmem_cli.milvus.memory import MilvusMemory
 from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.records import Query, Turn
 from goalmem_cli.stored import Ranking, Selection
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.reasoners.scripting import chat
 from tests.store.killing import trace_about

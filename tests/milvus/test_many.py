@@ -19,7 +19,7 @@ from goalmem_cli.addresses import parse_address
 from goalmem_cli.milvus.memory import MilvusMemory
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.stored import Ranking
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 
 WRITERS, READERS, TURNS = 8, 4, 30
 _PAUSE = 0.3  # so that those who read leave the server time for those who write

@@ -18,8 +18,8 @@ from goalmem_cli.milvus import embedded
 from goalmem_cli.milvus.memory import MilvusMemory
 from goalmem_cli.milvus.schema import ID, Collection
 from goalmem_cli.records import Turn
+from goalmem_cli.testing import HashEmbedder
 from tests.conftest import CHECKOUT
-from tests.fakes import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.milvus.faulty import TURNS
 
@@ -139,7 +139,7 @@ import sys
 from pathlib import Path
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.milvus.memory import MilvusMemory
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.milvus.faulty import TURNS
 folder = Path(sys.argv[1])
 MilvusMemory(MilvusAddress(path=folder / "database"), folder / "beside", HashEmbedder(), announce=print).add_turns(TURNS)

@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from goalmem_cli.memory import Memory
+from goalmem_cli.memory import AnyMemory
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.stored import Ranking
+from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts import read_file
 from tests.conftest import SAMPLES
-from tests.fakes import HashEmbedder
 from tests.milvus.conftest import Opens, Server
 from tests.milvus.faulty import opened
 from tests.milvus.test_interrupted import named
@@ -23,7 +23,7 @@ NEW = chat("Alice: my word is latte.", "Ben: my word is dog.", "--", "Ben: my wo
 OLD = NEW[:2]
 
 
-def ranked_hits(memory: Memory, query: Query) -> dict[str, Hit]:
+def ranked_hits(memory: AnyMemory, query: Query) -> dict[str, Hit]:
     """Return the hits of all that any ranking has for a query."""
     with memory.reading() as reader:
         found = reader.rank(query, tuple(Ranking), DEPTH)

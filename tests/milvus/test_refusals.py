@@ -20,7 +20,7 @@ from goalmem_cli.addresses import parse_address
 from goalmem_cli.errors import StoreError
 from goalmem_cli.milvus.memory import MilvusMemory
 from goalmem_cli.milvus.schema import Collection
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Server
 from tests.milvus.faulty import TURNS, only, opened, refused, serving
 

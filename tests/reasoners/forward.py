@@ -31,9 +31,9 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Question, Turn
+from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Status, Trace, as_document, from_document
 from tests.conftest import examples
-from tests.fakes import ListBackbone, Reply, ScriptedModel
 from tests.reasoners.sampling import Sampler
 from tests.reasoners.scripting import MOMENT, chat, number_of
 

@@ -12,8 +12,8 @@ from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import SEEN, STEPS, GoalMem, GoalMemSeen, Limits, steps_of
 from goalmem_cli.records import Question, Turn
+from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Trace
-from tests.fakes import ListBackbone, Reply, ScriptedModel
 
 FULL = PromptBook.load(None, "full", STEPS["full"])
 SEEING = PromptBook.load(None, "full", steps_of(SEEN, "full"))

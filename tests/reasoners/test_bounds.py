@@ -18,9 +18,9 @@ from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, calls_of
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.reasoners.goal_mem.seen.suggesting import LIKELY, SUGGESTED
 from goalmem_cli.records import Question
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
 from tests.conftest import examples
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import COMPACT, FULL, MOMENT, chat
 
 TURNS = chat(

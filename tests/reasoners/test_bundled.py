@@ -10,8 +10,8 @@ from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
+from goalmem_cli.testing import ListBackbone
 from goalmem_cli.trace import Status
-from tests.fakes import ListBackbone
 from tests.reasoners.scripting import FEW, MOMENT
 from tests.reasoners.test_bounds import TURNS, check
 

@@ -6,8 +6,8 @@ from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, GoalMemSeen, Limits
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Question
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Trace
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import (
     FULL,
     MOMENT,

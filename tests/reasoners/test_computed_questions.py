@@ -20,9 +20,9 @@ from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.goal_mem import GoalMem
 from goalmem_cli.reasoners.showing import ShownLine, lines_shown
 from goalmem_cli.records import Question, Turn
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
 from goalmem_cli.transcripts import read_file
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import FULL, MOMENT, plan
 from tests.reasoners.test_gold_replay import FOLDER, LIMITS, ROOT, rejections
 

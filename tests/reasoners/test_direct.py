@@ -13,10 +13,10 @@ from goalmem_cli.reasoners.direct import Direct, calls
 from goalmem_cli.reasoners.facts import NumberedFacts
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.records import Conversation, Question, Turn
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Stop
 from goalmem_cli.transcripts import read_file
 from tests.conftest import SAMPLES
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.forward import (
     COMPACT,
     QUESTION,

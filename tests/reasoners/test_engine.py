@@ -7,8 +7,8 @@ from dataclasses import replace
 from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Hit, Query, Question
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import FULL, MOMENT, STOP, answered, ask, chat, denies, grounds, plan, refined, unified
 
 CAFE = chat(

@@ -21,8 +21,8 @@ from goalmem_cli.reasoners.full_context import FullContext, calls, newest
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.records import Conversation, Hit, Question, Turn
 from goalmem_cli.store import Store
+from goalmem_cli.testing import HashEmbedder, ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Status, Stop, Trace
-from tests.fakes import HashEmbedder, ListBackbone, Reply, ScriptedModel
 from tests.reasoners.forward import (
     FULL,
     QUESTION,

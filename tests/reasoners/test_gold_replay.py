@@ -16,8 +16,8 @@ from goalmem_cli.ports import Reasoner
 from goalmem_cli.reasoners.goal_mem import BLIND, SEEN, GoalMem, GoalMemSeen, Limits, Planning
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.records import Question
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import FULL, MOMENT, SEEING
 
 ROOT = Path(__file__).parents[2]

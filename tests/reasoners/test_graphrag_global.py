@@ -18,8 +18,8 @@ from goalmem_cli.reasoners.catalogue import REASONERS, Sources
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.structured.graphrag_global import MAP, NAME, REDUCE, STEPS, GraphRAGGlobal, calls
 from goalmem_cli.records import Hit, Query, Question, Turn
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.forward import both_profiles
 from tests.reasoners.scripting import MOMENT, chat
 

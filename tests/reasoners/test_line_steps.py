@@ -10,8 +10,8 @@ from goalmem_cli.ports import Completion, GrammarShape, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.line_steps import CANDIDATES
 from goalmem_cli.records import Question, Turn
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status, Trace
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import COMPACT, FEW, MOMENT, chat
 
 TURNS = chat(

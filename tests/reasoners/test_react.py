@@ -8,8 +8,8 @@ from goalmem_cli.ports import JsonShape
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.react import React, calls
+from goalmem_cli.testing import Reply
 from goalmem_cli.trace import Status, Stop
-from tests.fakes import Reply
 from tests.reasoners.forward import (
     COMPACT,
     FULL,

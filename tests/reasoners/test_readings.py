@@ -9,8 +9,8 @@ from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.readings import SHOWN
 from goalmem_cli.records import Question, Turn
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import COMPACT, FEW, MOMENT, chat, is_of_all
 
 PETS = chat(

@@ -7,8 +7,8 @@ import pytest
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.reflect import Reflect, calls
+from goalmem_cli.testing import Reply
 from goalmem_cli.trace import Status, Stop
-from tests.fakes import Reply
 from tests.reasoners.forward import (
     COMPACT,
     QUESTION,

@@ -25,10 +25,10 @@ from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.structured.remem import NAME, RECOLLECTION, SINGLE, Remem, RememSingle, calls
 from goalmem_cli.records import Question
 from goalmem_cli.store.memory import Store
+from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Fact, Status, Stop, Trace, as_document, from_document
 from tests.backbones.remem_samples import SAID, stored
 from tests.conftest import examples
-from tests.fakes import ListBackbone, Reply, ScriptedModel
 from tests.reasoners.forward import COMPACT, FULL, RUBBISH, Adversary, both_profiles, bundled
 from tests.reasoners.scripting import number_of
 

@@ -9,8 +9,8 @@ import pytest
 
 from goalmem_cli.reasoners.remembering import CONVERSATION, remember_answer, remember_words
 from goalmem_cli.records import Query, Question, Turn, Unit
+from goalmem_cli.testing import ListBackbone
 from goalmem_cli.trace import Fact, Status, Trace
-from tests.fakes import ListBackbone
 
 NOON = datetime(2023, 6, 1, 12)
 

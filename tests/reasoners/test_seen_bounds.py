@@ -16,8 +16,8 @@ from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.reasoners.goal_mem import GoalMemSeen, Limits
 from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
 from goalmem_cli.records import Question
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status, Trace
-from tests.fakes import ListBackbone, ScriptedModel
 from tests.reasoners.scripting import MOMENT, SEEING
 from tests.reasoners.test_bounds import ATOMS, TURNS, WORDS, check, claimed
 

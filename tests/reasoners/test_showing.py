@@ -11,7 +11,7 @@ from goalmem_cli.reasoners.goal_mem.grounding import rule
 from goalmem_cli.reasoners.goal_mem.plans import Bench, Limits, Proposal
 from goalmem_cli.reasoners.showing import Shown, lines_shown
 from goalmem_cli.records import Question, Turn
-from tests.fakes import ListBackbone
+from goalmem_cli.testing import ListBackbone
 from tests.reasoners.scripting import MOMENT, chat
 
 TALK = chat(

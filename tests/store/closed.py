@@ -20,7 +20,7 @@ from goalmem_cli.errors import StoreError
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.store.killing import ROOT
 from tests.store.samples import chat
 

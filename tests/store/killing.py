@@ -28,8 +28,9 @@ from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.stored import Selection
+from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.trace import Fact, Status, Trace
-from tests.fakes import HashEmbedder, SessionNotes
+from tests.fakes import SessionNotes
 from tests.store.samples import CAFE, START, chat
 
 OLD, NEW = HashEmbedder(8, "old"), HashEmbedder(12, "new")

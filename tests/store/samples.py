@@ -8,7 +8,7 @@ from pathlib import Path
 
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.store.memory import Store
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 
 START = datetime(2023, 5, 8, 13, 56)
 

@@ -14,8 +14,8 @@ from goalmem_cli.errors import StoreError
 from goalmem_cli.records import Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts import read_file
-from tests.fakes import HashEmbedder
 from tests.store.samples import chat, open_store
 
 ASKED = Turn("goalmem", 0, 0, "user", "Which drink is green?", datetime(2023, 6, 1, 12), "q1", "user")

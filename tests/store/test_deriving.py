@@ -20,10 +20,11 @@ from goalmem_cli.ports import PartDone
 from goalmem_cli.records import Conversation, Edge, Part, Query, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Derivation, Ranking, Selection
+from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts.formats import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
 from tests.conftest import examples
-from tests.fakes import HashEmbedder, SessionNotes
+from tests.fakes import SessionNotes
 from tests.store.contents import contents, holding
 from tests.store.samples import CAFE, chat, open_store
 

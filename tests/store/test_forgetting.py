@@ -21,8 +21,8 @@ from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.stored import FLAT, Forgotten, Ranking, Selection
+from goalmem_cli.testing import HashEmbedder
 from tests.conftest import examples
-from tests.fakes import HashEmbedder
 from tests.store.contents import contents, holding
 from tests.store.killing import gist, trace_about
 from tests.store.samples import CAFE, START, chat, open_store

@@ -19,7 +19,7 @@ from goalmem_cli.records import Query
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import CAFE, chat, open_store
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +79,7 @@ DIE_AFTER_COMMIT = """
 import os, signal, sys
 from pathlib import Path
 from goalmem_cli.store.memory import Store
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import chat
 def die(what):
     if what == "COMMIT":

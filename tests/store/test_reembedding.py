@@ -15,7 +15,7 @@ from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 from tests.store.contents import contents, left_over
 from tests.store.killing import NEW, OLD, build
 from tests.store.samples import CAFE, chat

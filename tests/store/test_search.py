@@ -18,8 +18,8 @@ from goalmem_cli.records import Query
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.passages import estimate_tokens
 from goalmem_cli.stored import Ranking
+from goalmem_cli.testing import HashEmbedder
 from tests.conftest import examples
-from tests.fakes import HashEmbedder
 from tests.store.samples import CAFE, START, chat, open_store
 
 EVERY = list(Ranking)

@@ -7,7 +7,7 @@ import pytest
 
 from goalmem_cli.errors import ModelError
 from goalmem_cli.store.indexes.vectors import sound
-from tests.fakes import HashEmbedder
+from goalmem_cli.testing import HashEmbedder
 
 TEXTS = ["Ben: a latte", "Ann: tea", f"Ben: {'x' * 500}"]
 

@@ -5,25 +5,27 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from goalmem_cli.cli.ask import Asking, Terms, one_line
 from goalmem_cli.cli.invocation import Invocation
-from goalmem_cli.cli.scope import chosen_conversations, chosen_speakers
 from goalmem_cli.cli.serving.watching import Watched
-from goalmem_cli.cli.times import earliest, latest, local_now
+from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.library.asking import one_line, question_text
+from goalmem_cli.library.memory import Memory
+from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers
 from goalmem_cli.loading import DeferredModel
-from goalmem_cli.records import Query, Turn, encodable
 from goalmem_cli.stored import Forgotten, Selection
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.records import Turn
     from goalmem_cli.trace import Trace
+
+NAMES = Names("conversation", "speaker", "asker")
 
 MOST_HITS, MOST_TURNS, MOST_CONVERSATIONS, MOST_SHOWN = 50, 100, 200, 20
 """How many of a kind one result has at most; what is left out is said."""
@@ -57,7 +59,7 @@ class Offers:
         self._at_work, self._reading = Lock(), Lock()
         self._under_way: Watched | None = None
         self._changing = Lock()
-        self._kept: KeptMemory | None = None
+        self._memory: Memory | None = None
         self._tokens: dict[str, tuple[Selection, Forgotten]] = {}
 
     def close(self) -> None:
@@ -87,22 +89,19 @@ class Offers:
     ) -> dict[str, object]:
         """Return the turns that a query finds, best first."""
         from goalmem_cli.render.tables import hits_document
-        from goalmem_cli.wiring import open_backbone
 
-        if not query.strip():
-            raise UsageError("the query is empty", "say what to look for")
         begun = None if since is None else earliest(since, "since")
         ended = None if until is None else latest(until, "until")
         with self._reading:
-            memory = self._memory()
-            stored = memory.conversations()
-            scope = chosen_conversations(conversation, stored, "conversation")
-            speakers = chosen_speakers(speaker, stored, scope)
-            wanted = Query(encodable(query), scope, speakers, begun, ended, asked=ended or local_now())
-            backbone = open_backbone(self._run.settings, memory, self._run.factories, self._model.loaded)
-            hits = hits_document(backbone.retrieve(wanted, min(max(k, 1), MOST_HITS)))
-            unknown = memory.count_without_time(wanted)
-        return {"hits": [_cut(hit) for hit in hits], "left_out_without_time": unknown}
+            found = self._stored().retrieve(
+                query,
+                min(max(k, 1), MOST_HITS),
+                conversations=conversation,
+                speakers=speaker,
+                since=begun,
+                until=ended,
+            )
+        return {"hits": [_cut(hit) for hit in hits_document(found.hits)], "left_out_without_time": found.left_out}
 
     def ask(
         self,
@@ -118,15 +117,19 @@ class Offers:
         Raises:
             Abandoned: whoever asked does not want it any more.
         """
-        if not question.strip():
-            raise UsageError("the question is empty", "ask something")
-        terms = Terms(
-            conversation, asker, None if as_of is None else latest(as_of, "as_of"), (), wants_all=wants_all
-        )  # fmt: skip
+        text = question_text(question)  # before waiting for another one
+        hidden = None if as_of is None else latest(as_of, "as_of")
         with self._working(watched):
-            asking = Asking(self._run, terms, self._model)
-            trace = asking.answer(asking.question(one_line(question)), watched)
-            return answered(trace, asking.keep(trace))
+            memory = self._opened()
+            trace = memory.ask(
+                text,
+                conversations=conversation,
+                asker=asker,
+                as_of=hidden,
+                wants_all=wants_all,
+                observer=watched,
+            )
+            return answered(trace, memory.last_trace)
 
     @contextmanager
     def _working(self, watched: Watched) -> Iterator[None]:
@@ -144,7 +147,7 @@ class Offers:
     def conversations(self, after: str = "") -> dict[str, object]:
         """Return the stored conversations by name, those behind `after`."""
         with self._reading:
-            stored = [each for each in self._memory().conversations() if each.name > after]
+            stored = [each for each in self._stored().conversations() if each.name > after]
         shown = [
             {
                 "name": each.name,
@@ -194,12 +197,8 @@ class Offers:
 
     def remember(self, text: str, speaker: str | None = None) -> dict[str, object]:
         """Store what was said as the next turn of the conversation `goalmem`."""
-        if not text.strip():
-            raise UsageError("there is nothing to remember", "say something")
         with self._at_work, self._reading:
-            asking = Asking(self._run, Terms(asker=None, is_remembered=True), self._model)
-            said = asking.statement(one_line(text))
-            turn = asking.remember(said if speaker is None else replace(said, asker=one_line(speaker)))
+            turn = self._opened().remember(text, asker=speaker)
         return {"conversation": turn.conversation, "turn": turn.label, "speaker": turn.speaker}
 
     def forget(
@@ -213,11 +212,11 @@ class Offers:
         if not (conversation or before or speaker):
             raise UsageError("nothing says what to forget", "name a conversation, a speaker or a time")
         with self._at_work, self._reading:
-            memory = self._memory()
+            memory = self._stored().kept
             stored = memory.conversations()
-            scope = chosen_conversations(conversation, stored, "conversation")
+            scope = chosen_conversations(conversation, stored, NAMES.conversations)
             time = None if before is None else earliest(before, "before")
-            selection = Selection(scope, chosen_speakers(speaker, stored, scope), time)
+            selection = Selection(scope, chosen_speakers(speaker, stored, scope, NAMES.speakers), time)
             counts = memory.forgettable(selection)
             if token is None or not counts.turns:
                 return self._announced(selection, counts)
@@ -234,30 +233,30 @@ class Offers:
         self._tokens[token] = (selection, counts)
         for old in list(self._tokens)[:-_MOST_TOKENS]:
             del self._tokens[old]
-        first = (turn for turn in self._memory().turns(selection.conversations) if turn.id in counts.ids)
+        first = (turn for turn in self._stored().kept.turns(selection.conversations) if turn.id in counts.ids)
         shown = [_of_turn(turn) for turn in islice(first, MOST_SHOWN)]
         return {"is_done": False, "token": token, **_of_forgotten(counts), "first_turns": shown}
 
     def _turns_of(self, conversation: str) -> list[Turn]:
         with self._reading:
-            memory = self._memory()
-            scope = chosen_conversations([conversation], memory.conversations(), "conversation")
-            return memory.turns(scope)
+            return self._stored().turns(conversation)
 
-    def _memory(self) -> KeptMemory:
-        """Return the store, opened once.
+    def _opened(self) -> Memory:
+        """Return the memory, opened now, with the model that all share."""
+        return Memory(self._run.settings, self._run.factories, self._run.screen, names=NAMES, model=self._model)
+
+    def _stored(self) -> Memory:
+        """Return the memory that is looked into, opened once.
 
         Raises:
             StoreError: there is none, or it cannot be read.
         """
-        from goalmem_cli.wiring import open_store
-
-        if self._kept is None:
-            self._kept = open_store(self._run.settings, self._run.factories, self._run.screen.note)
-        if not self._kept.exists:
+        if self._memory is None:
+            self._memory = self._opened()
+        if not self._memory.kept.exists:
             hint = "`goalmem ingest PATH` reads a transcript into it"
             raise StoreError(f"there is no store at {self._run.settings.place}", hint)
-        return self._kept
+        return self._memory
 
 
 def answered(trace: Trace, kept: str | None) -> Answered:

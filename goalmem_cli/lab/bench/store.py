@@ -14,7 +14,7 @@ from goalmem_cli.backbones.fusion import DEPTH
 from goalmem_cli.errors import StoreError
 from goalmem_cli.lab.bench.talk import made_up_conversations, made_up_questions
 from goalmem_cli.lab.bench.timing import Progress, median_ms, run_goalmem, unwatched
-from goalmem_cli.memory import Memory
+from goalmem_cli.memory import AnyMemory
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Query
 from goalmem_cli.stored import Ranking
@@ -103,7 +103,7 @@ class Place:
 
 
 def measure_sizes(
-    store: Memory,
+    store: AnyMemory,
     embedder: Embedder,
     sizes: Sequence[int],
     *,
@@ -131,7 +131,7 @@ def measure_sizes(
         )
 
 
-def measure_ingest(store: Memory, turns: int, *, seed: int = 0, report: Progress = unwatched) -> IngestSpeed:
+def measure_ingest(store: AnyMemory, turns: int, *, seed: int = 0, report: Progress = unwatched) -> IngestSpeed:
     """Store made-up turns, 500 a conversation, and report how many have been stored so far.
 
     Raises:
@@ -163,7 +163,7 @@ def measure_embedder(embedder: Embedder, texts: int, *, seed: int = 0) -> float:
     return 1000 * len(said) / median_ms(lambda: embedder.embed(said), 3)
 
 
-def measure_retrieval(store: Memory, *, rounds: int = 15) -> RetrievalSpeed:
+def measure_retrieval(store: AnyMemory, *, rounds: int = 15) -> RetrievalSpeed:
     """Retrieve for made-up questions, each of a round another one, with all that a warm process has at hand.
 
     Raises:

@@ -16,12 +16,12 @@ from goalmem_cli.lab.bench.came.trajectories import DOMAINS, made_up_trajectorie
 from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
 from goalmem_cli.main import run
 from goalmem_cli.ports import Request
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.readers.came import LABELS
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.conftest import seeing
 from tests.conftest import CHECKOUT
-from tests.fakes import ScriptedModel
 
 
 def contents(folder: Path) -> dict[str, bytes]:

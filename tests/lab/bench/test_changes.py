@@ -23,10 +23,10 @@ from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.records import Edge, Part, Query
 from goalmem_cli.store import Store
 from goalmem_cli.stored import Derivation, Ranking
+from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.backbones.derived import contents_of
 from tests.backbones.replies import AnyReply, said
 from tests.backbones.test_any_reply import backbone
-from tests.fakes import HashEmbedder, ScriptedModel
 
 HOME = SLOTS[0]
 KNOWN = "Memories:\n1. Rosa lives in Leeds. [2022-01-03]\n2. Rosa drives a Saab. [2022-01-03]\n"

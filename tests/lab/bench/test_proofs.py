@@ -17,7 +17,7 @@ from goalmem_cli.reasoners.direct import STEPS, Direct
 from goalmem_cli.reasoners.goal_mem import GoalMem, GoalMemSeen, Limits
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.records import Question
-from tests.fakes import ListBackbone
+from goalmem_cli.testing import ListBackbone
 from tests.lab.bench.conftest import asking
 from tests.reasoners.scripting import FULL, MOMENT, SEEING
 

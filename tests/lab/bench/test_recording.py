@@ -14,8 +14,8 @@ from goalmem_cli.lab.bench.recording import (
 )
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.records import Question
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.fakes import ScriptedModel
 from tests.lab.bench.conftest import asking
 
 ASKED = datetime(2024, 1, 1)

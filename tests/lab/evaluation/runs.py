@@ -11,8 +11,8 @@ from goalmem_cli.lab.evaluation.runs.run import Manifest
 from goalmem_cli.lab.evaluation.runs.runner import Memory
 from goalmem_cli.records import Conversation, Question
 from goalmem_cli.store import Store
+from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.trace import Action, Status, Stop, Trace
-from tests.fakes import HashEmbedder
 from tests.reasoners.scripting import chat
 
 TEA = chat(

@@ -28,8 +28,8 @@ from goalmem_cli.lab.evaluation.runs.run import Answered, Manifest, Placed, Run,
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.records import Usage
+from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.fakes import ScriptedModel
 
 STEPS = sorted({*STYLES.values(), *TEMPLATES.values(), ABSTENTION})
 MOMENT = datetime(2024, 3, 3, 12)

@@ -12,7 +12,7 @@ from goalmem_cli.lab.evaluation.runs.run import Verdict
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.prompts import Profile
-from tests.fakes import ScriptedModel
+from goalmem_cli.testing import ScriptedModel
 from tests.lab.evaluation.test_judge import BOOKS, CASE, RIGHT, STEPS, answer, judge_of, marked, run_of
 
 

@@ -22,8 +22,8 @@ from goalmem_cli.lab.evaluation.metrics.recall import (
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Conversation, Hit, Query, Turn
 from goalmem_cli.store.memory import Store
+from goalmem_cli.testing import ListBackbone
 from goalmem_cli.transcripts import read_file
-from tests.fakes import ListBackbone
 from tests.store.samples import chat, open_store
 
 LOCOMO = Path(__file__).parents[4] / "shared/data/locomo/locomo5.json"

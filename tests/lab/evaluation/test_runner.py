@@ -24,8 +24,8 @@ from goalmem_cli.lab.evaluation.runs.together import Together
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.records import Conversation, Query, Question
 from goalmem_cli.store import Store
+from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.fakes import HashEmbedder, ScriptedModel
 from tests.lab.evaluation.runs import CASES, Echo, dataset, manifest, memory
 from tests.reasoners.scripting import chat
 

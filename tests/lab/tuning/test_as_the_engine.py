@@ -16,7 +16,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
 from goalmem_cli.store.memory import Store
-from tests.fakes import ScriptedModel
+from goalmem_cli.testing import ScriptedModel
 from tests.lab.tuning.samples import held_together, steps_of
 from tests.reasoners.scripting import FEW
 

@@ -1,8 +1,9 @@
-"""Which conversations, speakers and asker a command is about, checked against what the store holds."""
+"""Which conversations, speakers and asker are meant, checked against what the store holds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,23 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.records import encodable
 
 if TYPE_CHECKING:
-    from goalmem_cli.render.console import Screen
     from goalmem_cli.stored import ConversationSummary
 
 USER_ROLE = "user"
 _SHOWN = 5
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What whoever asks calls the things that can be wrong, so that errors name what was written."""
+
+    conversations: str = "conversations"
+    speakers: str = "speakers"
+    asker: str = "asker"
+
+
 def chosen_conversations(
-    asked: Sequence[str] | None, stored: Sequence[ConversationSummary], flag: str = "--conversation"
+    asked: Sequence[str] | None, stored: Sequence[ConversationSummary], flag: str
 ) -> tuple[str, ...] | None:
     """Return the conversations asked for by their stored names, None for all; `flag` is where they were given.
 
@@ -29,35 +38,36 @@ def chosen_conversations(
 
 
 def chosen_speakers(
-    asked: Sequence[str] | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None
+    asked: Sequence[str] | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None, flag: str
 ) -> tuple[str, ...] | None:
-    """Return the speakers asked for by their stored names, None for all.
+    """Return the speakers asked for by their stored names, None for all; `flag` is where they were given.
 
     Raises:
         UsageError: nobody of that name speaks in the conversations of the scope.
     """
-    return _chosen(asked, _speakers(_within(stored, scope)), "--speaker", "speaker")
+    return _chosen(asked, _speakers(_within(stored, scope)), flag, "speaker")
 
 
-def chosen_asker(asked: str | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None) -> str | None:
-    """Return who asks: the speaker named, else the one in the user's role where the scope has exactly one.
+def chosen_asker(
+    asked: str | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None, flag: str
+) -> str | None:
+    """Return who asks: the speaker named at `flag`, else the one in the user's role where the scope has exactly one.
 
     Raises:
         UsageError: nobody of that name speaks in the conversations of the scope.
     """
     within = _within(stored, scope)
     if asked is not None:
-        named = _chosen([asked], _speakers(within), "--asker", "speaker")
+        named = _chosen([asked], _speakers(within), flag, "speaker")
         return named[0] if named else None
     users = {speaker.name for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE}
     return users.pop() if len(users) == 1 else None
 
 
-def say_left_out(screen: Screen, count: int) -> None:
-    """Say how many turns a time filter left out because nothing tells when they were said."""
-    if count:
-        noun = "turn" if count == 1 else "turns"
-        screen.note(f"{count} {noun} without a time left out by the time filter")
+def left_out_in_words(count: int) -> str:
+    """Return how many turns a time filter left out because nothing tells when they were said."""
+    noun = "turn" if count == 1 else "turns"
+    return f"{count} {noun} without a time left out by the time filter"
 
 
 def _within(stored: Sequence[ConversationSummary], scope: Sequence[str] | None) -> list[ConversationSummary]:

@@ -1,0 +1,195 @@
+"""Questions asked of a memory in steps: the question with its scope, its answer, and what is kept of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.library.scope import USER_ROLE, Names, chosen_asker, chosen_conversations, left_out_in_words
+from goalmem_cli.records import Query, Question, encodable
+from goalmem_cli.stages import watching
+
+if TYPE_CHECKING:
+    from goalmem_cli.config import Settings
+    from goalmem_cli.library.listening import Listener
+    from goalmem_cli.loading import DeferredModel
+    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.ports import Observer
+    from goalmem_cli.records import Turn
+    from goalmem_cli.stored import ConversationSummary
+    from goalmem_cli.trace import Trace
+    from goalmem_cli.wiring import Factories
+
+
+def one_line(text: str) -> str:
+    """Return what was asked or said as it is asked and remembered: on one line, without lone surrogates."""
+    return " ".join(encodable(text).split())
+
+
+def question_text(text: str) -> str:
+    """Return what is asked, on one line.
+
+    Raises:
+        UsageError: nothing is.
+    """
+    if not text.strip():
+        raise UsageError("the question is empty", "ask something")
+    return one_line(text)
+
+
+def local_now() -> datetime:
+    """Return the time by this machine's clock, to the second, without an offset, as most transcripts have it."""
+    return datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
+
+
+def _nothing() -> None:
+    """Hear that the model is there, and do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms questions are asked.
+
+    `conversations`, `asker` and `as_of` are those given, None where they were not; `besides` are conversations that
+    count whichever were chosen. `is_remembered` says that questions become turns, so that somebody has to have asked;
+    `wants_all` is what a `Question` has.
+    """
+
+    conversations: Sequence[str] | None = None
+    asker: str | None = None
+    as_of: datetime | None = None
+    besides: tuple[str, ...] = ()
+    is_remembered: bool = False
+    wants_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a memory is made of: its settings, what builds the expensive parts, who hears of it, what keeps it, and the
+    model, which is loaded at the first question. `names` are what errors call things.
+    """
+
+    settings: Settings
+    factories: Factories
+    listener: Listener
+    kept: KeptMemory
+    model: DeferredModel
+    names: Names
+
+
+class Asking:
+    """Asks questions of a memory on terms that stay the same, step by step, for who shows what happens between."""
+
+    def __init__(self, parts: Parts, terms: Terms) -> None:
+        self._parts = parts
+        self._terms = terms
+
+    def question(self, text: str) -> Question:
+        """Return the question with its scope, checked against what the store holds.
+
+        Raises:
+            StoreError: the store holds nothing.
+            UsageError: nothing is asked, or a conversation or the asker is not in the store.
+        """
+        text, parts = question_text(text), self._parts
+        stored = parts.kept.conversations()
+        if not stored:
+            raise StoreError(
+                f"the store {parts.settings.place} is empty", "`goalmem ingest PATH` reads a transcript into it"
+            )
+        said = self._said(text, stored)
+        if said.as_of is not None:
+            scope = Query(said.text, said.conversations, until=said.as_of)
+            if left_out := parts.kept.count_without_time(scope):
+                parts.listener.note(left_out_in_words(left_out))
+        return said
+
+    def statement(self, text: str) -> Question:
+        """Return what was said without asking anything, in the form of a question; the store may hold nothing yet.
+
+        Raises:
+            UsageError: a conversation or the asker is not in the store.
+        """
+        kept = self._parts.kept
+        return self._said(text, kept.conversations() if kept.exists else [])
+
+    def answer(
+        self, question: Question, observer: Observer | None = None, loaded: Callable[[], None] = _nothing
+    ) -> Trace:
+        """Return the trace of the question; `observer` sees it grow, and `loaded` hears that the model is there.
+
+        Raises:
+            ModelError: the model cannot be loaded or used.
+            StoreError: the memory cannot be read.
+        """
+        from goalmem_cli.wiring import build_reasoner, check_backbone
+
+        parts = self._parts
+        check_backbone(parts.settings, parts.kept, parts.factories)  # before a model is loaded, which takes longer
+        with watching(keeps_prompts=parts.settings.keep_prompts):
+            model = parts.model.loaded()
+            loaded()
+            reasoner = build_reasoner(parts.settings, parts.kept, model, observer, factories=parts.factories)
+            return reasoner.answer(question)
+
+    def keep(self, trace: Trace) -> str | None:
+        """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning.
+
+        What was forgotten while the model was at work is not kept either: looked for after saving, since forgetting
+        deletes the traces that it finds after the rows.
+        """
+        from goalmem_cli.wiring import open_traces
+
+        parts = self._parts
+        traces = open_traces(parts.settings)
+        try:
+            saved = traces.save(trace)
+            is_whole = False
+            try:
+                is_whole = parts.kept.are_stored([fact.unit for fact in trace.facts.values()])
+            finally:
+                if not is_whole:
+                    traces.remove(saved)
+            if not is_whole:
+                parts.listener.warn("the trace was not kept: something it shows was forgotten meanwhile")
+                return None
+        except StoreError as error:
+            parts.listener.warn(f"the trace was not kept: {error.message}")
+            return None
+        parts.listener.detail(f"trace {saved}")
+        return saved
+
+    def remember(self, said: Question, trace: Trace | None = None, trace_id: str | None = None) -> Turn:
+        """Remember what was said as a turn, which is returned, and the answer to it if there is one.
+
+        Raises:
+            StoreError: the memory cannot be written.
+            ModelError: the embedder cannot be used.
+        """
+        from goalmem_cli.reasoners.remembering import remember_answer, remember_words
+        from goalmem_cli.wiring import open_backbone
+
+        parts = self._parts
+        backbone = open_backbone(parts.settings, parts.kept, parts.factories, parts.model.loaded)
+        turn = remember_words(said, backbone, parts.kept)
+        parts.listener.detail(f"turn {turn.own_id} of {turn.conversation}, said by {turn.speaker}")
+        if trace is not None:
+            remember_answer(turn, trace, trace_id, parts.kept)
+        return turn
+
+    def _said(self, text: str, stored: Sequence[ConversationSummary]) -> Question:
+        """Return the text with who says it, when, and of which conversations.
+
+        Whoever is remembered without a name is the user, also as the one who asks.
+        """
+        terms, names = self._terms, self._parts.names
+        scope = chosen_conversations(terms.conversations, stored, names.conversations)
+        if scope is not None:
+            scope = tuple(dict.fromkeys((*scope, *terms.besides)))
+        asker = chosen_asker(terms.asker, stored, scope, names.asker)
+        if asker is None and terms.is_remembered:
+            asker = USER_ROLE
+        return Question(one_line(text), terms.as_of or local_now(), asker, scope, terms.as_of, terms.wants_all)

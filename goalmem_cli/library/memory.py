@@ -1,0 +1,350 @@
+"""A memory, opened for a program: reads transcripts into it, searches it, and answers questions from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+
+from goalmem_cli.config import Parameters, Settings, given_settings, load_settings
+from goalmem_cli.errors import UsageError
+from goalmem_cli.library.asking import Asking, Parts, Terms, local_now, one_line
+from goalmem_cli.library.listening import Listener, Logged
+from goalmem_cli.library.reading import Ingested, Told, Unattended, read_all
+from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers, left_out_in_words
+from goalmem_cli.records import Query, encodable
+
+if TYPE_CHECKING:
+    from goalmem_cli.loading import DeferredModel, LoadedModel
+    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.ports import Indexed, Observer, PartDone
+    from goalmem_cli.records import Hit, Turn
+    from goalmem_cli.stored import ConversationSummary, Forgotten, Stats
+    from goalmem_cli.trace import Trace
+    from goalmem_cli.transcripts import Order
+    from goalmem_cli.wiring import Factories
+
+
+class Words(TypedDict, total=False):
+    """The settings that `open` takes, by the names and with the meanings of `goalmem_cli.config.Settings`."""
+
+    embedder: str | None
+    model: str
+    context: int | None
+    threads: int | None
+    seed: int
+    backbone: str
+    backbones: Parameters
+    reasoner: str
+    planning: str | None
+    max_breadth: int
+    max_depth: int
+    max_subgoals: int
+    max_steps: int
+    certainty: int | None
+    budget: int
+    strict: bool | None
+    checks: bool
+    keep_prompts: bool
+    prompts: str | Path | None
+    parallel: int
+    timeout: int
+    model_cache: int
+    adapter: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found, best first, and how many turns its time filter left out for having no time."""
+
+    hits: list[Hit]
+    left_out: int
+
+
+def opened(
+    store: str | Path,
+    *,
+    reads_settings: bool = False,
+    factories: Factories | None = None,
+    listener: Listener | None = None,
+    **settings: Unpack[Words],
+) -> Memory:
+    """Open the memory at `store`, a folder or a `milvus:` address; a new folder is made at the first write.
+
+    What is not given has the default that the command has. Settings files and the environment do not count, unless
+    `reads_settings`: then they do as for the command, below what is given here. Secrets, such as the key of a server,
+    are always taken from the environment. `factories` build the model and the embedder where others than goalmem's are
+    wanted; `listener` hears what else goes to `logging`, under the name ``goalmem_cli``.
+
+    Raises:
+        UsageError: a setting is unknown or wrong.
+        StoreError: what is there cannot be read.
+        ModelError: the embedder that was named cannot be loaded.
+    """
+    from goalmem_cli.wiring import Factories, load_model
+
+    given: dict[str, Any] = {**settings, "store": store}
+    told = load_settings(given, os.environ) if reads_settings else given_settings(given)
+    heard = listener or Logged()
+    return Memory(told, factories or Factories(model=partial(load_model, announce=heard.note)), heard)
+
+
+class Memory:
+    """A memory that is open: `goalmem_cli.open` gives one.
+
+    It is for one thread at a time. As a context manager it gives the model's memory back at the end. Times are
+    `datetime`s, without an offset where the transcripts have none. Every error is a `goalmem_cli.errors.GoalmemError`,
+    with a `message` and a `hint`; `StoreError` where there is no store yet, but for `ingest` and `remember`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        factories: Factories,
+        listener: Listener,
+        *,
+        names: Names | None = None,
+        model: DeferredModel | None = None,
+    ) -> None:
+        """Open the store of the settings; `names` are what errors call things, and `model` is one that several share,
+        and that whoever gives it closes.
+
+        Raises:
+            StoreError: what is there cannot be read.
+            ModelError: the embedder that was named cannot be loaded.
+        """
+        from goalmem_cli.wiring import DeferredModel, open_store
+
+        kept = open_store(settings, factories, listener.note)
+        self._own = DeferredModel(self._load)
+        self._parts = Parts(settings, factories, listener, kept, model or self._own, names or Names())
+        self.last_trace: str | None = None
+        """The id of the trace that the last `ask` saved; None before, and where it could not be kept."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the model's memory back. Nothing else stays open between calls; another question loads it anew."""
+        self._own.close()
+
+    def _load(self) -> LoadedModel:
+        parts = self._parts
+        loaded = parts.factories.model(parts.settings)
+        parts.listener.detail(f"model {loaded.name}, {loaded.profile} prompts, {loaded.context} tokens of context")
+        return loaded
+
+    @property
+    def kept(self) -> KeptMemory:
+        """The store itself, for what is not offered here; `goalmem_cli.memory` says what it can do."""
+        return self._parts.kept
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        format: str | None = None,  # noqa: A002 - as the command calls it
+        sources: Sequence[str] = (),
+        order: Order | None = None,
+        columns: dict[str, str] | None = None,
+        is_strict: bool = False,
+        is_dry: bool = False,
+    ) -> list[Ingested]:
+        """Read transcripts into the memory: files, folders, zips, and what the programs `sources` keep on this machine.
+
+        A file that cannot be read does not stop the others: its record has the error, and a log a warning. What is
+        stored already stays as it is. `order` says whether 05/03 is May or March in chats that leave it open, which are
+        refused without it; `columns` names the columns of a table by what they hold; a file in which one record cannot
+        be read is refused if `is_strict`; nothing is stored if `is_dry`.
+
+        Returns:
+            A record for each file that was read, then one for each file and folder that could not be.
+
+        Raises:
+            UsageError: there is no such source or format.
+            StoreError: the store cannot be written.
+        """
+        told = Told(format, order, columns or {}, is_strict)
+        return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
+
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        conversations: Sequence[str] | None = None,
+        speakers: Sequence[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[Hit]:
+        """Return at most `k` units (turns, or what the backbone derived from turns) that the query finds, best first.
+
+        None restricts nothing; times are inclusive, and hide what has no time. A hit has its `unit`, its `score`, and
+        its neighbours.
+
+        Raises:
+            UsageError: the query is empty, or a conversation or speaker is not in the store.
+            StoreError: the memory cannot be read, or nothing was indexed for the backbone.
+        """
+        found = self.retrieve(query, k, conversations=conversations, speakers=speakers, since=since, until=until)
+        if found.left_out:
+            self._parts.listener.note(left_out_in_words(found.left_out))
+        return found.hits
+
+    def retrieve(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        conversations: Sequence[str] | None = None,
+        speakers: Sequence[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Found:
+        """As `search`, and count what the time filter left out instead of saying it."""
+        from goalmem_cli.wiring import open_backbone
+
+        if not query.strip():
+            raise UsageError("the query is empty", "say what to look for")
+        parts, kept = self._parts, self.kept
+        stored = kept.conversations() if conversations or speakers else []
+        scope = chosen_conversations(conversations, stored, parts.names.conversations)
+        within = chosen_speakers(speakers, stored, scope, parts.names.speakers)
+        wanted = Query(encodable(query), scope, within, since, until, asked=until or local_now())
+        hits = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded).retrieve(wanted, k)
+        return Found(hits, kept.count_without_time(wanted))
+
+    def ask(
+        self,
+        question: str,
+        *,
+        conversations: Sequence[str] | None = None,
+        asker: str | None = None,
+        as_of: datetime | None = None,
+        wants_all: bool = False,
+        observer: Observer | None = None,
+    ) -> Trace:
+        """Answer a question: the trace has `status`, `answer`, `certainty` (from 0 to 1) and the facts it rests on.
+
+        `asker` is who "I" is, by default the user where there is exactly one; `as_of` hides what was said later;
+        `wants_all` looks for all of a list. `observer` sees each step. The trace is saved, under the id `last_trace`.
+
+        Raises:
+            UsageError: nothing is asked, or a conversation or the asker is not in the store.
+            StoreError: the store is empty or cannot be read.
+            ModelError: the model cannot be loaded or used.
+        """
+        asking = self.asking(Terms(conversations, asker, as_of, wants_all=wants_all))
+        self.last_trace = None
+        trace = asking.answer(asking.question(question), observer)
+        self.last_trace = asking.keep(trace)
+        return trace
+
+    def asking(self, terms: Terms) -> Asking:
+        """Return what asks on these terms step by step, for who shows something between the steps of `ask`."""
+        return Asking(self._parts, terms)
+
+    def remember(self, text: str, *, asker: str | None = None) -> Turn:
+        """Store what `asker` (by default the user) says now as the next turn of the conversation ``goalmem``.
+
+        Raises:
+            UsageError: the text is empty.
+            StoreError: the store cannot be written.
+        """
+        if not text.strip():
+            raise UsageError("there is nothing to remember", "say something")
+        asking = self.asking(Terms(is_remembered=True))
+        said = asking.statement(text)
+        return asking.remember(said if asker is None else replace(said, asker=one_line(asker)))
+
+    def conversations(self) -> list[ConversationSummary]:
+        """Return each stored conversation at a glance, by name."""
+        return self.kept.conversations()
+
+    def turns(self, conversation: str) -> list[Turn]:
+        """Return the turns of a conversation, in their order.
+
+        Raises:
+            UsageError: it is not in the store.
+        """
+        stored = self.kept.conversations()
+        return self.kept.turns(chosen_conversations([conversation], stored, self._parts.names.conversations))
+
+    def forget(
+        self,
+        *conversations: str,
+        speakers: Sequence[str] | None = None,
+        before: datetime | None = None,
+        is_dry: bool = False,
+    ) -> Forgotten:
+        """Delete turns and all that came from them for good; what is given together narrows.
+
+        Returns:
+            What was deleted, or would be if `is_dry`.
+
+        Raises:
+            UsageError: nothing says what to forget, or it is not in the store.
+            StoreError: the store cannot be written.
+        """
+        from goalmem_cli.stored import Selection
+
+        if not (conversations or speakers or before):
+            raise UsageError("nothing says what to forget", "name a conversation, a speaker or a time")
+        names, stored = self._parts.names, self.kept.conversations()
+        scope = chosen_conversations(conversations, stored, names.conversations)
+        selection = Selection(scope, chosen_speakers(speakers, stored, scope, names.speakers), before)
+        return self.kept.forgettable(selection) if is_dry else self.kept.forget(selection)
+
+    def index(self, backbone: str, report: Callable[[PartDone], None] = lambda _: None) -> Indexed:
+        """Have the model derive what a structured backbone keeps of the turns that it has not derived from yet.
+
+        Each part that is safe is told to `report`; interrupted, the next call goes on.
+
+        Raises:
+            UsageError: there is no such backbone, or it needs no indexing.
+            ModelError: the model cannot be loaded or used.
+            StoreError: the store cannot be written.
+        """
+        from goalmem_cli.wiring import open_structured
+
+        parts = self._parts
+        settings = replace(parts.settings, backbone=backbone)
+        return open_structured(settings, self.kept, parts.factories, parts.model.loaded).index(report)
+
+    def traces(self) -> list[str]:
+        """Return the ids of the traces of past questions, oldest first."""
+        from goalmem_cli.wiring import open_traces
+
+        return open_traces(self._parts.settings).ids()
+
+    def trace(self, id_: str) -> Trace:
+        """Return the trace of a past question, by its id or by how only this one begins.
+
+        Raises:
+            UsageError: there is none, or more than one.
+            StoreDamaged: it cannot be read.
+        """
+        from goalmem_cli.wiring import open_traces
+
+        return open_traces(self._parts.settings).load(id_)
+
+    def export(self, path: str | Path) -> int:
+        """Write all of the memory as JSONL, which `ingest` reads back, and return how many lines that are.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        return self.kept.export_file(Path(path))
+
+    def stats(self) -> Stats:
+        """Return the memory in numbers: conversations, sessions, turns, units by kind, bytes on disk."""
+        return self.kept.stats()

@@ -1,0 +1,341 @@
+"""Reading files into a memory, one after another; the command and a program's `ingest` share it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat
+
+if TYPE_CHECKING:
+    from goalmem_cli.library.listening import Listener
+    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.records import Conversation
+    from goalmem_cli.stored import Added
+    from goalmem_cli.transcripts import Found, Order, Place, Source
+
+STANDARD_INPUT = "-"
+_NAMED = 10
+"""How many of a kind are named in one line."""
+
+
+class Hears(Protocol):
+    """Hears what happens while files are read, and says what they leave open."""
+
+    def note(self, text: str) -> None:
+        """Hear what was passed over."""
+        ...
+
+    def refused(self, error: InputError) -> None:
+        """Hear that a file, or a conversation of it, was not taken."""
+        ...
+
+    def reached(self, name: str, done: int, total: int) -> None:
+        """Hear which file is read, and how many bytes of all were."""
+        ...
+
+    def order_of(self, place: Place, example: str, otherwise: Order) -> Order | None:
+        """Return in which order a file has day and month, `otherwise` being the likely one; None where nobody knows."""
+        ...
+
+    def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
+        """Give what opens standard input, as often as needed.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is said of all files: their format, what they leave open, and whether one bad record refuses them.
+
+    `conversation` is the one that standard input goes on with.
+    """
+
+    form: str | None = None
+    order: Order | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    is_strict: bool = False
+    conversation: str | None = None
+
+
+@dataclass(slots=True)
+class FileReport:
+    """What one file held, and how much of it was new; it grows while the store takes what the file holds."""
+
+    path: str
+    format: str = ""
+    conversations: int = 0
+    turns: int = 0
+    new_turns: int = 0
+    replaced: list[str] = field(default_factory=list)
+    skipped: list[InputError] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What `ingest` did with one file, or with a path that leads to none.
+
+    `new_turns` of its `turns` were not stored before; `replaced` names the turns whose stored text gave way; `skipped`
+    has the records that could not be read and were left out; `notes` tell what was repaired. `error` says why the
+    file, or the first of its conversations that was not taken, was not.
+    """
+
+    path: str
+    format: str = ""
+    conversations: int = 0
+    turns: int = 0
+    new_turns: int = 0
+    replaced: tuple[str, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: InputError | None = None
+
+
+class Reading:
+    """Reads the files one after another while the store takes what they hold; a bad one does not stop the rest.
+
+    The store takes conversations in batches: which file a report belongs to is known by the order alone.
+    """
+
+    def __init__(self, told: Told, hears: Hears) -> None:
+        self._told = told
+        self._hears = hears
+        self._orders: dict[Place, Order] = {}
+        self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
+        self._under_way: deque[tuple[FileReport, bool]] = deque()
+        self._refused: set[str] = set()
+        self.passed_over: set[Place] = set()
+        self.reports: list[FileReport] = []
+        self.errors: list[InputError] = []
+
+    def pour(self, files: Iterable[Found], memory: KeptMemory, *, is_dry: bool) -> None:
+        """Store, or only preview, what the files hold."""
+        take = memory.preview_all if is_dry else memory.add_all
+        stream = self._conversations(list(files))
+        is_done = False
+        while not is_done:
+            try:
+                take(stream, report=self._take)
+                is_done = True
+            except InputError as error:  # of a conversation that was read well and cannot be stored
+                report, _ = self._under_way.popleft()
+                place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
+                self._refuse(report, InputError(report.path, place, error.reason, error.hint))
+
+    def settled(self) -> list[Found]:
+        """Ask in which order the dates of each file are whose dates leave it open, and return those files.
+
+        Where nobody knows, the files are refused; so is standard input, which is used up.
+        """
+        from goalmem_cli.transcripts import Order
+
+        unclear, self._unclear = self._unclear, []
+        likely = Order.DAY_FIRST
+        for one, report, error in unclear:
+            is_used_up = str(one.place) == STANDARD_INPUT
+            order = None if is_used_up else self._hears.order_of(one.place, error.example, likely)
+            if order is None:
+                self._refuse(report, error)
+            else:
+                self._orders[one.place] = likely = order
+                self.reports.remove(report)
+        return [one for one, _, _ in unclear if one.place in self._orders]
+
+    def taken(self) -> list[FileReport]:
+        """Return what each file held, without those of which nothing was taken because of an error."""
+        return [report for report in self.reports if report.turns or report.path not in self._refused]
+
+    def _conversations(self, files: list[Found]) -> Iterator[Conversation]:
+        """Yield what the files hold, each conversation under the report of its file."""
+        from goalmem_cli.transcripts import conversations_in, summed
+
+        sizes = [_size_of(one.place) for one in files]
+        for number, one in enumerate(files):
+            report = FileReport(str(one.place))
+            self.reports.append(report)
+            try:
+                if one.others:
+                    self._hears.note(f"{one.searched}: passed over in it: {few(list(one.others))}")
+                if one.problem is not None:
+                    raise one.problem
+                reach = partial(self._hears.reached, one.path.name)
+                with self._source(one, report, reach, sum(sizes[:number]), sum(sizes)) as source:
+                    source.order, source.columns = self._orders.get(one.place, self._told.order), self._told.columns
+                    for conversation in conversations_in(source, self._told.form):
+                        report.format = conversation.format
+                        report.notes = summed((*report.notes, *conversation.notes))
+                        named = self._named(replace(conversation, file=_place_of(report.path)), report)
+                        self._under_way.append((report, not conversation.continues))
+                        yield named
+            except (UnknownFormat, NoMessages) as error:
+                if one.is_named or (isinstance(error, NoMessages) and not one.is_kept):
+                    self._refuse(report, error)
+                else:
+                    self._refused.add(report.path)
+                    self.passed_over.add(one.place)
+                    self._hears.note(f"{one.place}: passed over, {error.reason}")
+            except UnclearDates as error:
+                self._unclear.append((one, report, error))
+            except InputError as error:
+                self._refuse(report, error)
+
+    def _named(self, conversation: Conversation, report: FileReport) -> Conversation:
+        """Return the conversation, of standard input as the one that it goes on with, where that was named.
+
+        Raises:
+            InputError: there is a second one.
+        """
+        if self._told.conversation is None or report.path != STANDARD_INPUT:
+            return conversation
+        begun = report.conversations + sum(one is report for one, _ in self._under_way)
+        if begun and not conversation.continues:
+            reason = "it holds several conversations, and --conversation names one"
+            raise InputError(STANDARD_INPUT, "its second conversation", reason, "give one conversation at a time")
+        return replace(conversation, name=self._told.conversation, is_named=True)
+
+    @contextmanager
+    def _source(
+        self, one: Found, report: FileReport, reach: Callable[[int, int], None], before: int, total: int
+    ) -> Iterator[Source]:
+        from goalmem_cli.transcripts import Source, refuse
+
+        skip = refuse if self._told.is_strict else report.skipped.append
+
+        def reached(read: int) -> None:
+            reach(before + read, total)
+
+        reached(0)
+        if report.path != STANDARD_INPUT:
+            yield Source.from_path(one.place, reached, skip=skip)
+            return
+        with self._hears.standard_input() as opened:
+            yield Source(STANDARD_INPUT, opened, reached, skip=skip)
+
+    def _take(self, added: Added) -> None:
+        report, is_another = self._under_way.popleft()
+        report.conversations += is_another
+        report.turns += added.turns
+        report.new_turns += added.new_turns
+        report.replaced += added.replaced
+        report.beside += [added.beside] if added.beside else []
+
+    def _refuse(self, report: FileReport, error: InputError) -> None:
+        self._refused.add(report.path)
+        self.errors.append(error)
+        self._hears.refused(error)
+
+
+class Unattended:
+    """Hears of a reading at which nobody looks on: lines go to the listener, and what files leave open stays so."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+
+    def note(self, text: str) -> None:
+        """Pass it on."""
+        self._listener.note(text)
+
+    def refused(self, error: InputError) -> None:
+        """Pass it on as a warning; the file's record has the error."""
+        self._listener.warn(error.message)
+
+    def reached(self, name: str, done: int, total: int) -> None:
+        """Show nothing."""
+
+    def order_of(self, place: Place, example: str, otherwise: Order) -> Order | None:  # noqa: ARG002 - the seam's
+        """Know nothing of the file's dates."""
+        return None
+
+    def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
+        """Refuse it: it is whose the program is.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(STANDARD_INPUT, "", "only the command reads standard input", "give the path of a file")
+
+
+def read_all(
+    paths: Iterable[Path], sources: Iterable[str], memory: KeptMemory, told: Told, hears: Hears, *, is_dry: bool
+) -> list[Ingested]:
+    """Read all files into the memory and return what became of each, first those that were read.
+
+    Raises:
+        UsageError: there is no such source or format.
+        StoreError: the memory cannot be written.
+    """
+    from goalmem_cli.transcripts import folders_without_transcripts
+
+    files, errors = found_at(paths, sources)
+    reading = Reading(told, hears)
+    reading.pour(files, memory, is_dry=is_dry)
+    reading.pour(reading.settled(), memory, is_dry=is_dry)
+    barren = folders_without_transcripts(files, reading.passed_over)
+    for error in (*errors, *barren):
+        hears.refused(error)
+    first: dict[str, InputError] = {}
+    for error in (*errors, *reading.errors, *barren):
+        first.setdefault(error.path, error)
+    done = [
+        Ingested(
+            report.path, report.format, report.conversations, report.turns, report.new_turns,
+            tuple(report.replaced), tuple(report.skipped), tuple(report.notes), first.pop(report.path, None),
+        )
+        for report in reading.taken()
+    ]  # fmt: skip
+    return [*done, *(Ingested(path, error=error) for path, error in first.items())]
+
+
+def found_at(paths: Iterable[Path], sources: Iterable[str] = ()) -> tuple[list[Found], list[InputError]]:
+    """Return what to read, each once, and the paths and sources that lead to nothing.
+
+    Raises:
+        UsageError: there is no such source.
+    """
+    from goalmem_cli.transcripts import transcript_files
+    from goalmem_cli.transcripts.places import folders_of, kept_by, program_of
+
+    files: dict[Place, Found] = {}
+    errors = []
+    for program in map(program_of, sources):
+        kept = kept_by(program)
+        hint = "check the permissions, or give the folders by name"
+        errors += [InputError(program.name, "", line, hint) for line in kept.unseen]
+        if found := kept.found():
+            files |= {one.place: one for one in found}
+        else:
+            looked = ", ".join(map(str, folders_of(program)))
+            reason = f"no {program.what} found in {looked}"
+            errors.append(InputError(program.name, "", reason, "`goalmem sources` lists what there is"))
+    for path in paths:
+        try:
+            files |= {one.place: one for one in transcript_files([path]) if one.is_named or one.place not in files}
+        except InputError as error:
+            errors.append(error)
+    return list(files.values()), errors
+
+
+def few(labels: list[str]) -> str:
+    """Return the first of the labels, and how many more there are."""
+    more = len(labels) - _NAMED
+    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _size_of(path: Place) -> int:
+    """Return how many bytes there are to read, as far as that is known."""
+    return path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
+
+
+def _place_of(path: str) -> str:
+    """Return the file's path as a conversation keeps it, by which the same file is known again."""
+    return path if path == STANDARD_INPUT else str(Path(path).resolve())
