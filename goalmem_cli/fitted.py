@@ -16,9 +16,9 @@ class Fitted:
 
     With `reads_first` the question is read before a plan is made, and a plan is made only where that reading is refused
     or not `sure`. Each further reading shows the facts of the first one and more: the steps of the plan, and the
-    question after them, at most the facts and tokens of `added` more; the question of a plan of one step, those of
-    `again` in all. A reading of what another person seems to have said is taken where its mean probability is at least
-    `trusted`.
+    question after them, at most the facts and tokens of `added` more; the question without such steps, or where they
+    did not settle it, those of `again` in all. A reading of what another person seems to have said is taken where its
+    mean probability is at least `trusted`.
 
     `adapter` is the SHA-256 of the adapter that the certainties belong to, `weights` are those of a logistic regression
     by reasoner (the bias first, then one for each of `reasoners.certainty.signs_of`), and `floors` are the certainties,

@@ -12,9 +12,9 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
-SCHEMA_VERSION = 2
-"""Version 2 has what the order `seen` adds; of version 1, which is still read, nothing was removed."""
-READABLE = (1, SCHEMA_VERSION)
+SCHEMA_VERSION = 3
+"""Version 2 added what the order `seen` does, version 3 stages and exchanges; the older ones are read too."""
+READABLE = (1, 2, SCHEMA_VERSION)
 
 
 class Status(StrEnum):

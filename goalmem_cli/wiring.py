@@ -239,8 +239,9 @@ def build_reasoner(
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
     from goalmem_cli.reasoners.watching import Unwatched
 
+    searching = replace(loaded, model=MeasuredModel(loaded.model, is_private=True))
+    backbone = open_backbone(settings, store, factories or Factories(), lambda: searching)
     loaded = replace(loaded, model=MeasuredModel(loaded.model))
-    backbone = open_backbone(settings, store, factories or Factories(), lambda: loaded)
     known = [name for name, entry in REASONERS.items() if gold is not None or not entry.needs_gold]
     if settings.reasoner not in known:
         raise UsageError(f"there is no reasoner {settings.reasoner!r}", f"choose one of {', '.join(known)}")

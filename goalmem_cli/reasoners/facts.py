@@ -12,6 +12,7 @@ from goalmem_cli.backbones.structured.units import IN_PLACE_OF, listed
 from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.logic.dates import say
 from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.ports import Backbone
 from goalmem_cli.prompts import Profile
@@ -60,7 +61,7 @@ class NumberedFacts:
     def naming_asker(self, query: str) -> str:
         """Return the query with the name of whoever asks where it says "I" or "my", so that what they said is found."""
         asker = self._question.asker
-        if not asker or asker in query or not speaks_of_asker(query):
+        if not asker or set(words(asker)) <= set(words(query)) or not speaks_of_asker(query):
             return query
         return f"{query} ({asker})"
 

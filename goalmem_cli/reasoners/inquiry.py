@@ -1,7 +1,7 @@
 """One question on its way forward: what it retrieved, what it asked the model, and the trace of both.
 
-What every reasoner but `goal-mem` works with. All of them share one budget of units (GOAL-MEM Appendix F, eq. 7), one
-way of retrieving and one prompt that reads the answer from the facts; they differ in what they retrieve, and when.
+What every reasoner but `goal-mem` works with: one budget of units (GOAL-MEM Appendix F, eq. 7), one way of retrieving,
+and for most one prompt that reads the answer from the facts. They differ in what they retrieve, and when.
 """
 
 from __future__ import annotations

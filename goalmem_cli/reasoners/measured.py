@@ -32,10 +32,15 @@ class Measured:
 
 
 class MeasuredModel:
-    """Passes every call on to a model, and tells the watch of the question how long it took, and what was said."""
+    """Passes every call on to a model, and tells the watch of the question how long it took, and what was said.
 
-    def __init__(self, model: LanguageModel) -> None:
+    What is said is not told if it `is_private`: a backbone's prompts hold texts that no fact of the trace has, so that
+    a later `forget` would not find them.
+    """
+
+    def __init__(self, model: LanguageModel, *, is_private: bool = False) -> None:
         self._model = model
+        self._is_private = is_private
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Return the model's completions.
@@ -47,7 +52,7 @@ class MeasuredModel:
         with stage(f"{MODEL}{steps}"):
             completions = self._model.complete(requests)
         watch = running()
-        if watch is not None and watch.keeps_prompts:
+        if watch is not None and watch.keeps_prompts and not self._is_private:
             watch.exchanges += map(_exchange, requests, completions)
         return completions
 

@@ -56,8 +56,10 @@ def exchanges_text(exchanges: Iterable[Exchange]) -> str:
     told = []
     for number, each in enumerate(exchanges, start=1):
         read = f"{each.prompt_tokens:,} prompt tokens ({each.cached_tokens:,} cached)"
-        parts = [f"=== {number}. {each.step}: {read}, {each.completion_tokens:,} written"]
-        parts += [f"--- {role}\n{as_it_is(text.rstrip())}" for role, text in (*each.messages, ("reply", each.reply))]
+        parts = [f"=== {number}. {safe(each.step)}: {read}, {each.completion_tokens:,} written"]
+        parts += [
+            f"--- {safe(role)}\n{as_it_is(text.rstrip())}" for role, text in (*each.messages, ("reply", each.reply))
+        ]
         told.append("\n".join(parts))
     return "\n\n".join(told)
 

@@ -89,7 +89,7 @@ class TraceFolder:
     def about(self, keys: Set[str]) -> list[str]:
         """Return the ids of the traces that show a unit, or ask or show a text, whose id or hash is among the keys.
 
-        A trace that cannot be read is among them: nobody can say what it holds.
+        A trace that cannot be read is among them, and one that has prompts: nobody can say what they hold.
 
         Raises:
             StoreError: the folder cannot be read.
@@ -120,6 +120,8 @@ class TraceFolder:
         try:
             trace = self.load(id_)
         except StoreDamaged:
+            return True
+        if trace.exchanges:
             return True
         texts = [trace.question]
         for fact in trace.facts.values():

@@ -159,3 +159,12 @@ def test_a_question_of_i_finds_what_whoever_asks_said(tmp_path: Path) -> None:
 
     assert "I moved to Leeds." in found("Alice")
     assert "I moved to Leeds." not in found(None)
+
+
+def test_whoever_asks_is_named_once_and_by_their_whole_name() -> None:
+    """ "Al" does not stand in "Alice"; a question that is not of "I" names nobody."""
+    facts = NumberedFacts(ListBackbone(), Question("", MOMENT, "Al"))
+
+    assert facts.naming_asker("Did I tell Alice of it?") == "Did I tell Alice of it? (Al)"
+    assert facts.naming_asker("Did I, Al, tell it?") == "Did I, Al, tell it?"
+    assert facts.naming_asker("Who told Alice?") == "Who told Alice?"

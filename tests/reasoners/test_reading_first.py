@@ -55,10 +55,14 @@ class Script:
         return said(request, "Graca", 0, 0.9) if "neighbour" in question else said(request, "walnut loaf", 2, 0.9)
 
 
-def run(script: Script, fitted: Fitted = Fitted()) -> Trace:  # noqa: B008 - frozen
+TWO_FACTS = Fitted(rounds=((2,),))
+"""What is read first are the two turns about Graca; the other two are left for further readings."""
+
+
+def run(script: Script, fitted: Fitted = TWO_FACTS, budget: int = 60) -> Trace:
     """Return the trace of the question."""
-    model = ScriptedModel(script)
-    engine = GoalMem(ListBackbone(TURNS, least=0), model, COMPACT, Limits(max_depth=2), fitted=fitted)
+    model, limits = ScriptedModel(script), Limits(max_depth=2, budget=budget)
+    engine = GoalMem(ListBackbone(TURNS, least=0), model, COMPACT, limits, fitted=fitted)
     return engine.answer(Question(QUESTION, MOMENT))
 
 
@@ -73,7 +77,7 @@ def test_a_sure_reading_ends_after_one_call() -> None:
 
 def test_steps_are_read_one_after_another_with_what_was_found_put_in() -> None:
     """An unsure reading has a plan made; its steps are put as questions, and the question is read from what they found."""
-    script = Script(TWO, ("twelve", 3, 0.5), ("walnut loaf", 2, 0.9))
+    script = Script(TWO, ("a cake", 0, 0.5), ("walnut loaf", 2, 0.9))
     trace = run(script)
 
     assert script.asked == [
@@ -96,15 +100,46 @@ def test_proved_steps_answer_where_the_question_is_not_read() -> None:
     assert trace.answer == "walnut loaf" and not trace.attempts[-1].planned
 
 
+@pytest.mark.parametrize("budget", [2, 60])
 @pytest.mark.parametrize(("plan", "sizes"), [(ONE, [4]), (TWO, [3, 3, 4])])
-def test_each_further_reading_begins_as_the_first_did(plan: str, sizes: list[int]) -> None:
+def test_each_further_reading_begins_as_the_first_did(plan: str, sizes: list[int], budget: int) -> None:
     """What a model in this process has read of the facts, it does not read again: what is new stands behind it."""
     script = Script(plan, *[("", None, 0.9)] * 3, steps=False)
-    run(script, Fitted(rounds=((2,),), added=(1, 400), again=(4, 1800)))
+    run(script, Fitted(rounds=((2,),), added=(1, 400), again=(4, 1800)), budget)
 
     first, *others = script.facts
     assert len(first) == 2 and all(facts[:2] == first for facts in others)
     assert [len(facts) for facts in others] == sizes  # one more for a step and after the steps; then four in all
+
+
+def test_nothing_is_read_twice_from_the_same_facts() -> None:
+    """Where the first reading showed all there is, the model is asked for the plan and its steps, and no more."""
+    script = Script(TWO, ("a cake", 0, 0.5), steps=False)
+    trace = run(script, Fitted())
+
+    assert script.asked.count(QUESTION) == 1 and trace.answer == "a cake"
+    assert "no further fact" in trace.attempts[2].steps[0].unresolved[0].why
+
+
+def test_what_another_person_tells_is_refused_however_small_the_budget() -> None:
+    """The check is not lost where the budget of facts is spent by the first reading."""
+    turns = chat("Ben: I moved to the city of Lisbon last spring.", "Ana: I saw it.", "Ben: It rains.")
+    for budget in (1, 2, 60):
+
+        def reply(request: Request) -> str | Completion:
+            if request.step == "decompose":
+                return "(Ana) moved to (x:city)\n1. (Ana) moved to (x:city)"
+            number = next(line for line in request.growing.splitlines() if "Lisbon" in line).partition(".")[0]
+            return Completion(f"answer: Lisbon\nfacts: {number}", 1, 0, 1, first_token_probability=1.0, likelihood=0.5)
+
+        engine = GoalMem(
+            ListBackbone(turns, least=0),
+            ScriptedModel(reply),
+            COMPACT,
+            Limits(max_depth=1, budget=budget),
+            fitted=Fitted(),
+        )
+        assert engine.answer(Question("Which city did Ana move to?", MOMENT)).status is Status.UNKNOWN
 
 
 def test_a_plan_of_one_step_is_read_again_from_more_facts() -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import EmbedderMismatch, StoreError
 from goalmem_cli.records import Conversation, Edge, Query, Turn
+from goalmem_cli.stages import Exchange
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.memory import Store
@@ -231,6 +232,19 @@ def test_the_counts_are_what_is_gone(tmp_path: Path) -> None:
     )  # fmt: skip
     assert store.forgettable(BEN) == Forgotten()
     assert store.forget(BEN) == Forgotten()
+
+
+def test_traces_with_prompts_go_whatever_is_forgotten(tmp_path: Path) -> None:
+    """Nobody can say whose texts a prompt holds."""
+    store = open_store(tmp_path / "store")
+    store.add_all([chat(), mixed()])
+    traces = TraceFolder(store.path / "traces")
+    hers = trace_about(store.turns(["mixed"])[0], "What cafe?")
+    plain = traces.save(hers)
+    kept = traces.save(replace(hers, exchanges=(Exchange("read", (("user", "Ben: a secret"),), "unknown"),)))
+    store.forget(BEN)
+
+    assert plain in traces.ids() and kept not in traces.ids()
 
 
 def test_traces_about_forgotten_turns_go(tmp_path: Path) -> None:

@@ -26,21 +26,28 @@ from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Prop
 from goalmem_cli.reasoners.goal_mem.readings import as_shown, reading_request, stated, stating, told_of_another
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, speakers
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
+from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Ending, Fact
 
 UNREAD = "read together, the facts do not tell it"
+NOTHING_MORE = "there is no further fact to read"
 UNSTATED = "the facts do not state what was read"
 
 
 class ReadingSteps:
     """The steps of an attempt with one round, whose only subgoal is the goal, read from several facts together."""
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, beside: Sequence[str] = ()) -> None:
-        """Take what is fitted to the model; what the queries `beside` the question find is read too."""
+    def __init__(
+        self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, before: Shown, beside: Sequence[str] = ()
+    ) -> None:
+        """Take what is fitted to the model, and what was read `before`; what the queries `beside` the question find is
+        read too.
+        """
         self._model = model
         self._prompts = prompts
         self._fitted = fitted
+        self._before = before
         self._beside = tuple(beside)
 
     def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:  # noqa: ARG002
@@ -48,7 +55,11 @@ class ReadingSteps:
         return (question.text, *self._beside)
 
     def unify(self, situation: Situation) -> Reply[Unification]:
-        """Return what the facts tell of the goal; no model is asked where another than the person asked of tells it."""
+        """Return what the facts tell of the goal; no model is asked where another than the person asked of tells it, or
+        where nothing is shown that was not read before.
+        """
+        if self._before.blocks and situation.shown == self._before:
+            return Reply(Unification(unresolved={0: NOTHING_MORE}), Usage())
         refused = told_of_another(situation)
         if refused and not self._fitted.reads_first:
             return Reply(Unification(unresolved=refused), Usage())

@@ -88,8 +88,9 @@ class GoalMem(Engine):
         if plan is None:
             trace = replace(trace, notes=(*trace.notes, f"no plan could be read: {problem}"))
         elif len(plan.subgoals) > 1 and may_read(plan):
-            steps = StepReadings(self._model, self._prompts, self._fitted, shown.facts)
-            proof = self._attempt(question, plan, book, steps, self._limits, 1, shown)
+            steps = StepReadings(self._model, self._prompts, self._fitted, shown, self._limits.max_fact_tokens)
+            limits = self._limits.beyond(shown)
+            proof = self._attempt(question, plan, book.within(limits), steps, limits, 1, shown)
             found = [proof.substitution.apply(atom).phrase for atom in plan.subgoals]
             trace = _with(trace, plan, proof)
             last = Read(asked, self._read_more(question, asked, book, shown, tuple(dict.fromkeys(found))))
@@ -157,7 +158,8 @@ class GoalMem(Engine):
         count, tokens = self._fitted.again
         if beside:
             count, tokens = len(shown.facts) + self._fitted.added[0], shown.tokens + self._fitted.added[1]
-        room = min(tokens, self._limits.max_fact_tokens)
+        count = max(count, len(shown.facts), self._fitted.rounds[-1][-1])
+        room = min(max(tokens, self._limits.read_tokens), self._limits.max_fact_tokens)
         return self._read_from(question, plan, book, replace(self._fitted, rounds=((count,),)), room, shown, beside)
 
     def _read_from(
@@ -170,9 +172,12 @@ class GoalMem(Engine):
         shown: Shown = Shown(),  # noqa: B008 - frozen
         beside: tuple[str, ...] = (),
     ) -> Outcome:
-        budget = min(self._limits.budget, fitted.rounds[-1][-1])
+        budget = min(self._limits.budget + shown.units, fitted.rounds[-1][-1])
         limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=tokens)
-        goal, steps = replace(plan, subgoals=(plan.goal,)), ReadingSteps(self._model, self._prompts, fitted, beside)
+        goal, steps = (
+            replace(plan, subgoals=(plan.goal,)),
+            ReadingSteps(self._model, self._prompts, fitted, shown, beside),
+        )
         read = self._attempt(question, goal, book.within(limits), steps, limits, 0, shown)
         return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
 

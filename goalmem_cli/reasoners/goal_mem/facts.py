@@ -47,6 +47,7 @@ class FactBook:
     def __init__(self, backbone: Backbone, question: Question, limits: Limits, profile: Profile) -> None:
         self._seen = NumberedFacts(backbone, question, profile)
         self._limits = limits
+        self._most_tokens = limits.max_fact_tokens
 
     def within(self, limits: Limits) -> FactBook:
         """Return the book for an attempt with other limits: what either sees has one number in both."""
@@ -116,7 +117,12 @@ class FactBook:
         wanted = min(left, units) if units is not None else half
         if is_first:
             tokens = tokens * wanted // left if left > 0 else 0
-        return Room(wanted, tokens, tokens if shown.blocks else self._limits.max_fact_tokens, is_sifted=is_first)
+        first = tokens
+        if not shown.blocks:
+            first = self._limits.max_fact_tokens
+        elif is_first:  # it goes on from an earlier attempt
+            first = max(tokens, self._most_tokens - shown.tokens)
+        return Room(wanted, tokens, first, is_sifted=is_first)
 
 
 def _by_speaker(query: str, hits: Sequence[Hit]) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from goalmem_cli.logic import Atom, Substitution
@@ -30,6 +30,12 @@ class Limits:
     max_fact_tokens: int = 3000
     read_tokens: int = 900
     checks: bool = True
+
+    def beyond(self, shown: Shown) -> Limits:
+        """Return the limits of an attempt that goes on from what was shown, which does not count against them."""
+        return replace(
+            self, budget=self.budget + shown.units, max_fact_tokens=self.max_fact_tokens + shown.tokens
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

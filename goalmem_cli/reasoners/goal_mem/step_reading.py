@@ -22,6 +22,7 @@ from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Prop
 from goalmem_cli.reasoners.goal_mem.readings import as_shown, reading_request
 from goalmem_cli.reasoners.goal_mem.step_questions import step_question
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
+from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact
 
@@ -46,14 +47,18 @@ class _Asked:
 class StepReadings:
     """The steps of an attempt whose subgoals are read one after another; none is held against single facts.
 
-    Each reading shows the facts that the reading of the question was `shown`, and a few more that the step led to.
+    Each reading shows the facts that the reading of the question was `shown`, and a few more that the step led to: the
+    first may be a long one, as far as `room` tokens hold all.
     """
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, shown: Sequence[Fact]) -> None:
+    def __init__(
+        self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, shown: Shown, room: int
+    ) -> None:  # fmt: skip
         self._model = model
         self._prompts = prompts
         self._fitted = fitted
-        self._shown = tuple(shown)
+        self._shown = shown.facts
+        self._room = room - shown.tokens
 
     def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:  # noqa: ARG002
         """Return the subgoals as they would be said."""
@@ -98,13 +103,13 @@ class StepReadings:
     def _facts(self, situation: Situation, number: int) -> tuple[Fact, ...]:
         """Return the facts to read the step from: what it led to, the likeliest first, and what was shown before."""
         facts, shown = {fact.number: fact for fact in situation.facts}, {fact.number for fact in self._shown}
-        count, left = self._fitted.added
-        led, more = list[Fact](), 0
+        count, tokens = self._fitted.added
+        led, more, cost = list[Fact](), 0, 0
         for fact in (facts[name] for name in situation.leads[number]):
             if fact.number not in shown:
-                left -= token_cost(fact.speaker, fact.text, fact.times)
+                cost += token_cost(fact.speaker, fact.text, fact.times)
                 more += 1
-                if more > count or (left < 0 and more > 1):
+                if more > count or cost > (self._room if more == 1 else min(tokens, self._room)):
                     break
             led.append(fact)
         return (*led, *(fact for fact in self._shown if fact not in led))
