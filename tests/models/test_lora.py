@@ -12,7 +12,7 @@ from goalmem_cli.config import Settings
 from goalmem_cli.errors import AdapterUnreadable, UsageError
 from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
 from goalmem_cli.models.bundled import BUNDLED as BUNDLED_MODELS
-from goalmem_cli.models.catalogue import BUNDLED, list_models, resolve
+from goalmem_cli.models.catalogue import list_models, resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.state_cache import StateCache, model_cache
 from goalmem_cli.models.weights.gguf import file_digest
@@ -125,9 +125,7 @@ def test_a_model_is_no_adapter(bundled_path: Path) -> None:
 def test_the_adapter_that_is_shipped_is_the_bundled_models(bundled_path: Path, folder: Path) -> None:
     """It goes with the file, under whatever name, unless the settings name another one or none."""
     shipped_file = ADAPTERS / SMOLLM2.adapter
-    assert (
-        resolve(BUNDLED).adapter == resolve(SMOLLM2.name).adapter == resolve(str(bundled_path)).adapter == shipped_file
-    )
+    assert resolve(SMOLLM2.name).adapter == resolve(str(bundled_path)).adapter == shipped_file
     one, two, notes = folder / "one.gguf", folder / "two.gguf", list[str]()
     shipped = chosen_adapter(None, one, bundled_path, notes.append)
     assert shipped == Adapter(one, hashlib.sha256(one.read_bytes()).hexdigest())
@@ -155,7 +153,7 @@ def test_a_loaded_model_tells_its_adapter(folder: Path) -> None:
     notes: list[str] = []
     digests = {}
     for name in ("none", str(folder / "one.gguf"), str(folder / "two.gguf")):
-        loaded = load_model(Settings(folder, context=512, threads=1, adapter=name), notes.append)
+        loaded = load_model(Settings(folder, model=SMOLLM2.name, context=512, threads=1, adapter=name), notes.append)
         loaded.close()
         assert loaded.adapter == ("" if name == "none" else Adapter.from_file(Path(name)).digest)
         assert loaded.digest.endswith(loaded.adapter)
@@ -165,10 +163,10 @@ def test_a_loaded_model_tells_its_adapter(folder: Path) -> None:
 
 def test_an_adapter_that_cannot_be_used_costs_no_weights(folder: Path) -> None:
     """The bundled model's repacked weights are not discarded for it, and nothing runs without it in silence."""
-    load_model(Settings(folder, context=256, threads=1, adapter="none")).close()
+    load_model(Settings(folder, model=SMOLLM2.name, context=256, threads=1, adapter="none")).close()
     made = set(made_weights(model_cache()))
     with pytest.raises(AdapterUnreadable):
-        load_model(Settings(folder, context=256, threads=1, adapter=str(folder / "wide.gguf")))
+        load_model(Settings(folder, model=SMOLLM2.name, context=256, threads=1, adapter=str(folder / "wide.gguf")))
     assert made and made <= set(made_weights(model_cache()))
 
 

@@ -93,7 +93,7 @@ def test_the_shipped_adapter_is_loaded_as_a_part_of_the_weights(bundled_path: Pa
     """One file lies in the cache, which is named by both; what the model tells of itself has both."""
     notes: list[str] = []
     for _ in range(2):
-        loaded = load_model(Settings(Path("store"), context=512, threads=1), notes.append)
+        loaded = load_model(Settings(Path("store"), model=SMOLLM2.name, context=512, threads=1), notes.append)
         loaded.close()
     ((made, _),) = made_weights(model_cache())
 

@@ -13,6 +13,7 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ModelUnreadable
+from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.models.state_cache import model_cache
 from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.repacking import KIND, WEIGHTS, clear, discard, made_weights, repacked
@@ -44,7 +45,7 @@ def put(made_once: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def loaded(notes: list[str], model: str = "bundled") -> Iterator[LoadedModel]:
+def loaded(notes: list[str], model: str = SMOLLM2.name) -> Iterator[LoadedModel]:
     """The model as the commands get it, over the user's cache, but for the adapter, which knows no other steps."""
     made = load_model(Settings(Path("store"), model=model, adapter="none", context=512, threads=1), notes.append)
     yield made

@@ -103,11 +103,11 @@ def check(trace: Trace, is_strict: bool) -> None:
     stored = {turn.id: turn for turn in TURNS}
     assert all(fact.unit in stored and fact.text == stored[fact.unit].text for fact in trace.facts.values())
     assert set(trace.evidence) <= set(trace.facts)
-    for attempt in trace.attempts if trace.planning == "blind" else ():
-        shown: set[str] = set()
-        for step in attempt.steps:
-            shown |= set(step.new_facts)
-            assert all(set(grounded.facts) <= shown for grounded in step.grounded)
+    shown = {number for attempt in trace.attempts for step in attempt.steps for number in step.new_facts}
+    cited = {
+        number for attempt in trace.attempts for step in attempt.steps for g in step.grounded for number in g.facts
+    }
+    assert cited <= shown or trace.planning != "blind"
     if trace.status is not Status.ANSWERED:
         assert trace.answer is None
         return
