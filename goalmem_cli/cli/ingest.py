@@ -14,7 +14,7 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.ingest_report import document_of, line_of, warn_of_skipped
 from goalmem_cli.cli.invocation import STANDARD_INPUT, begin, is_terminal, standard_input_file
 from goalmem_cli.errors import InputError, UsageError
-from goalmem_cli.library.reading import FileReport, Reading, Told, few, found_at
+from goalmem_cli.library.reading import FileReport, Reading, Told, are_columns, few, found_at
 
 if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
@@ -200,7 +200,7 @@ def _columns(text: str) -> dict[str, str]:
 
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     named = {what.strip(): name.strip() for what, _, name in pairs}
-    if len(named) < len(pairs) or not all(named.values()) or not set(named) <= set(COLUMNS):
+    if len(named) < len(pairs) or not are_columns(named):
         raise UsageError(f"--columns {text!r} is not understood", f"write WHAT=NAME,... for {', '.join(COLUMNS)}")
     return named
 

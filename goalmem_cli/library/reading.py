@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat
+from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.library.listening import Listener
@@ -56,7 +56,7 @@ class Hears(Protocol):
 class Told:
     """What is said of all files: their format, what they leave open, and whether one bad record refuses them.
 
-    `conversation` is the one that standard input goes on with.
+    `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`.
     """
 
     form: str | None = None
@@ -64,6 +64,20 @@ class Told:
     columns: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
     conversation: str | None = None
+
+    def __post_init__(self) -> None:
+        if not are_columns(self.columns):
+            from goalmem_cli.transcripts import COLUMNS
+
+            given, known = dict(self.columns), ", ".join(COLUMNS)
+            raise UsageError(f"columns: {given} is not understood", f"give the name of a column for {known}")
+
+
+def are_columns(columns: Mapping[str, str]) -> bool:
+    """Return whether every key is something that a table holds, and every value the name of a column."""
+    from goalmem_cli.transcripts import COLUMNS
+
+    return set(columns) <= set(COLUMNS) and all(columns.values())
 
 
 @dataclass(slots=True)
@@ -86,8 +100,9 @@ class Ingested:
     """What `ingest` did with one file, or with a path that leads to none.
 
     `new_turns` of its `turns` were not stored before; `replaced` names the turns whose stored text gave way; `skipped`
-    has the records that could not be read and were left out; `notes` tell what was repaired. `error` says why the
-    file, or the first of its conversations that was not taken, was not.
+    has the records that could not be read and were left out; `notes` tell what was repaired; `beside` names the stored
+    conversations of other files that tell the same or begin so, beside which its own were kept as new. `error` says why
+    the file, or the first of its conversations that was not taken, was not.
     """
 
     path: str
@@ -98,6 +113,7 @@ class Ingested:
     replaced: tuple[str, ...] = ()
     skipped: tuple[InputError, ...] = ()
     notes: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     error: InputError | None = None
 
 
@@ -289,7 +305,8 @@ def read_all(
     done = [
         Ingested(
             report.path, report.format, report.conversations, report.turns, report.new_turns,
-            tuple(report.replaced), tuple(report.skipped), tuple(report.notes), first.pop(report.path, None),
+            tuple(report.replaced), tuple(report.skipped), tuple(report.notes), tuple(report.beside),
+            first.pop(report.path, None),
         )
         for report in reading.taken()
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import StoreError, UsageError
 from goalmem_cli.library.asking import one_line, question_text
 from goalmem_cli.library.memory import Memory
-from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers
+from goalmem_cli.library.scope import Names, selected
 from goalmem_cli.loading import DeferredModel
 from goalmem_cli.stored import Forgotten, Selection
 
@@ -96,8 +96,8 @@ class Offers:
             found = self._stored().retrieve(
                 query,
                 min(max(k, 1), MOST_HITS),
-                conversations=conversation,
-                speakers=speaker,
+                conversations=conversation or None,  # a client writes an empty list for what it leaves out
+                speakers=speaker or None,
                 since=begun,
                 until=ended,
             )
@@ -123,7 +123,7 @@ class Offers:
             memory = self._opened()
             trace = memory.ask(
                 text,
-                conversations=conversation,
+                conversations=conversation or None,
                 asker=asker,
                 as_of=hidden,
                 wants_all=wants_all,
@@ -213,10 +213,8 @@ class Offers:
             raise UsageError("nothing says what to forget", "name a conversation, a speaker or a time")
         with self._at_work, self._reading:
             memory = self._stored().kept
-            stored = memory.conversations()
-            scope = chosen_conversations(conversation, stored, NAMES.conversations)
             time = None if before is None else earliest(before, "before")
-            selection = Selection(scope, chosen_speakers(speaker, stored, scope, NAMES.speakers), time)
+            selection = selected(memory, conversation or None, speaker or None, time, NAMES)
             counts = memory.forgettable(selection)
             if token is None or not counts.turns:
                 return self._announced(selection, counts)
