@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from goalmem_cli.config import Parameters, Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
-from goalmem_cli.library.asking import Asking, Parts, Terms, local_now, one_line
+from goalmem_cli.library.asking import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
 from goalmem_cli.library.listening import Listener, Logged
 from goalmem_cli.library.reading import Ingested, Told, Unattended, read_all
 from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers, left_out_in_words, selected
@@ -214,8 +214,7 @@ class Memory:
         """As `search`, and count what the time filter left out instead of saying it."""
         from goalmem_cli.wiring import open_backbone
 
-        if not query.strip():
-            raise UsageError("the query is empty", "say what to look for")
+        refuse_empty(query, Kind.QUERY)
         if k < 1:
             raise UsageError(f"k: {k} is below 1", "ask for at least one hit")
         parts, kept = self._parts, self.kept
@@ -265,8 +264,7 @@ class Memory:
             UsageError: the text is empty.
             StoreError: the store cannot be written.
         """
-        if not text.strip():
-            raise UsageError("there is nothing to remember", "say something")
+        refuse_empty(text, Kind.STATEMENT)
         asking = self.asking(Terms(is_remembered=True))
         said = asking.statement(text)
         return asking.remember(said if asker is None else replace(said, asker=one_line(asker)))

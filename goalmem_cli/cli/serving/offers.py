@@ -15,7 +15,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.asking import one_line, question_text
+from goalmem_cli.library.asking import Kind, one_line, refuse_empty
 from goalmem_cli.library.memory import Memory
 from goalmem_cli.library.scope import Names, selected
 from goalmem_cli.loading import DeferredModel
@@ -90,6 +90,7 @@ class Offers:
         """Return the turns that a query finds, best first."""
         from goalmem_cli.render.tables import hits_document
 
+        refuse_empty(query, Kind.QUERY)  # before waiting for another call
         begun = None if since is None else earliest(since, "since")
         ended = None if until is None else latest(until, "until")
         with self._reading:
@@ -117,12 +118,12 @@ class Offers:
         Raises:
             Abandoned: whoever asked does not want it any more.
         """
-        text = question_text(question)  # before waiting for another one
+        refuse_empty(question, Kind.QUESTION)  # before waiting for another one
         hidden = None if as_of is None else latest(as_of, "as_of")
         with self._working(watched):
             memory = self._opened()
             trace = memory.ask(
-                text,
+                question,
                 conversations=conversation or None,
                 asker=asker,
                 as_of=hidden,
@@ -197,6 +198,7 @@ class Offers:
 
     def remember(self, text: str, speaker: str | None = None) -> dict[str, object]:
         """Store what was said as the next turn of the conversation `goalmem`."""
+        refuse_empty(text, Kind.STATEMENT)  # before waiting for a question under way
         with self._at_work, self._reading:
             turn = self._opened().remember(text, asker=speaker)
         return {"conversation": turn.conversation, "turn": turn.label, "speaker": turn.speaker}
