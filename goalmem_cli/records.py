@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+STANDARD_INPUT = "-"
+"""How standard input is called in place of a file: another one each time."""
+
 
 def content_hash(*parts: str | None) -> str:
     """Return 32 hexadecimal digits that stand for the parts, in order; None differs from an empty string."""

@@ -248,6 +248,59 @@ def test_errors_name_what_a_program_wrote(momoco: Goalmem, tmp_path: Path) -> No
         memory.forget()
 
 
+def test_an_empty_list_widens_to_nothing(momoco: Goalmem, tmp_path: Path) -> None:
+    """None alone restricts nothing: an empty list finds nothing and forgets nothing, and a text is no list of names."""
+    factories = faked(ScriptedModel(["Nobody knows."] * 9))
+    with goalmem_cli.open(tmp_path / "store", factories=factories) as memory:
+        turns = memory.stats().turns
+        nothing: list[str] = []
+        assert memory.search("matcha", conversations=nothing) == memory.search("matcha", speakers=nothing) == []
+        assert memory.retrieve("matcha", speakers=nothing, since=datetime(2020, 1, 1)).left_out == 0
+        assert memory.ask(QUESTION, conversations=nothing).facts == {}
+        for call in (
+            lambda: memory.forget(nothing, before=datetime(2100, 1, 1)),
+            lambda: memory.forget(speakers=nothing),
+            lambda: memory.forget("momoco-01", speakers=nothing),
+        ):
+            with pytest.raises(UsageError, match="names nothing to forget"):
+                call()
+        for text in (
+            lambda: memory.search("matcha", conversations="momoco-01"),
+            lambda: memory.search("matcha", speakers="Ben"),
+            lambda: memory.ask(QUESTION, conversations="momoco-01"),
+            lambda: memory.forget(speakers="Ben"),
+        ):
+            with pytest.raises(UsageError, match="is no list of names") as raised:
+                text()
+            assert "give a list" in raised.value.hint
+        assert memory.stats().turns == turns == memory.forget(["momoco-01"], is_dry=True).turns
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_hit_can_be_asked_for(momoco: Goalmem, tmp_path: Path, k: int) -> None:
+    """It takes one at least."""
+    with pytest.raises(UsageError, match=f"k: {k} is below 1"):
+        goalmem_cli.open(tmp_path / "store").search("matcha", k)
+
+
+@pytest.mark.parametrize("columns", [{"tyme": "x"}, {"text": ""}])
+def test_columns_that_no_table_has_are_refused(tmp_path: Path, columns: dict[str, str]) -> None:
+    """They are not passed over in silence, even where no table is read."""
+    with pytest.raises(UsageError, match=r"columns: .* is not understood"):
+        goalmem_cli.open(tmp_path / "store").ingest(SAMPLES / "momoco.json", columns=columns)
+
+
+def test_what_another_file_tells_too_is_named(tmp_path: Path) -> None:
+    """As the command names it: a conversation is kept as new beside one that begins as it does."""
+    said = [{"role": "user", "content": f"I have {number} cats."} for number in range(3)]
+    for name, turns in (("first", said[:2]), ("second", said)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(turns), "utf-8")
+    with goalmem_cli.open(tmp_path / "store") as memory:
+        (first,) = memory.ingest(tmp_path / "first.json")
+        (second,) = memory.ingest(tmp_path / "second.json")
+    assert (first.beside, second.beside) == ((), ("first",))
+
+
 def test_only_what_is_given_counts_unless_the_settings_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

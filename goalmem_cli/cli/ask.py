@@ -9,11 +9,12 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import STANDARD_INPUT, Invocation, begin, standard_input
+from goalmem_cli.cli.invocation import Invocation, begin, standard_input
 from goalmem_cli.cli.times import latest
 from goalmem_cli.errors import InputError
-from goalmem_cli.library.asking import Terms, one_line, question_text
+from goalmem_cli.library.asking import Kind, Terms, one_line, refuse_empty
 from goalmem_cli.library.scope import Names
+from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from goalmem_cli.library.asking import Asking
@@ -74,7 +75,8 @@ def ask(
     verbose: options.Verbose = False,
 ) -> int:
     """Answer a question from memory; the answer alone is on stdout. Exits with 1 when memory does not answer it."""
-    text = _question_text(question)
+    text = _typed_or_piped(question)
+    refuse_empty(text, Kind.QUESTION)  # before a store is opened
     terms = Terms(conversation, asker, hidden_after(as_of), is_remembered=remember, wants_all=wants_all)
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
@@ -103,9 +105,9 @@ def hidden_after(as_of: str | None) -> datetime | None:
     return None if as_of is None else latest(as_of, "--as-of")
 
 
-def _question_text(typed: str) -> str:
+def _typed_or_piped(question: str) -> str:
     try:
-        return question_text(standard_input().decode("utf-8") if typed == STANDARD_INPUT else typed)
+        return standard_input().decode("utf-8") if question == STANDARD_INPUT else question
     except UnicodeDecodeError as error:
         raise InputError(STANDARD_INPUT, f"byte {error.start}", "not UTF-8", "save the question as UTF-8") from error
 

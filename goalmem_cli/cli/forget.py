@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from goalmem_cli.cli import options
+from goalmem_cli.cli.ask import FLAGS
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.times import earliest
 from goalmem_cli.errors import UsageError
-from goalmem_cli.library.scope import chosen_conversations, chosen_speakers
+from goalmem_cli.library.scope import selected
 
 if TYPE_CHECKING:
     from goalmem_cli.memory import KeptMemory
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
+_NAMES = replace(FLAGS, conversations="CONVERSATION")
 _SHOWN = 5
 
 
@@ -58,15 +61,12 @@ def forget(
     if not (conversation or before or speaker):
         raise UsageError("nothing says what to forget", "name a conversation, or give --before or --speaker")
     from goalmem_cli.render.text import counted
-    from goalmem_cli.stored import Selection
     from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
     memory = open_stored(run.settings, run.factories, run.screen.note)
-    stored = memory.conversations()
-    scope = chosen_conversations(conversation, stored, "CONVERSATION")
-    speakers = chosen_speakers(speaker, stored, scope, "--speaker")
-    selection = Selection(scope, speakers, None if before is None else earliest(before, "--before"))
+    time = None if before is None else earliest(before, "--before")
+    selection = selected(memory, conversation, speaker, time, _NAMES)
     counts = memory.forgettable(selection)
     if counts.without_time:
         stay = counted(counts.without_time, "turn")

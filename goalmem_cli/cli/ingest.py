@@ -12,9 +12,10 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.ingest_report import document_of, line_of, warn_of_skipped
-from goalmem_cli.cli.invocation import STANDARD_INPUT, begin, is_terminal, standard_input_file
+from goalmem_cli.cli.invocation import begin, is_terminal, standard_input_file
 from goalmem_cli.errors import InputError, UsageError
-from goalmem_cli.library.reading import FileReport, Reading, Told, few, found_at
+from goalmem_cli.library.reading import FileReport, Reading, Told, are_columns, few
+from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
@@ -102,7 +103,6 @@ def ingest(
     verbose: options.Verbose = False,
 ) -> int:
     """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new."""
-    from goalmem_cli.transcripts import folders_without_transcripts
     from goalmem_cli.wiring import open_store
 
     order = _order(day_first=day_first, month_first=month_first)
@@ -112,32 +112,21 @@ def ingest(
     if conversation is not None and STANDARD_INPUT not in map(str, paths or ()):
         raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
-    heard = _Heard(run.screen)
-    files, errors = found_at(paths or (), sources or ())
-    for error in errors:
-        heard.refused(error)
+    reading = Reading(told, _Heard(run.screen))
+    reading.find(paths or (), sources or ())
     memory = open_store(run.settings, run.factories, run.screen.note)
-    reading = Reading(told, heard)
     try:
-        with heard.shown():
-            reading.pour(files, memory, is_dry=dry_run)
-        # Asked when all else is stored, and the store is free again: an answer may take its time.
-        settled = reading.settled()
-        with heard.shown():
-            reading.pour(settled, memory, is_dry=dry_run)
+        reading.read(memory, is_dry=dry_run)
     except KeyboardInterrupt:
         run.screen.note("interrupted: what is stored stays, and the same command goes on from there")
         raise
     finally:
         # What was stored before a failure of the store is worth saying.
         _tell(run.screen, reading.taken(), is_dry=dry_run, is_said=not json)
-    barren = folders_without_transcripts(files, reading.passed_over)
-    for error in barren:
-        heard.refused(error)
-    errors += [*reading.errors, *barren]
+    reading.finish()
     if json:
-        run.screen.document(document_of(reading.taken(), errors))
-    return InputError.exit_code if errors else 0
+        run.screen.document(document_of(reading.taken(), reading.errors))
+    return InputError.exit_code if reading.errors else 0
 
 
 class _Heard:
@@ -200,7 +189,7 @@ def _columns(text: str) -> dict[str, str]:
 
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     named = {what.strip(): name.strip() for what, _, name in pairs}
-    if len(named) < len(pairs) or not all(named.values()) or not set(named) <= set(COLUMNS):
+    if len(named) < len(pairs) or not are_columns(named):
         raise UsageError(f"--columns {text!r} is not understood", f"write WHAT=NAME,... for {', '.join(COLUMNS)}")
     return named
 

@@ -17,12 +17,12 @@ import typer
 
 from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import InputError, StoreError, UsageError
+from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
     from goalmem_cli.wiring import Factories
 
-STANDARD_INPUT = "-"
 UNINSTALLED = "unknown: run from a folder, not installed"
 
 

@@ -12,6 +12,7 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import UsageError
+from goalmem_cli.library.asking import Kind, refuse_empty
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
@@ -52,6 +53,7 @@ def search(
     """Search the store, best first. Exits with 1 when nothing is found."""
     from goalmem_cli.render.tables import hits_document, hits_table
 
+    refuse_empty(query, Kind.QUERY)  # before a store is opened
     begun = earliest(since, "--since") if since is not None else None
     if until is not None and as_of is not None:
         raise UsageError("--until and --as-of both say where the memory ends", "give one of them")

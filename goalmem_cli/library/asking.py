@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
@@ -29,15 +30,22 @@ def one_line(text: str) -> str:
     return " ".join(encodable(text).split())
 
 
-def question_text(text: str) -> str:
-    """Return what is asked, on one line.
+class Kind(Enum):
+    """What a text may be to a memory, with the error and the hint where there is nothing in it."""
+
+    QUESTION = ("the question is empty", "ask something")
+    QUERY = ("the query is empty", "say what to look for")
+    STATEMENT = ("there is nothing to remember", "say something")
+
+
+def refuse_empty(text: str, kind: Kind) -> None:
+    """Refuse a text in which there is nothing; clients do so too, before they open a store or wait for their turn.
 
     Raises:
-        UsageError: nothing is.
+        UsageError: it is empty.
     """
     if not text.strip():
-        raise UsageError("the question is empty", "ask something")
-    return one_line(text)
+        raise UsageError(*kind.value)
 
 
 def local_now() -> datetime:
@@ -94,7 +102,8 @@ class Asking:
             StoreError: the store holds nothing.
             UsageError: nothing is asked, or a conversation or the asker is not in the store.
         """
-        text, parts = question_text(text), self._parts
+        refuse_empty(text, Kind.QUESTION)
+        parts = self._parts
         stored = parts.kept.conversations()
         if not stored:
             raise StoreError(
@@ -181,7 +190,7 @@ class Asking:
         return turn
 
     def _said(self, text: str, stored: Sequence[ConversationSummary]) -> Question:
-        """Return the text with who says it, when, and of which conversations.
+        """Return the text, on one line, with who says it, when, and of which conversations.
 
         Whoever is remembered without a name is the user, also as the one who asks.
         """

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from goalmem_cli.config import Parameters, Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
-from goalmem_cli.library.asking import Asking, Parts, Terms, local_now, one_line
+from goalmem_cli.library.asking import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
 from goalmem_cli.library.listening import Listener, Logged
 from goalmem_cli.library.reading import Ingested, Told, Unattended, read_all
-from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers, left_out_in_words
+from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers, left_out_in_words, selected
 from goalmem_cli.records import Query, encodable
 
 if TYPE_CHECKING:
@@ -98,8 +98,9 @@ class Memory:
     """A memory that is open: `goalmem_cli.open` gives one.
 
     It is for one thread at a time. As a context manager it gives the model's memory back at the end. Times are
-    `datetime`s, without an offset where the transcripts have none. Every error is a `goalmem_cli.errors.GoalmemError`,
-    with a `message` and a `hint`; `StoreError` where there is no store yet, but for `ingest` and `remember`.
+    `datetime`s, without an offset where the transcripts have none. Every error of goalmem is a
+    `goalmem_cli.errors.GoalmemError`, with a `message` and a `hint`. Where there is no store yet, `ingest` and
+    `remember` make one, there are no traces, and whatever else looks into it raises `StoreError`.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class Memory:
             A record for each file that was read, then one for each file and folder that could not be.
 
         Raises:
-            UsageError: there is no such source or format.
+            UsageError: there is no such source or format, or a table has no such columns.
             StoreError: the store cannot be written.
         """
         told = Told(format, order, columns or {}, is_strict)
@@ -188,11 +189,11 @@ class Memory:
     ) -> list[Hit]:
         """Return at most `k` units (turns, or what the backbone derived from turns) that the query finds, best first.
 
-        None restricts nothing; times are inclusive, and hide what has no time. A hit has its `unit`, its `score`, and
-        its neighbours.
+        None restricts nothing, and an empty list lets nothing through; times are inclusive, and hide what has no time.
+        A hit has its `unit`, its `score`, and its neighbours.
 
         Raises:
-            UsageError: the query is empty, or a conversation or speaker is not in the store.
+            UsageError: the query is empty, `k` is below 1, or a conversation or speaker is not in the store.
             StoreError: the memory cannot be read, or nothing was indexed for the backbone.
         """
         found = self.retrieve(query, k, conversations=conversations, speakers=speakers, since=since, until=until)
@@ -213,12 +214,15 @@ class Memory:
         """As `search`, and count what the time filter left out instead of saying it."""
         from goalmem_cli.wiring import open_backbone
 
-        if not query.strip():
-            raise UsageError("the query is empty", "say what to look for")
+        refuse_empty(query, Kind.QUERY)
+        if k < 1:
+            raise UsageError(f"k: {k} is below 1", "ask for at least one hit")
         parts, kept = self._parts, self.kept
-        stored = kept.conversations() if conversations or speakers else []
+        stored = [] if conversations is None and speakers is None else kept.conversations()
         scope = chosen_conversations(conversations, stored, parts.names.conversations)
         within = chosen_speakers(speakers, stored, scope, parts.names.speakers)
+        if () in (scope, within):
+            return Found([], 0)
         wanted = Query(encodable(query), scope, within, since, until, asked=until or local_now())
         hits = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded).retrieve(wanted, k)
         return Found(hits, kept.count_without_time(wanted))
@@ -260,8 +264,7 @@ class Memory:
             UsageError: the text is empty.
             StoreError: the store cannot be written.
         """
-        if not text.strip():
-            raise UsageError("there is nothing to remember", "say something")
+        refuse_empty(text, Kind.STATEMENT)
         asking = self.asking(Terms(is_remembered=True))
         said = asking.statement(text)
         return asking.remember(said if asker is None else replace(said, asker=one_line(asker)))
@@ -281,12 +284,15 @@ class Memory:
 
     def forget(
         self,
-        *conversations: str,
+        conversations: str | Sequence[str] | None = None,
+        *,
         speakers: Sequence[str] | None = None,
         before: datetime | None = None,
         is_dry: bool = False,
     ) -> Forgotten:
         """Delete turns and all that came from them for good; what is given together narrows.
+
+        One conversation may be given by its name alone. A list that is empty is refused: it widens to nothing else.
 
         Returns:
             What was deleted, or would be if `is_dry`.
@@ -295,13 +301,8 @@ class Memory:
             UsageError: nothing says what to forget, or it is not in the store.
             StoreError: the store cannot be written.
         """
-        from goalmem_cli.stored import Selection
-
-        if not (conversations or speakers or before):
-            raise UsageError("nothing says what to forget", "name a conversation, a speaker or a time")
-        names, stored = self._parts.names, self.kept.conversations()
-        scope = chosen_conversations(conversations, stored, names.conversations)
-        selection = Selection(scope, chosen_speakers(speakers, stored, scope, names.speakers), before)
+        named = [conversations] if isinstance(conversations, str) else conversations
+        selection = selected(self.kept, named, speakers, before, self._parts.names)
         return self.kept.forgettable(selection) if is_dry else self.kept.forget(selection)
 
     def index(self, backbone: str, report: Callable[[PartDone], None] = lambda _: None) -> Indexed:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat
+from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UsageError
+from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from goalmem_cli.library.listening import Listener
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
     from goalmem_cli.stored import Added
     from goalmem_cli.transcripts import Found, Order, Place, Source
 
-STANDARD_INPUT = "-"
-_NAMED = 10
-"""How many of a kind are named in one line."""
+NAMED = 10
+"""How many of a kind are named where there may be many."""
 
 
 class Hears(Protocol):
@@ -33,6 +33,10 @@ class Hears(Protocol):
 
     def refused(self, error: InputError) -> None:
         """Hear that a file, or a conversation of it, was not taken."""
+        ...
+
+    def shown(self) -> AbstractContextManager[None]:
+        """Show, while the block lasts, what is `reached`; between two blocks somebody may be asked."""
         ...
 
     def reached(self, name: str, done: int, total: int) -> None:
@@ -56,7 +60,7 @@ class Hears(Protocol):
 class Told:
     """What is said of all files: their format, what they leave open, and whether one bad record refuses them.
 
-    `conversation` is the one that standard input goes on with.
+    `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`.
     """
 
     form: str | None = None
@@ -64,6 +68,20 @@ class Told:
     columns: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
     conversation: str | None = None
+
+    def __post_init__(self) -> None:
+        if not are_columns(self.columns):
+            from goalmem_cli.transcripts import COLUMNS
+
+            given, known = dict(self.columns), ", ".join(COLUMNS)
+            raise UsageError(f"columns: {given} is not understood", f"give the name of a column for {known}")
+
+
+def are_columns(columns: Mapping[str, str]) -> bool:
+    """Return whether every key is something that a table holds, and every value the name of a column."""
+    from goalmem_cli.transcripts import COLUMNS
+
+    return set(columns) <= set(COLUMNS) and all(columns.values())
 
 
 @dataclass(slots=True)
@@ -86,8 +104,9 @@ class Ingested:
     """What `ingest` did with one file, or with a path that leads to none.
 
     `new_turns` of its `turns` were not stored before; `replaced` names the turns whose stored text gave way; `skipped`
-    has the records that could not be read and were left out; `notes` tell what was repaired. `error` says why the
-    file, or the first of its conversations that was not taken, was not.
+    has the records that could not be read and were left out; `notes` tell what was repaired; `beside` names the stored
+    conversations of other files that tell the same or begin so, beside which its own were kept as new. `error` says why
+    the file, or the first of its conversations that was not taken, was not.
     """
 
     path: str
@@ -98,11 +117,14 @@ class Ingested:
     replaced: tuple[str, ...] = ()
     skipped: tuple[InputError, ...] = ()
     notes: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     error: InputError | None = None
 
 
 class Reading:
     """Reads the files one after another while the store takes what they hold; a bad one does not stop the rest.
+
+    Its steps are `find`, `read` and `finish`, for who says something between them; `read_all` takes them all.
 
     The store takes conversations in batches: which file a report belongs to is known by the order alone.
     """
@@ -114,14 +136,49 @@ class Reading:
         self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
         self._under_way: deque[tuple[FileReport, bool]] = deque()
         self._refused: set[str] = set()
-        self.passed_over: set[Place] = set()
+        self._files: list[Found] = []
+        self._passed_over: set[Place] = set()
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
-    def pour(self, files: Iterable[Found], memory: KeptMemory, *, is_dry: bool) -> None:
-        """Store, or only preview, what the files hold."""
+    def find(self, paths: Iterable[Path], sources: Iterable[str]) -> None:
+        """Look for the files to read.
+
+        Raises:
+            UsageError: there is no such source.
+        """
+        self._files, errors = _found_at(paths, sources)
+        self._hear(errors)
+
+    def read(self, memory: KeptMemory, *, is_dry: bool) -> None:
+        """Store, or only preview, what the files hold.
+
+        What they leave open is asked when all else is stored, and the store is free again: an answer may take its time.
+
+        Raises:
+            UsageError: there is no such format.
+            StoreError: the memory cannot be written.
+        """
+        with self._hears.shown():
+            self._pour(self._files, memory, is_dry=is_dry)
+        settled = self._settled()
+        with self._hears.shown():
+            self._pour(settled, memory, is_dry=is_dry)
+
+    def finish(self) -> None:
+        """Tell of the folders in which no transcript was."""
+        from goalmem_cli.transcripts import folders_without_transcripts
+
+        self._hear(folders_without_transcripts(self._files, self._passed_over))
+
+    def _hear(self, errors: Iterable[InputError]) -> None:
+        for error in errors:
+            self.errors.append(error)
+            self._hears.refused(error)
+
+    def _pour(self, files: list[Found], memory: KeptMemory, *, is_dry: bool) -> None:
         take = memory.preview_all if is_dry else memory.add_all
-        stream = self._conversations(list(files))
+        stream = self._conversations(files)
         is_done = False
         while not is_done:
             try:
@@ -132,7 +189,7 @@ class Reading:
                 place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
                 self._refuse(report, InputError(report.path, place, error.reason, error.hint))
 
-    def settled(self) -> list[Found]:
+    def _settled(self) -> list[Found]:
         """Ask in which order the dates of each file are whose dates leave it open, and return those files.
 
         Where nobody knows, the files are refused; so is standard input, which is used up.
@@ -182,7 +239,7 @@ class Reading:
                     self._refuse(report, error)
                 else:
                     self._refused.add(report.path)
-                    self.passed_over.add(one.place)
+                    self._passed_over.add(one.place)
                     self._hears.note(f"{one.place}: passed over, {error.reason}")
             except UnclearDates as error:
                 self._unclear.append((one, report, error))
@@ -231,8 +288,7 @@ class Reading:
 
     def _refuse(self, report: FileReport, error: InputError) -> None:
         self._refused.add(report.path)
-        self.errors.append(error)
-        self._hears.refused(error)
+        self._hear([error])
 
 
 class Unattended:
@@ -248,6 +304,10 @@ class Unattended:
     def refused(self, error: InputError) -> None:
         """Pass it on as a warning; the file's record has the error."""
         self._listener.warn(error.message)
+
+    def shown(self) -> AbstractContextManager[None]:
+        """Show nothing."""
+        return nullcontext()
 
     def reached(self, name: str, done: int, total: int) -> None:
         """Show nothing."""
@@ -274,29 +334,25 @@ def read_all(
         UsageError: there is no such source or format.
         StoreError: the memory cannot be written.
     """
-    from goalmem_cli.transcripts import folders_without_transcripts
-
-    files, errors = found_at(paths, sources)
     reading = Reading(told, hears)
-    reading.pour(files, memory, is_dry=is_dry)
-    reading.pour(reading.settled(), memory, is_dry=is_dry)
-    barren = folders_without_transcripts(files, reading.passed_over)
-    for error in (*errors, *barren):
-        hears.refused(error)
+    reading.find(paths, sources)
+    reading.read(memory, is_dry=is_dry)
+    reading.finish()
     first: dict[str, InputError] = {}
-    for error in (*errors, *reading.errors, *barren):
+    for error in reading.errors:
         first.setdefault(error.path, error)
     done = [
         Ingested(
             report.path, report.format, report.conversations, report.turns, report.new_turns,
-            tuple(report.replaced), tuple(report.skipped), tuple(report.notes), first.pop(report.path, None),
+            tuple(report.replaced), tuple(report.skipped), tuple(report.notes), tuple(report.beside),
+            first.pop(report.path, None),
         )
         for report in reading.taken()
     ]  # fmt: skip
     return [*done, *(Ingested(path, error=error) for path, error in first.items())]
 
 
-def found_at(paths: Iterable[Path], sources: Iterable[str] = ()) -> tuple[list[Found], list[InputError]]:
+def _found_at(paths: Iterable[Path], sources: Iterable[str]) -> tuple[list[Found], list[InputError]]:
     """Return what to read, each once, and the paths and sources that lead to nothing.
 
     Raises:
@@ -327,8 +383,8 @@ def found_at(paths: Iterable[Path], sources: Iterable[str] = ()) -> tuple[list[F
 
 def few(labels: list[str]) -> str:
     """Return the first of the labels, and how many more there are."""
-    more = len(labels) - _NAMED
-    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(labels) - NAMED
+    return ", ".join(labels[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _size_of(path: Place) -> int:

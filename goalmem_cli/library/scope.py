@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import encodable
+from goalmem_cli.stored import Selection
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from goalmem_cli.memory import KeptMemory
     from goalmem_cli.stored import ConversationSummary
 
 USER_ROLE = "user"
@@ -32,7 +36,7 @@ def chosen_conversations(
     """Return the conversations asked for by their stored names, None for all; `flag` is where they were given.
 
     Raises:
-        UsageError: the store has no conversation of that name.
+        UsageError: the store has no conversation of that name, or a text is given for a list.
     """
     return _chosen(asked, [summary.name for summary in stored], flag, "conversation")
 
@@ -43,7 +47,7 @@ def chosen_speakers(
     """Return the speakers asked for by their stored names, None for all; `flag` is where they were given.
 
     Raises:
-        UsageError: nobody of that name speaks in the conversations of the scope.
+        UsageError: nobody of that name speaks in the conversations of the scope, or a text is given for a list.
     """
     return _chosen(asked, _speakers(_within(stored, scope)), flag, "speaker")
 
@@ -58,10 +62,32 @@ def chosen_asker(
     """
     within = _within(stored, scope)
     if asked is not None:
-        named = _chosen([asked], _speakers(within), flag, "speaker")
-        return named[0] if named else None
+        return _match(encodable(asked), _speakers(within), flag, "speaker")
     users = {speaker.name for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE}
     return users.pop() if len(users) == 1 else None
+
+
+def selected(
+    memory: KeptMemory,
+    conversations: Sequence[str] | None,
+    speakers: Sequence[str] | None,
+    before: datetime | None,
+    names: Names,
+) -> Selection:
+    """Return what to forget, by its stored names; what is given together narrows.
+
+    Raises:
+        UsageError: nothing says what, a list names nothing, or something is not in the store.
+        StoreError: there is no store, or it cannot be read.
+    """
+    if conversations is None and speakers is None and before is None:
+        raise UsageError("nothing says what to forget", "name a conversation, a speaker or a time")
+    for asked, flag in ((conversations, names.conversations), (speakers, names.speakers)):
+        if asked is not None and not asked:
+            raise UsageError(f"{flag}: names nothing to forget", "name something, or leave it out to restrict nothing")
+    stored = memory.conversations()
+    scope = chosen_conversations(conversations, stored, names.conversations)
+    return Selection(scope, chosen_speakers(speakers, stored, scope, names.speakers), before)
 
 
 def left_out_in_words(count: int) -> str:
@@ -79,8 +105,10 @@ def _speakers(stored: Iterable[ConversationSummary]) -> list[str]:
 
 
 def _chosen(asked: Sequence[str] | None, known: Sequence[str], flag: str, noun: str) -> tuple[str, ...] | None:
-    if not asked:
+    if asked is None:
         return None
+    if isinstance(asked, str):
+        raise UsageError(f"{flag}: the text {asked!r} is no list of names", f"give a list: [{asked!r}]")
     return tuple(dict.fromkeys(_match(encodable(name), known, flag, noun) for name in asked))
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from goalmem_cli.errors import InputError, UnknownFormat
+from goalmem_cli.records import STANDARD_INPUT
 from goalmem_cli.transcripts.formats import SUFFIXES, is_folder_transcript
-from goalmem_cli.transcripts.reading.source import STANDARD_INPUT
 from goalmem_cli.transcripts.reading.zipped import Archive, Place, Zipped
 
 _ENDINGS = ", ".join(sorted(SUFFIXES))

@@ -200,7 +200,7 @@ def test_a_cancelled_question_ends(store: Path) -> None:
 
 
 def test_a_cancelled_question_that_waits_leaves_the_one_at_work_alone(store: Path) -> None:
-    """The question under way is answered, though one that was asked after it is cancelled."""
+    """The question under way is answered, though one that was asked after it is cancelled; empty calls do not wait."""
     begun, goes_on = Event(), Event()
     answers: list[Any] = []
 
@@ -219,11 +219,14 @@ def test_a_cancelled_question_that_waits_leaves_the_one_at_work_alone(store: Pat
             with anyio.move_on_after(0.2):
                 await client.call_tool("ask", {"question": QUESTION})
             await structured(client, "search", query="matcha")  # by then the server has heard of it
+            assert "query is empty" in await failed(client, "search", query=" ")
+            with anyio.fail_after(60):
+                assert "nothing to remember" in await failed(client, "remember", text=" ")
             goes_on.set()
         assert [each["answer"] for each in answers] == ["Kyoto Latte"]
 
     with FaultyServer(script=[slow], answer=replying(PROOF)) as server:
-        with_client(store, use, "--model", server.url)
+        with_client(store, use, "--model", server.url, "--write")
 
 
 def test_what_is_said_is_remembered_and_forgotten(goalmem: Goalmem, tmp_path: Path) -> None:

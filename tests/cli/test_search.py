@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +90,14 @@ def test_what_is_not_there_is_a_usage_error(momoco: Goalmem, words: tuple[str, .
 def test_an_empty_query_is_a_usage_error(momoco: Goalmem) -> None:
     """A query of blanks asks for nothing."""
     assert momoco("search", "  ").code == 2
+
+
+def test_an_empty_query_opens_no_store(goalmem: Goalmem, tmp_path: Path) -> None:
+    """It is a usage error though the store is damaged."""
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "memory.duckdb").write_bytes(b"no database" * 1000)
+    assert goalmem("search", "tea").code == 3
+    assert goalmem("search", "  ").code == 2
 
 
 def test_turns_without_a_time_are_counted_when_a_time_is_asked_for(goalmem: Goalmem) -> None:

@@ -15,9 +15,9 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.cli.times import earliest, latest
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.asking import one_line, question_text
+from goalmem_cli.library.asking import Kind, one_line, refuse_empty
 from goalmem_cli.library.memory import Memory
-from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers
+from goalmem_cli.library.scope import Names, selected
 from goalmem_cli.loading import DeferredModel
 from goalmem_cli.stored import Forgotten, Selection
 
@@ -90,14 +90,15 @@ class Offers:
         """Return the turns that a query finds, best first."""
         from goalmem_cli.render.tables import hits_document
 
+        refuse_empty(query, Kind.QUERY)  # before waiting for another call
         begun = None if since is None else earliest(since, "since")
         ended = None if until is None else latest(until, "until")
         with self._reading:
             found = self._stored().retrieve(
                 query,
                 min(max(k, 1), MOST_HITS),
-                conversations=conversation,
-                speakers=speaker,
+                conversations=conversation or None,  # a client writes an empty list for what it leaves out
+                speakers=speaker or None,
                 since=begun,
                 until=ended,
             )
@@ -117,13 +118,13 @@ class Offers:
         Raises:
             Abandoned: whoever asked does not want it any more.
         """
-        text = question_text(question)  # before waiting for another one
+        refuse_empty(question, Kind.QUESTION)  # before waiting for another one
         hidden = None if as_of is None else latest(as_of, "as_of")
         with self._working(watched):
             memory = self._opened()
             trace = memory.ask(
-                text,
-                conversations=conversation,
+                question,
+                conversations=conversation or None,
                 asker=asker,
                 as_of=hidden,
                 wants_all=wants_all,
@@ -197,6 +198,7 @@ class Offers:
 
     def remember(self, text: str, speaker: str | None = None) -> dict[str, object]:
         """Store what was said as the next turn of the conversation `goalmem`."""
+        refuse_empty(text, Kind.STATEMENT)  # before waiting for a question under way
         with self._at_work, self._reading:
             turn = self._opened().remember(text, asker=speaker)
         return {"conversation": turn.conversation, "turn": turn.label, "speaker": turn.speaker}
@@ -213,10 +215,8 @@ class Offers:
             raise UsageError("nothing says what to forget", "name a conversation, a speaker or a time")
         with self._at_work, self._reading:
             memory = self._stored().kept
-            stored = memory.conversations()
-            scope = chosen_conversations(conversation, stored, NAMES.conversations)
             time = None if before is None else earliest(before, "before")
-            selection = Selection(scope, chosen_speakers(speaker, stored, scope, NAMES.speakers), time)
+            selection = selected(memory, conversation or None, speaker or None, time, NAMES)
             counts = memory.forgettable(selection)
             if token is None or not counts.turns:
                 return self._announced(selection, counts)

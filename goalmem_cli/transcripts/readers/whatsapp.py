@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.records import STANDARD_INPUT, Conversation
 from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
 from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
 from goalmem_cli.transcripts.readers.whatsapp_texts import is_about_encryption, kept_from_text
@@ -22,7 +22,7 @@ from goalmem_cli.transcripts.reading.messenger import (
     messages_from_openings,
     openings_with_text,
 )
-from goalmem_cli.transcripts.reading.source import STANDARD_INPUT, Source
+from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.times import Stamp
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO, TypeVar
 
 from goalmem_cli.errors import InputError, NoMessages, TextBroken
+from goalmem_cli.records import STANDARD_INPUT
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.zipped import Place
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from goalmem_cli.transcripts.reading.day_orders import Order
 
-STANDARD_INPUT = "-"
 HEAD_CHARACTERS = 2**16
 LONGEST_LINE = 2**26
 """In characters. A longer line, or a longer value of a JSON document, is refused: no message is that long."""

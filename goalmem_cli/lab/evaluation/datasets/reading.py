@@ -12,10 +12,10 @@ from goalmem_cli.errors import InputError, UnknownFormat, UsageError
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
 from goalmem_cli.lab.evaluation.datasets import came, complex_tr, locomo, longmemeval, realtalk, tot
 from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, Repair, ordered
-from goalmem_cli.records import Conversation, content_hash
+from goalmem_cli.records import STANDARD_INPUT, Conversation, content_hash
 from goalmem_cli.transcripts import Found, Source, conversations_in, format_of, transcript_files
 from goalmem_cli.transcripts.readers.came import LABELS, QUESTIONS, TURNS
-from goalmem_cli.transcripts.reading.source import STANDARD_INPUT, refuse
+from goalmem_cli.transcripts.reading.source import refuse
 from goalmem_cli.transcripts.reading.texts import clean, quoted
 
 _CAME = "came"
