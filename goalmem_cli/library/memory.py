@@ -292,7 +292,7 @@ class Memory:
     ) -> Forgotten:
         """Delete turns and all that came from them for good; what is given together narrows.
 
-        One conversation may be given by its name alone. A list that is empty is refused: it widens to nothing else.
+        One conversation may be given by its name alone. An empty list is refused: it names nothing.
 
         Returns:
             What was deleted, or would be if `is_dry`.
