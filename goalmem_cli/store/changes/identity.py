@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit, encodable
+from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit, encodable
 from goalmem_cli.store.changes.placing import are_numbered_alike, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.database import tables
@@ -20,7 +20,6 @@ DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
 """What the conversation with goalmem itself is called, and the format of turns that came in no transcript."""
 LEAST_TURNS, LEAST_WORDS = 8, 200
 """So many turns with so many words, shared by no third conversation, make transcripts of two files one conversation."""
-STANDARD_INPUT = "-"
 """The file that is another one each time."""
 
 
