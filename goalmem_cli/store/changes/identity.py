@@ -20,7 +20,6 @@ DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
 """What the conversation with goalmem itself is called, and the format of turns that came in no transcript."""
 LEAST_TURNS, LEAST_WORDS = 8, 200
 """So many turns with so many words, shared by no third conversation, make transcripts of two files one conversation."""
-"""The file that is another one each time."""
 
 
 @dataclass(frozen=True, slots=True)
