@@ -31,7 +31,7 @@ from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Ending, Fact
 
 UNREAD = "read together, the facts do not tell it"
-NOTHING_MORE = "there is no further fact to read"
+NOTHING_MORE = "the facts do not settle it, and there is no further fact to read"
 UNSTATED = "the facts do not state what was read"
 
 
