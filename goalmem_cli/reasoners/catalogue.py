@@ -78,9 +78,8 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
     planning = goal_mem.chosen_planning(choices.planning, choices.profile)
     is_strict = choices.profile == "compact" if choices.strict is None else choices.strict
     most = min(choices.limits.max_fact_tokens, sources.room)
-    limits = replace(
-        choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=min(tools.budget.tokens, most)
-    )  # fmt: skip
+    read = min(tools.budget.tokens, most)
+    limits = replace(choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read)
     told = (tools.backbone, tools.model, tools.prompts, limits)
     if planning == goal_mem.SEEN:
         return goal_mem.GoalMemSeen(

@@ -174,10 +174,8 @@ class GoalMem(Engine):
     ) -> Outcome:
         budget = min(self._limits.budget + shown.units, fitted.rounds[-1][-1])
         limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=tokens)
-        goal, steps = (
-            replace(plan, subgoals=(plan.goal,)),
-            ReadingSteps(self._model, self._prompts, fitted, shown, beside),
-        )
+        steps = ReadingSteps(self._model, self._prompts, fitted, shown, beside)
+        goal = replace(plan, subgoals=(plan.goal,))
         read = self._attempt(question, goal, book.within(limits), steps, limits, 0, shown)
         return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
 

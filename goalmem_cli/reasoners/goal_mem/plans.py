@@ -33,9 +33,7 @@ class Limits:
 
     def beyond(self, shown: Shown) -> Limits:
         """Return the limits of an attempt that goes on from what was shown, which does not count against them."""
-        return replace(
-            self, budget=self.budget + shown.units, max_fact_tokens=self.max_fact_tokens + shown.tokens
-        )  # fmt: skip
+        return replace(self, budget=self.budget + shown.units, max_fact_tokens=self.max_fact_tokens + shown.tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,7 @@ class StepReadings:
     first may be a long one, as far as `room` tokens hold all.
     """
 
-    def __init__(
-        self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, shown: Shown, room: int
-    ) -> None:  # fmt: skip
+    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, shown: Shown, room: int) -> None:
         self._model = model
         self._prompts = prompts
         self._fitted = fitted

@@ -30,7 +30,6 @@ def opened(name: str, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(name, read_only=read_only, config=_CLOSED)
 
 
-@stage(OPENING)
 def attached(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """Return an open database in memory to which the file is attached as `old`, and which can reach others.
 
