@@ -12,14 +12,14 @@ from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.models.embedding.embedders import load_embedder
-from goalmem_cli.reasoners.goal_mem import GoalMemSeen, Limits
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
 from goalmem_cli.render.nodes import BRIEF
 from goalmem_cli.render.tree import proof_tree
 from goalmem_cli.store import Store
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.transcripts import read_file, transcript_files
-from tests.reasoners.scripting import MOMENT, SEEING
+from tests.reasoners.scripting import MOMENT, TOGETHER
 
 ROOT = Path(__file__).parents[1]
 COSTS = re.compile(r"(?<=call, )[\d.].*$", re.MULTILINE)
@@ -44,7 +44,7 @@ def test_picture_is_a_real_trace(tmp_path: Path) -> None:
     momoco = next(conversation for conversation in conversations if conversation.name == "momoco-01")
     case = read_dataset([ROOT / "sample_convos" / "momoco.json"]).cases[0]
     script = GoldReplies(case, {turn.label: turn for turn in momoco.turns})
-    engine = GoalMemSeen(FlatBackbone(store), ScriptedModel(script), SEEING, Limits())
+    engine = GoalMem(FlatBackbone(store), ScriptedModel(script), TOGETHER, Limits())
     trace = engine.answer(Question(case.question, MOMENT))
     page = StringIO()
     Console(file=page, width=80, markup=False, highlight=False).print(proof_tree(trace, BRIEF))

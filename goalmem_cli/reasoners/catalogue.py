@@ -12,7 +12,7 @@ from goalmem_cli.ports import Reasoner
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners import direct, full_context, goal_mem, memguide, oracle, react, reflect, reformulate, tiser
 from goalmem_cli.reasoners.full_context import Transcript
-from goalmem_cli.reasoners.goal_mem.plans import Limits
+from goalmem_cli.reasoners.goal_mem.records import Limits
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.reasoners.structured import graphrag_global, remem
 from goalmem_cli.records import Hit, Question
@@ -80,24 +80,20 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
     most = min(choices.limits.max_fact_tokens, sources.room)
     read = min(tools.budget.tokens, most)
     limits = replace(choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read)
-    told = (tools.backbone, tools.model, tools.prompts, limits)
-    if planning == goal_mem.SEEN:
-        return goal_mem.GoalMemSeen(
-            *told, strict=is_strict, model_name=tools.model_name, adapter=tools.adapter, observer=tools.observer
-        )
     return goal_mem.GoalMem(
-        *told, fitted=sources.fitted, strict=is_strict, model_name=tools.model_name, adapter=tools.adapter,
-        observer=tools.observer,
+        tools.backbone, tools.model, tools.prompts, limits,
+        planning=planning, fitted=sources.fitted, strict=is_strict,
+        model_name=tools.model_name, adapter=tools.adapter, observer=tools.observer,
     )  # fmt: skip
 
 
 def _goal_mem_steps(choices: Choices) -> Sequence[str]:
-    return goal_mem.steps_of(goal_mem.chosen_planning(choices.planning, choices.profile), choices.profile)
+    return goal_mem.steps_of(goal_mem.chosen_planning(choices.planning, choices.profile))
 
 
 def _goal_mem_calls(choices: Choices) -> tuple[int, int]:
     planning = goal_mem.chosen_planning(choices.planning, choices.profile)
-    return goal_mem.calls_of(planning, choices.profile, choices.limits.max_breadth, choices.limits.max_depth)
+    return goal_mem.calls_of(planning, choices.limits.max_breadth, choices.limits.max_depth)
 
 
 def _oracle(tools: Tools, sources: Sources) -> Reasoner:

@@ -10,16 +10,16 @@ from datetime import datetime
 from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import SEEN, STEPS, GoalMem, GoalMemSeen, Limits, steps_of
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, steps_of
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Trace
 
-FULL = PromptBook.load(None, "full", STEPS["full"])
-SEEING = PromptBook.load(None, "full", steps_of(SEEN, "full"))
+FULL = PromptBook.load(None, "full", steps_of("paper"))
+TOGETHER = PromptBook.load(None, "full", steps_of("together"))
 FEW = SMOLLM2.fitted
 """How the smallest bundled model reads: a plan first, then few facts at a time."""
-COMPACT = PromptBook.load(None, "compact", STEPS["compact"])
+COMPACT = PromptBook.load(None, "compact", steps_of("stepwise"))
 MOMENT = datetime(2023, 6, 1, 12, 0)
 
 
@@ -125,7 +125,7 @@ Claimed = tuple[int, Sequence[str], Mapping[str, str | Sequence[str]], str, bool
 def claims(
     subgoal: int, *texts: str, verdict: str = "entailed", instead: bool = False, **bindings: str | Sequence[str]
 ) -> Claimed:
-    """Return a grounding of the order `seen`: what the facts with these words say of a subgoal, numbered from 1."""
+    """Return a claim of a reply that plans and proves: what the facts with these words say of a subgoal, numbered from 1."""
     return subgoal, texts, bindings, verdict, instead
 
 
@@ -150,7 +150,7 @@ def proved(
     status: str = "look",
     wording: str = "unknown",
 ) -> Callable[[Request], str]:
-    """Return a reply of the order `seen`, with a plan where one is to be written, as `plan` makes it."""
+    """Return a reply that plans and proves, with a plan where one is to be written, as `plan` makes it."""
 
     def reply(request: Request) -> str:
         entries = [
@@ -188,7 +188,7 @@ def checked(is_same: bool = True, differs: str = "") -> str:
     return json.dumps({"answers": "yes" if is_same else "no", "differs": differs})
 
 
-def ask_seen(
+def ask_together(
     turns: Sequence[Turn],
     question: str,
     *replies: Reply,
@@ -197,9 +197,9 @@ def ask_seen(
     limits: Limits | None = None,
     asked: datetime = MOMENT,
 ) -> tuple[Trace, ScriptedModel]:
-    """Return what `ask` does, in the order `seen`."""
+    """Return what `ask` does, with plan and proof in one reply."""
     model = ScriptedModel(replies)
-    engine = GoalMemSeen(ListBackbone(turns), model, SEEING, limits or Limits(), strict=strict)
+    engine = GoalMem(ListBackbone(turns), model, TOGETHER, limits or Limits(), strict=strict)
     return engine.answer(Question(question, asked, asker)), model
 
 
@@ -214,5 +214,5 @@ def ask(
 ) -> tuple[Trace, ScriptedModel]:
     """Return the trace of a question over the turns, answered from the scripted replies, and the model's memory."""
     model = ScriptedModel(replies)
-    engine = GoalMem(ListBackbone(turns), model, FULL, limits or Limits(), strict=strict)
+    engine = GoalMem(ListBackbone(turns), model, FULL, limits or Limits(), planning="paper", strict=strict)
     return engine.answer(Question(question, asked, asker)), model

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goalmem_cli.ports import Request
-from goalmem_cli.reasoners.goal_mem import GoalMem, GoalMemSeen, Limits
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, Planning
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
@@ -11,12 +11,12 @@ from goalmem_cli.trace import Trace
 from tests.reasoners.scripting import (
     FULL,
     MOMENT,
-    SEEING,
+    TOGETHER,
     STOP,
     Grounding,
     answered,
     ask,
-    ask_seen,
+    ask_together,
     chat,
     claims,
     grounds,
@@ -37,7 +37,7 @@ def test_minor_values_are_left_out_in_both_orders() -> None:
     question = "Which dishes did Ana make for dinner?"
     dishes = ("roasted chicken", "lemon cake")
     minor: Grounding = (1, ["roasted"], {"x": "garlic"}, "minor")
-    seen, _ = ask_seen(
+    seen, _ = ask_together(
         DINNER, question,
         proved(claims(1, "roasted", x=dishes), claims(1, "roasted", verdict="minor", x="garlic"), plan=DISHES),
     )  # fmt: skip
@@ -70,19 +70,21 @@ def players(request: Request) -> str:
     return proved(*(claims(1, f"the {name},", x=name) for name in named), plan=written, status="settled")(request)
 
 
-def listed(engine: type[GoalMem | GoalMemSeen], *, wants_all: bool) -> tuple[Trace, int]:
-    """Return what an order makes of a question for a list, with room for one fact more at a time, and its calls."""
+def listed(planning: Planning, *, wants_all: bool) -> tuple[Trace, int]:
+    """Return what a prover makes of a question for a list, with room for one fact more at a time, and its calls."""
     model = ScriptedModel(players)
-    prompts = SEEING if engine is GoalMemSeen else FULL
+    prompts = TOGETHER if planning == "together" else FULL
     asked = Question("Which instruments does Ana play?", MOMENT, wants_all=wants_all)
-    return engine(ListBackbone(BAND), model, prompts, Limits(budget=4, max_depth=4)).answer(asked), model.calls
+    engine = GoalMem(ListBackbone(BAND), model, prompts, Limits(budget=4, max_depth=4), planning=planning)
+    return engine.answer(asked), model.calls
 
 
 def test_all_is_looked_for_until_nothing_is_left() -> None:
     """A list is looked for once more at most by default; with `wants_all` again and again while a look brings something."""
-    for engine in (GoalMemSeen, GoalMem):
-        once, calls = listed(engine, wants_all=False)
-        whole, more = listed(engine, wants_all=True)
+    plannings: tuple[Planning, ...] = ("paper", "together")
+    for planning in plannings:
+        once, calls = listed(planning, wants_all=False)
+        whole, more = listed(planning, wants_all=True)
 
         assert len(once.substitution["x"]) < len(INSTRUMENTS)
         assert sorted(whole.substitution["x"]) == sorted(INSTRUMENTS)

@@ -98,7 +98,7 @@ def replay(entry: Mapping[str, Any]) -> tuple[Mapping[str, Any], Trace]:
     script = GoldValues.of(entry, gold, {turn.label: turn for turn in conversation.turns})
     named = json.dumps(gold["subgoals"], ensure_ascii=False)
     asker = next((name for name in sorted({turn.speaker for turn in conversation.turns}) if name in named), None)
-    engine = GoalMem(ListBackbone(conversation.turns, least=0), ScriptedModel(script), FULL, LIMITS)
+    engine = GoalMem(ListBackbone(conversation.turns, least=0), ScriptedModel(script), FULL, LIMITS, planning="paper")
     return gold, engine.answer(Question(gold["question"], MOMENT, asker))
 
 

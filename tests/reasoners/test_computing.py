@@ -13,7 +13,7 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem import Limits
 from goalmem_cli.render.tree import reason_line
 from goalmem_cli.trace import Part, Status, Trace, as_document, from_document
-from tests.reasoners.scripting import FULL, SEEING, ask, ask_seen, chat, claims, grounds, plan, proved, unified
+from tests.reasoners.scripting import FULL, TOGETHER, ask, ask_together, chat, claims, grounds, plan, proved, unified
 
 LETTERS = chat(
     "Joanna: A letter from Ben came on 2 May 2023.",
@@ -39,7 +39,7 @@ def seen(question: str, *answer: str) -> Trace:
     written = plan(*[GOAL.replace("d:", "z:")] * 2, answer=answer)
     groundings = [claims(1, text, x=name, z=day) for text, name, day in FOUND]
     reply = proved(*groundings, plan=written, status="settled", wording="7 letters")
-    return ask_seen(LETTERS, question, reply, limits=ONE_ROUND)[0]
+    return ask_together(LETTERS, question, reply, limits=ONE_ROUND)[0]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_the_values_do_not_settle_is_unknown_with_the_reason() -> None:
 
 def test_the_prompts_know_every_function() -> None:
     """The schemas of both orders list the functions that there are, and no other."""
-    for schema in (FULL["decompose"].schema, SEEING["plan_and_prove"].schema):
+    for schema in (FULL["decompose"].schema, TOGETHER["plan_and_prove"].schema):
         text = yaml.safe_dump(schema, width=1000)
         listed = text.split("|(")[1].split(")")[0]
         assert set(listed.split("|")) == set(Function)

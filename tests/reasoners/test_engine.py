@@ -441,7 +441,9 @@ class Answering(ListBackbone):
 def test_answers_remembered_earlier_are_never_facts() -> None:
     """What goalmem itself once answered is retrieved, but never shown to the model."""
     model = ScriptedModel([DRINK, STOP])
-    trace = GoalMem(Answering(CAFE), model, FULL, Limits(max_breadth=1)).answer(Question(WHICH, MOMENT))
+    trace = GoalMem(Answering(CAFE), model, FULL, Limits(max_breadth=1), planning="paper").answer(
+        Question(WHICH, MOMENT)
+    )
 
     assert trace.facts == {}
     assert "Kyoto Latte" not in model.seen[1].growing

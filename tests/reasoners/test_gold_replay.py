@@ -12,13 +12,12 @@ from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.ports import Reasoner
-from goalmem_cli.reasoners.goal_mem import BLIND, SEEN, GoalMem, GoalMemSeen, Limits, Planning
-from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, Planning
+from goalmem_cli.reasoners.goal_mem.records import VERDICTS
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.reasoners.scripting import FULL, MOMENT, SEEING
+from tests.reasoners.scripting import FULL, MOMENT, TOGETHER
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "corpus"
@@ -43,11 +42,8 @@ def replays(file: Path, planning: Planning) -> Iterator[tuple[Case, GoldReplies,
                 continue
             replies = GoldReplies(case, turns)
             model = ScriptedModel(replies)
-            engine: Reasoner = (
-                GoalMemSeen(backbone, model, SEEING, LIMITS)
-                if planning == SEEN
-                else GoalMem(backbone, model, FULL, LIMITS)
-            )
+            book = TOGETHER if planning == "together" else FULL
+            engine = GoalMem(backbone, model, book, LIMITS, planning=planning)
             yield case, replies, engine.answer(Question(case.question, MOMENT, case.asker))
 
 
@@ -56,12 +52,12 @@ def rejections(trace: Trace) -> list[str]:
     return [entry.why for attempt in trace.attempts for step in attempt.steps for entry in step.rejected]
 
 
-@pytest.mark.parametrize("planning", [BLIND, SEEN])
+@pytest.mark.parametrize("planning", ["paper", "together"])
 @pytest.mark.parametrize("file", gold_files(), ids=lambda file: file.stem)
 def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> None:
     """Answerable questions end with their gold bindings, unanswerable ones unknown with the unresolved subgoal.
 
-    In the order `seen`, with all turns in view, the first take one call, the others at most three.
+    With plan and proof together, all turns in view, the first take one call, the others at most three.
     """
     count = 0
     for case, replies, trace in replays(file, planning):
@@ -73,10 +69,10 @@ def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> No
             last = {item.subgoal for item in trace.attempts[0].steps[-1].unresolved}
             assert trace.status is Status.UNKNOWN, case.id
             assert unresolved & last, case.id
-            assert planning == BLIND or trace.usage.calls <= 3, case.id
+            assert planning == "paper" or trace.usage.calls <= 3, case.id
             continue
         assert trace.status is Status.ANSWERED, (case.id, rejections(trace), trace.notes)
-        assert planning == BLIND or trace.usage.calls - (trace.check is not None) == 1, case.id
+        assert planning == "paper" or trace.usage.calls - (trace.check is not None) == 1, case.id
         for variable in plan.answer_variables:
             gold, found = replies.values(variable), trace.substitution[variable]
             assert len(found) == len(gold), (case.id, found)
@@ -91,7 +87,7 @@ def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> No
 @pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.skipif(not MINIS.exists(), reason="shared data is not there")
-@pytest.mark.parametrize(("planning", "answered", "refused"), [(BLIND, 3.01, 5.0), (SEEN, 1.04, 2.0)])
+@pytest.mark.parametrize(("planning", "answered", "refused"), [("paper", 3.01, 5.0), ("together", 1.04, 2.0)])
 def test_minis_end_as_their_plans_say(planning: Planning, answered: float, refused: float) -> None:
     """In 2,441 questions about 611 conversations all end as they should, with so many calls in the mean."""
     calls: dict[bool, list[int]] = {False: [], True: []}

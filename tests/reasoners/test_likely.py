@@ -9,7 +9,7 @@ import pytest
 from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem import Limits
 from goalmem_cli.trace import Status, Trace
-from tests.reasoners.scripting import ask_seen, chat, claims, plan, proved
+from tests.reasoners.scripting import ask_together, chat, claims, plan, proved
 
 TURNS = chat("Mia: My hands itch whenever the cat sits on my lap.", "Mia: I sneeze all through May.")
 WHAT = plan("(Mia) might have (x:condition)", "(Mia) might have (x:condition)")
@@ -27,7 +27,7 @@ def asked(
     def concluding(request: object) -> str:
         return json.dumps(json.loads(reply(request)) | {"conclusion": conclusion})  # type: ignore[arg-type]
 
-    return ask_seen(TURNS, question, concluding, limits=ONE_ROUND, strict=strict)[0]
+    return ask_together(TURNS, question, concluding, limits=ONE_ROUND, strict=strict)[0]
 
 
 def test_what_is_suggested_is_likely() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.goal_mem.facts import FactBook
-from goalmem_cli.reasoners.goal_mem.plans import Limits
+from goalmem_cli.reasoners.goal_mem.records import Limits
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Conversation, Question, Turn
 from tests.store.samples import open_store

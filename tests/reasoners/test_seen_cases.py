@@ -11,7 +11,7 @@ from tests.reasoners.scripting import (
     another,
     answered,
     ask,
-    ask_seen,
+    ask_together,
     chat,
     checked,
     claims,
@@ -43,7 +43,7 @@ def values(trace: Trace) -> tuple[str, ...]:
 def test_values_that_both_hold_make_a_list() -> None:
     """Two reasons of a variable without a star stand together where the model says that both hold, in one call."""
     both = "lost my job at the bank, had always loved fashion"
-    trace, model = ask_seen(
+    trace, model = ask_together(
         SHOP, "Why did Gina open a store?", proved(*REASONS, plan=REASON, several=["x"], status="settled", wording=both)
     )
 
@@ -53,7 +53,7 @@ def test_values_that_both_hold_make_a_list() -> None:
 
 def test_values_that_are_not_said_to_hold_together_conflict() -> None:
     """Without that word of the model's they are two answers, of which neither is taken; in either order."""
-    seen, _ = ask_seen(SHOP, "Why did Gina open a store?", proved(*REASONS, plan=REASON, status="stop"))
+    seen, _ = ask_together(SHOP, "Why did Gina open a store?", proved(*REASONS, plan=REASON, status="stop"))
     blind, _ = ask(
         SHOP, "Why did Gina open a store?", REASON,
         unified(grounds(1, "lost my job", x="lost my job"), grounds(1, "loved fashion", x="loved fashion")),
@@ -80,7 +80,7 @@ def test_values_that_are_not_said_to_hold_together_conflict() -> None:
 def test_what_can_have_one_value_only_conflicts(lines: tuple[str, ...], told: str, found: str) -> None:
     """A date of one event, a price, a birthplace: whatever the model says, two values of these are a conflict."""
     three, nine = (claims(1, line.split(": ")[1], x=found.format(n)) for line, n in zip(lines, (3, 9), strict=True))
-    trace, _ = ask_seen(
+    trace, _ = ask_together(
         chat(*lines), "What is it with Gina, the rent, where born, opened when?",
         proved(three, nine, plan=plan(told, told), several=["x"], status="stop", wording="both"),
     )  # fmt: skip
@@ -96,7 +96,7 @@ SHED = chat("Maya: Somebody built our boat shed.", "Maya: Grace came by at noon.
 def test_value_of_an_antecedent_is_provisional() -> None:
     """What only a helper subgoal bound is tried in queries, and bars no other value of the subgoal that it serves."""
     built = plan("(x:person) built the boat shed", "(x:person) built the boat shed")
-    trace, model = ask_seen(
+    trace, model = ask_together(
         SHED, "Who built our boat shed?",
         proved(plan=built, open=[wants(1, "noon came", needs="(x:person) came by at noon")]),
         proved(claims(2, "Grace came by", x="Grace"), open=[wants(1, "hammered plank")]),
@@ -114,7 +114,7 @@ def test_antecedent_s_value_is_certain_once_what_it_serves_is_grounded() -> None
     """It then is a part of the substitution, and its facts of the evidence."""
     trip = plan("(Maya) sailed to (x:island)", "(Maya) sailed to (x:island) with (y:person)")
     turns = chat("Maya: We sailed to Texel.", "Maya: Grace came along.")
-    trace, _ = ask_seen(
+    trace, _ = ask_together(
         turns, "Which island was sailed to?",
         proved(plan=trip, open=[wants(1, "came along", needs="(y:person) came along with (Maya)")]),
         proved(
@@ -137,7 +137,7 @@ def test_list_is_explored_only_for_likely_evidence() -> None:
     """A list that seems to be complete costs no second call where nothing likely is left to be shown."""
     idle = chat("Ana: I play the cello and the harp.", "Ben: The bus was late.", "Ben: Our play had the flu.")
     question = "Which instruments does Ana play?"
-    trace, model = ask_seen(idle, question, proved(TWO, plan=PLAYS, wording="cello, harp"), limits=FEW)
+    trace, model = ask_together(idle, question, proved(TWO, plan=PLAYS, wording="cello, harp"), limits=FEW)
 
     assert (trace.answer, model.calls) == ("cello, harp", 1)
     assert trace.attempts[0].steps[1].new_facts == ()
@@ -146,7 +146,7 @@ def test_list_is_explored_only_for_likely_evidence() -> None:
 @pytest.mark.parametrize("question", ["Name all instruments that Ana plays", "How many instruments does Ana play?"])
 def test_list_is_explored_where_all_are_asked_for(question: str) -> None:
     """A question for all, or how many, is worth another round for whatever is left; only new values are asked for."""
-    trace, model = ask_seen(
+    trace, model = ask_together(
         BAND, question,
         proved(TWO, plan=PLAYS, wording="cello, harp"),
         proved(claims(1, "oboe", x="oboe"), status="settled", wording="cello, harp, oboe"),
@@ -176,7 +176,7 @@ def test_times_of_the_question_are_looked_for() -> None:
         *(f"Dave: In March Dave was doing chore {name} of the weekend." for name in "one two three four".split()),
         "Ola: On 7 October 2023 he fixed the gate.",
     )
-    trace, _ = ask_seen(
+    trace, _ = ask_together(
         turns, "What was Dave doing on 7 October 2023?",
         proved(
             claims(1, "fixed the gate", x="fixed the gate"), wording="fixed the gate",
@@ -199,7 +199,7 @@ PROJECTS = chat(
 
 def test_later_plan_does_not_win_by_asking_for_less() -> None:
     """The last check of a later plan's answer says that it is another's: unknown, with that reason."""
-    trace, model = ask_seen(
+    trace, model = ask_together(
         PROJECTS, "Which projects is Deborah interested in?",
         proved(
             plan=plan("(Deborah) is interested in (x:project)", "(Deborah) is interested in (x:project)"),
@@ -217,7 +217,7 @@ def test_later_plan_does_not_win_by_asking_for_less() -> None:
 
 def test_nothing_is_fetched_or_asked_about_twice() -> None:
     """A later plan works over what is in view; a query is looked for once, and no fact is shown a second time."""
-    trace, model = ask_seen(
+    trace, model = ask_together(
         PROJECTS, "Which projects is Deborah interested in?",
         proved(
             plan=plan("(Deborah) likes (x:project)", "(Deborah) likes (x:project)"), open=[wants(1, "Deborah ran")],
@@ -246,7 +246,7 @@ SUGGESTED = plan(
 
 def test_binding_of_one_subgoal_gives_way_to_one_that_settles_all() -> None:
     """A value that settled half of the plan, from another's line, is given up for one that settles all of it."""
-    trace, _ = ask_seen(
+    trace, _ = ask_together(
         GAMES, "What game with cards did Deborah suggest?",
         proved(claims(2, "Uno is a game", x="Uno"), plan=SUGGESTED, open=[wants(1, "two decks")]),
         proved(
@@ -267,12 +267,12 @@ def test_what_is_grounded_and_called_open_is_searched_again() -> None:
     turns = chat("Kim: Players could choose German.", "Kim: And Dutch later.")
     chosen = plan("players could choose (x:language*)", "players could choose (x:language*)")
     german = claims(1, "German", x="German")
-    more, model = ask_seen(
+    more, model = ask_together(
         turns, "Which languages could players choose from?",
         proved(german, plan=chosen, open=[wants(1, "later Dutch", why="others are named")], wording="German"),
         proved(claims(1, "Dutch", x="Dutch"), status="settled", wording="German, Dutch"),
     )  # fmt: skip
-    same, asked = ask_seen(
+    same, asked = ask_together(
         turns[:1], "Which languages could players choose from?",
         proved(german, plan=chosen, open=[wants(1, "another tongue")], status="settled", wording="German"),
     )  # fmt: skip
@@ -288,7 +288,7 @@ AMOUNT = plan("(x:amount) was left after paying the author", "(x:amount) was lef
 
 def test_later_value_replaces_an_earlier_one() -> None:
     """A reply may replace a binding by what was said later; the trace shows both."""
-    trace, _ = ask_seen(
+    trace, _ = ask_together(
         LEFT, HOW_MUCH,
         proved(claims(1, "I think", x="600"), plan=AMOUNT, open=[wants(1, "agreed")], wording="600"),
         proved(claims(1, "We agreed", x="650", instead=True), status="settled", wording="650"),
@@ -306,12 +306,12 @@ def test_earlier_value_replaces_nothing_and_none_comes_back() -> None:
     """What was said earlier does not replace, and a value that was given up is not taken back."""
     turns = [*LEFT, *chat("Rui: Is 600 left?", "Rui: Bills!", "Rui: Coffee!", day=9, conversation="late")]
     first, agreed = claims(1, "I think", x="600"), claims(1, "We agreed", x="650", instead=True)
-    earlier, _ = ask_seen(
+    earlier, _ = ask_together(
         turns, HOW_MUCH,
         proved(claims(1, "We agreed", x="650"), plan=AMOUNT, open=[wants(1, "bills")], wording="650"),
         proved(claims(1, "I think", x="600", instead=True), status="settled", wording="600"),
     )  # fmt: skip
-    back, _ = ask_seen(
+    back, _ = ask_together(
         turns, HOW_MUCH,
         proved(first, plan=AMOUNT, open=[wants(1, "bills")], wording="600"),
         proved(agreed, open=[wants(1, "coffee")], wording="650"),
@@ -339,7 +339,7 @@ def test_antecedent_without_a_proof_is_dropped() -> None:
     """What was asked for and not proved in the next round is neither shown nor looked for again."""
     turns = chat("Lena: Somebody painted the pier.", "Lena: Noon felt hot.", "Lena: Rope got dear.", "Lena: It rained.")
     painted = plan("(x:person) painted the pier", "(x:person) painted the pier")
-    trace, model = ask_seen(
+    trace, model = ask_together(
         turns, "Who painted the pier?",
         proved(plan=painted, open=[wants(1, "noon", needs="(x:person) was there at noon")]),
         proved(open=[wants(1, "rope")]),
@@ -368,7 +368,7 @@ WHEN = "Until what time did Lachlan look after the doors?"
 )
 def test_core_event_that_facts_speak_against_ends_the_question(claim: tuple[object, ...], why: str) -> None:
     """One further look that brings nothing new for it settles it as not provable: no refinement, no other plan."""
-    trace, model = ask_seen(DOORS, WHEN, proved(claim, plan=UNTIL, open=[wants(1, "doors looked")]))  # type: ignore[arg-type]
+    trace, model = ask_together(DOORS, WHEN, proved(claim, plan=UNTIL, open=[wants(1, "doors looked")]))  # type: ignore[arg-type]
 
     assert (trace.status, len(trace.attempts), model.calls) == (Status.UNKNOWN, 1, 1)
     assert trace.attempts[0].ending is Ending.DENIED
@@ -378,7 +378,7 @@ def test_core_event_that_facts_speak_against_ends_the_question(claim: tuple[obje
 def test_verdict_that_is_repeated_ends_the_question() -> None:
     """Where the look brought something new, the next reply has to say it again; then it is at an end."""
     against = claims(1, "I never looked", verdict="contradicted")
-    trace, model = ask_seen(
+    trace, model = ask_together(
         DOORS, WHEN, proved(against, plan=UNTIL, open=[wants(1, "Lachlan sat")]),
         proved(against, next=another("(Lachlan) sat until (x:time)", "(Lachlan) sat until (x:time)")),
         limits=Limits(budget=3),
@@ -394,7 +394,7 @@ def test_contradiction_settles_a_closed_question_in_both_orders() -> None:
         plan("(Lachlan) looked after the doors", "(Lachlan) looked after the doors", answer=()),
         "Did he?",
     )
-    seen, _ = ask_seen(
+    seen, _ = ask_together(
         DOORS, f"Lachlan, doors: {question}",
         proved(claims(1, "I never", verdict="contradicted"), plan=closed, status="settled", wording="no"),
     )  # fmt: skip
@@ -421,7 +421,7 @@ TALK = chat("Nate: Look at this! [image: a red bicycle on a lawn]", "Ida: You sh
 )
 def test_questions_about_the_talk_itself(question: str, told: str, words: str, found: str) -> None:
     """Who said, suggested or showed what is a fact like another, and captions count as what was shown; either order."""
-    seen, model = ask_seen(
+    seen, model = ask_together(
         TALK, question, proved(claims(1, words, x=found), plan=plan(told, told), status="settled", wording=found)
     )
     blind, _ = ask(TALK, question, plan(told, told), unified(grounds(1, words, x=found)), answered(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem import Limits
 from goalmem_cli.trace import Ending, Status
-from tests.reasoners.scripting import another, ask_seen, chat, checked, claims, plan, proved, wants
+from tests.reasoners.scripting import another, ask_together, chat, checked, claims, plan, proved, wants
 
 CAFE = chat(
     "Alice: I went to the cafe Momoco and ordered a Kyoto Latte.",
@@ -22,9 +22,9 @@ LATTE = claims(1, "ordered a Kyoto Latte", x="Kyoto Latte")
 
 def test_answered_in_one_call() -> None:
     """What the first facts settle is planned, proved and worded in one call."""
-    trace, model = ask_seen(CAFE, WHICH, proved(LATTE, plan=DRINK, status="settled", wording="a Kyoto Latte"))
+    trace, model = ask_together(CAFE, WHICH, proved(LATTE, plan=DRINK, status="settled", wording="a Kyoto Latte"))
 
-    assert (trace.status, trace.answer, trace.planning) == (Status.ANSWERED, "a Kyoto Latte", "seen")
+    assert (trace.status, trace.answer, trace.planning) == (Status.ANSWERED, "a Kyoto Latte", "together")
     assert trace.substitution == {"x": ("Kyoto Latte",)}
     assert [trace.facts[number].turns for number in trace.evidence] == [("D1:1",)]
     assert trace.attempts[0].ending is Ending.GROUNDED
@@ -36,7 +36,7 @@ def test_answered_in_one_call() -> None:
 def test_wording_that_adds_something_is_replaced_by_the_binding() -> None:
     """The wording passes the same check as in the other order; a failed one costs no call."""
     for wording in ("Espresso", "Kyoto Latte for 7 euros", "", "unknown"):
-        trace, _ = ask_seen(CAFE, WHICH, proved(LATTE, plan=DRINK, status="settled", wording=wording))
+        trace, _ = ask_together(CAFE, WHICH, proved(LATTE, plan=DRINK, status="settled", wording=wording))
 
         assert trace.answer == "Kyoto Latte"
         assert trace.notes
@@ -46,7 +46,7 @@ def test_what_is_open_is_looked_for() -> None:
     """The next round retrieves by the model's queries and the open statement, and its call is given plan and state."""
     turns = chat("Ana: My area was flooded last night.", "Tom: Oh no.", "--", "Ana: I grew up in West County.")
     flooded = plan("(x:place) was flooded", "(x:place) was flooded")
-    trace, model = ask_seen(
+    trace, model = ask_together(
         turns,
         "What was flooded?",
         proved(plan=flooded, open=[wants(1, "Ana grew up county", why="her area is not named")]),
@@ -71,7 +71,7 @@ def test_reply_to_a_cited_question_comes_into_view_without_a_query() -> None:
         "Ana: Did the sculptor keep the blue door?", "Tom: Ask Mia about that.", "--", "Mia: I sold it in May."
     )
     asked = plan("(x:person) was asked about the door", "(y:person) spoke of the door", "(x:person) is to be asked")
-    trace, model = ask_seen(
+    trace, model = ask_together(
         turns, "Who was to be asked about the door of the sculptor?",
         proved(claims(1, "keep the blue door", y="Ana"), plan=asked, open=[wants(2, "sold", why="nobody is named")]),
         proved(claims(2, "Ask Mia", x="Mia"), status="settled", wording="Mia"),
@@ -85,7 +85,7 @@ def test_reply_to_a_cited_question_comes_into_view_without_a_query() -> None:
 
 def test_round_that_brings_nothing_new_asks_nothing() -> None:
     """A look without a new fact ends the attempt without a call; the next one plans anew over the facts at hand."""
-    trace, model = ask_seen(
+    trace, model = ask_together(
         CAFE, WHICH,
         proved(plan=DRINK, open=[wants(1, "Kyoto cafe drink")]),
         proved(plan=plan("(Alice) had (x:drink)", "(Alice) had (x:drink)"), status="stop"),
@@ -100,7 +100,7 @@ def test_round_that_brings_nothing_new_asks_nothing() -> None:
 
 def test_stop_ends_the_question() -> None:
     """Nothing more to look for ends the question, whatever breadth is left."""
-    trace, model = ask_seen(CAFE, WHICH, proved(plan=DRINK, open=[wants(1, "tea")], status="stop"))
+    trace, model = ask_together(CAFE, WHICH, proved(plan=DRINK, open=[wants(1, "tea")], status="stop"))
 
     assert (trace.status, model.calls) == (Status.UNKNOWN, 1)
     assert trace.attempts[0].ending is Ending.DECLINED
@@ -109,7 +109,7 @@ def test_stop_ends_the_question() -> None:
 def test_stop_with_another_plan_goes_on_with_that() -> None:
     """Another plan is looked for and then proved over all facts in view; its answer is checked once more."""
     likes = plan("(Alice) likes (x:drink)", "(Alice) likes (x:drink)")
-    trace, model = ask_seen(
+    trace, model = ask_together(
         CAFE, WHICH,
         proved(plan=likes, status="stop", next=another("(Alice) ordered (x:drink)", "(Alice) ordered (x:drink)")),
         proved(LATTE, status="settled", wording="Kyoto Latte"),
@@ -127,7 +127,7 @@ def test_further_plan_may_be_declined() -> None:
     declined = proved(
         plan='{"goal": "", "current": false, "variables": [], "answer": [], "subgoals": []}', status="stop"
     )
-    trace, model = ask_seen(CAFE, WHICH, proved(plan=DRINK, open=[wants(1, "Kyoto drink")]), declined)
+    trace, model = ask_together(CAFE, WHICH, proved(plan=DRINK, open=[wants(1, "Kyoto drink")]), declined)
 
     assert trace.status is Status.UNKNOWN
     assert len(trace.attempts) == 1
@@ -137,8 +137,8 @@ def test_further_plan_may_be_declined() -> None:
 def test_repeated_plan_ends_the_question() -> None:
     """The same subgoals in other letters' case and order are no new plan, whether proposed or written."""
     shouted = "(Alice) ORDERED (x:drink) at (the Momoco:cafe)!"
-    proposed, model = ask_seen(CAFE, WHICH, proved(plan=DRINK, status="stop", next=another("(x:drink)", shouted)))
-    written, _ = ask_seen(
+    proposed, model = ask_together(CAFE, WHICH, proved(plan=DRINK, status="stop", next=another("(x:drink)", shouted)))
+    written, _ = ask_together(
         CAFE, WHICH, proved(plan=DRINK, open=[wants(1, "Kyoto drink")]), proved(plan=plan("(x:drink)", shouted))
     )
 
@@ -150,9 +150,11 @@ def test_repeated_plan_ends_the_question() -> None:
 
 def test_unusable_reply_is_retried_once_then_a_further_plan_is_asked_for() -> None:
     """The second try sees what was wrong; a second unusable reply ends the attempt, and a second attempt so failed all."""
-    mended, model = ask_seen(CAFE, WHICH, "no json", proved(LATTE, plan=DRINK, status="settled", wording="Kyoto Latte"))
-    again, _ = ask_seen(CAFE, WHICH, "{}", "{}", proved(LATTE, plan=DRINK, wording="Kyoto Latte"), checked())
-    failed, asked = ask_seen(CAFE, WHICH, "{}", "{}", "[]", "{")
+    mended, model = ask_together(
+        CAFE, WHICH, "no json", proved(LATTE, plan=DRINK, status="settled", wording="Kyoto Latte")
+    )
+    again, _ = ask_together(CAFE, WHICH, "{}", "{}", proved(LATTE, plan=DRINK, wording="Kyoto Latte"), checked())
+    failed, asked = ask_together(CAFE, WHICH, "{}", "{}", "[]", "{")
 
     assert mended.answer == "Kyoto Latte"
     assert "could not be used" in model.seen[1].tail
@@ -164,7 +166,7 @@ def test_unusable_reply_is_retried_once_then_a_further_plan_is_asked_for() -> No
 
 def test_citation_of_a_fact_that_was_not_shown_is_refused_without_a_retry() -> None:
     """A server that ignores the schema may cite what was not shown: that grounding is refused, the others stand."""
-    trace, model = ask_seen(
+    trace, model = ask_together(
         CAFE,
         WHICH,
         proved(claims(1, "F99", x="Espresso"), claims(7, "F1", x="Tea"), LATTE, plan=DRINK, wording="Kyoto Latte"),
@@ -179,7 +181,7 @@ def test_citation_of_a_fact_that_was_not_shown_is_refused_without_a_retry() -> N
 def test_foreign_variable_is_dropped_from_its_grounding() -> None:
     """A binding of a variable that the subgoal does not have is left out, without a retry."""
     extra = claims(1, "ordered a Kyoto Latte", x="Kyoto Latte", w="Momoco")
-    trace, model = ask_seen(CAFE, WHICH, proved(extra, plan=DRINK, wording="Kyoto Latte"))
+    trace, model = ask_together(CAFE, WHICH, proved(extra, plan=DRINK, wording="Kyoto Latte"))
 
     assert (trace.substitution, model.calls) == ({"x": ("Kyoto Latte",)}, 1)
 
@@ -188,10 +190,10 @@ def test_too_many_subgoals_and_unknown_letters_are_unusable() -> None:
     """A plan that breaks the limits is asked for again, with the reason."""
     two = plan("(x:drink)", "(Alice) ordered (x:drink)", "(Alice) likes (x:drink)")
     strange = plan("(a:drink)", "(Alice) ordered (a:drink)", answer=[])
-    trace, model = ask_seen(
+    trace, model = ask_together(
         CAFE, WHICH, proved(plan=two), proved(LATTE, plan=DRINK, wording="Kyoto Latte"), limits=Limits(max_subgoals=1)
     )
-    _, other = ask_seen(CAFE, "Did Alice order?", proved(plan=strange), proved(plan=DRINK, status="stop"))
+    _, other = ask_together(CAFE, "Did Alice order?", proved(plan=strange), proved(plan=DRINK, status="stop"))
 
     assert trace.answer == "Kyoto Latte"
     assert "at most 1" in model.seen[1].tail
@@ -200,7 +202,7 @@ def test_too_many_subgoals_and_unknown_letters_are_unusable() -> None:
 
 def test_empty_memory_asks_nothing() -> None:
     """Where nothing is retrieved there is nothing to plan with: unknown, without a call."""
-    trace, model = ask_seen([], WHICH)
+    trace, model = ask_together([], WHICH)
 
     assert (trace.status, model.calls) == (Status.UNKNOWN, 0)
 
@@ -211,12 +213,12 @@ def test_inferred_binding_is_checked_once_more_and_refused_if_strict() -> None:
     state = plan("the shelter of (James) is in (x:state)", "(James) adopted a dog in (x:state)")
     inferred = claims(1, "Stamford", x="Connecticut")
     question = "In which state did James adopt?"
-    loose, _ = ask_seen(turns, question, proved(inferred, plan=state, wording="Connecticut"), checked())
-    held, _ = ask_seen(
+    loose, _ = ask_together(turns, question, proved(inferred, plan=state, wording="Connecticut"), checked())
+    held, _ = ask_together(
         turns, question, proved(inferred, plan=state, wording="Connecticut"), checked(False, "no state is named")
     )
-    unread, _ = ask_seen(turns, question, proved(inferred, plan=state, wording="Connecticut"), "", "")
-    strict, model = ask_seen(
+    unread, _ = ask_together(turns, question, proved(inferred, plan=state, wording="Connecticut"), "", "")
+    strict, model = ask_together(
         turns, question, proved(inferred, plan=state, open=[wants(1, "shelter website")]), proved(status="stop"),
         strict=True,
     )  # fmt: skip
@@ -239,7 +241,7 @@ def test_closed_question_takes_the_verdict_of_the_same_reply() -> None:
     """Settled subgoals, entailed or contradicted, and the verdict in one call."""
     for verdict in ("entailed", "contradicted"):
         claim = claims(1, "ordered a Kyoto Latte", verdict=verdict)
-        trace, model = ask_seen(CAFE, DID, proved(claim, plan=TEA, status="settled", wording="no"))
+        trace, model = ask_together(CAFE, DID, proved(claim, plan=TEA, status="settled", wording="no"))
 
         assert (trace.status, trace.answer, model.calls) == (Status.ANSWERED, "no", 1)
         assert trace.evidence
@@ -247,7 +249,7 @@ def test_closed_question_takes_the_verdict_of_the_same_reply() -> None:
 
 def test_verdict_does_not_count_where_what_it_rests_on_was_refused() -> None:
     """A closed question goes on until its subgoals are settled by the engine."""
-    trace, model = ask_seen(
+    trace, model = ask_together(
         CAFE, DID, proved(claims(1, "F77"), plan=TEA, status="settled", wording="yes"),
         limits=Limits(max_breadth=1),
     )  # fmt: skip
@@ -257,7 +259,7 @@ def test_verdict_does_not_count_where_what_it_rests_on_was_refused() -> None:
 
 def test_closed_question_may_stay_unknown() -> None:
     """A verdict of unknown is the outcome unknown, with a note."""
-    trace, _ = ask_seen(CAFE, DID, proved(claims(1, "Latte"), plan=TEA, wording="unknown"))
+    trace, _ = ask_together(CAFE, DID, proved(claims(1, "Latte"), plan=TEA, wording="unknown"))
 
     assert (trace.status, trace.answer) == (Status.UNKNOWN, None)
     assert trace.notes
@@ -267,7 +269,7 @@ def test_undecided_pair_is_put_to_the_model_without_new_facts() -> None:
     """Two wordings that only a model can equate are worth a call, once, even if nothing new was found."""
     turns = chat("Alice: My sister lives in Leeds.", "--", "Alice: Anna came by, my sister.", "Alice: Anna teaches.")
     lives, teaches = claims(1, "Leeds", y="my sister", x="Leeds"), claims(2, "teaches", y="Anna")
-    trace, model = ask_seen(
+    trace, model = ask_together(
         turns,
         "Where does the teacher in Alice's family live, her sister Anna?",
         proved(
@@ -286,7 +288,7 @@ def test_undecided_pair_is_put_to_the_model_without_new_facts() -> None:
 def test_budget_is_the_question_s_over_all_rounds() -> None:
     """The first round shows at most two thirds of the units, each later one half of what is left."""
     turns = chat(*(f"Alice: Tea number {word} at Momoco." for word in "one two three four five six seven".split()))
-    trace, _ = ask_seen(
+    trace, _ = ask_together(
         turns, WHICH,
         proved(plan=DRINK, open=[wants(1, "tea")]), proved(open=[wants(1, "tea number")]), proved(open=[wants(1, "a")]),
         proved(plan=plan("(Alice) drank (x:tea)", "(Alice) drank (x:tea)"), open=[wants(1, "tea of Alice")]),
@@ -301,7 +303,7 @@ def test_budget_is_the_question_s_over_all_rounds() -> None:
 
 def test_maximum_depth() -> None:
     """An attempt has at most one call more than the depth, however much each round brings."""
-    trace, model = ask_seen(
+    trace, model = ask_together(
         CAFE, WHICH, proved(plan=DRINK, open=[wants(1, "dog Biscuit")]), proved(open=[wants(1, "fine weather")]),
         limits=Limits(max_breadth=1, max_depth=1),
     )  # fmt: skip

@@ -16,7 +16,7 @@ from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.reasoners.asking import parse_json
 from goalmem_cli.reasoners.goal_mem import Limits
-from tests.reasoners.scripting import ask_seen, chat, checked, claims, plan, proved, wants
+from tests.reasoners.scripting import ask_together, chat, checked, claims, plan, proved, wants
 
 TURNS = chat("Alice: I ordered a Kyoto Latte at Momoco.", "Ben: My dog is called Biscuit.", "Alice: Rain again.")
 LATTE = claims(1, "Kyoto Latte", x="Kyoto Latte")
@@ -29,14 +29,14 @@ def exchanges() -> dict[str, tuple[Request, str]]:
     """Return one request of each schema with a reply to it: plans to write, given, closed, declined; the last check."""
     look = proved(plan=OPEN, open=[wants(1, "dog Biscuit", needs="(Ben) has (y:dog)")])
     few = Limits(budget=2)
-    _, asked = ask_seen(
+    _, asked = ask_together(
         TURNS, "What did Alice order at Momoco?", look, proved(LATTE, wording="Kyoto Latte"), limits=few
     )
-    _, closed = ask_seen(
+    _, closed = ask_together(
         TURNS, "Did Alice order tea at Momoco?",
         proved(plan=CLOSED, open=[wants(1, "dog Biscuit")]), proved(status="stop"), limits=few,
     )  # fmt: skip
-    _, further = ask_seen(
+    _, further = ask_together(
         TURNS, "What did Alice order at Momoco?",
         proved(plan=OPEN, open=[wants(1, "Kyoto")]), proved(LATTE, plan=LESS, wording="Kyoto Latte"), checked(),
     )  # fmt: skip

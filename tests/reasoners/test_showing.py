@@ -6,9 +6,9 @@ from datetime import datetime
 
 from goalmem_cli.logic import Substitution, parse_atom
 from goalmem_cli.reasoners.facts import NumberedFacts
-from goalmem_cli.reasoners.goal_mem.facts import FactBook
-from goalmem_cli.reasoners.goal_mem.grounding import rule
-from goalmem_cli.reasoners.goal_mem.plans import Bench, Limits, Proposal
+from goalmem_cli.reasoners.goal_mem.pool import Pool
+from goalmem_cli.reasoners.goal_mem.judge import rule
+from goalmem_cli.reasoners.goal_mem.records import Bench, Limits, Proposal
 from goalmem_cli.reasoners.showing import Shown, lines_shown
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone

@@ -13,7 +13,7 @@ from tests.reasoners.scripting import (
     STOP,
     answered,
     ask,
-    ask_seen,
+    ask_together,
     chat,
     claims,
     denies,
@@ -58,8 +58,8 @@ def test_a_fact_of_another_is_taken_where_nothing_is_checked() -> None:
 def test_a_value_of_the_wrong_type_is_taken_in_the_order_seen() -> None:
     """A year that has no number in it is refused, and taken with the checks off."""
     claim = claims(1, "I was born", x="spring")
-    refused, _ = ask_seen(TALK, "When was Ben born?", proved(claim, plan=BORN, status="stop"), limits=ON)
-    taken, _ = ask_seen(
+    refused, _ = ask_together(TALK, "When was Ben born?", proved(claim, plan=BORN, status="stop"), limits=ON)
+    taken, _ = ask_together(
         TALK, "When was Ben born?", proved(claim, plan=BORN, status="settled", wording="spring"), limits=OFF
     )
 

@@ -44,13 +44,13 @@ def sums(
     """
     from goalmem_cli.lab.bench.sums.files import write_story
     from goalmem_cli.lab.bench.sums.questions import questions_of
-    from goalmem_cli.lab.bench.sums.replay import replayed, seen_prompts
+    from goalmem_cli.lab.bench.sums.replay import replayed, replay_prompts
     from goalmem_cli.lab.bench.sums.story import made_up_story
 
     run = begin(context, quiet=quiet)
     asked: Counter[str] = Counter()
     right: Counter[str] = Counter()
-    prompts = seen_prompts()
+    prompts = replay_prompts()
     with run.screen.counting("conversations") as reach:
         for number in range(1, conversations + 1):
             story = made_up_story(f"sums-{turns}-{seed}-{number}", turns, seed)

@@ -50,7 +50,7 @@ def tot(
     calculation to the answers.
     """
     from goalmem_cli.errors import UsageError
-    from goalmem_cli.lab.bench.sums.replay import replayed, seen_prompts
+    from goalmem_cli.lab.bench.sums.replay import replayed, replay_prompts
     from goalmem_cli.lab.bench.tot.files import FILES, made_up, write_rows
     from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS
     from goalmem_cli.lab.cli.wanted import listed
@@ -60,7 +60,7 @@ def tot(
     if strange := [name for name in forms if name not in FILES]:
         raise UsageError(f"there is no form {strange[0]!r}", f"choose among {', '.join(FILES)}")
     made_by = listed(algorithms, "--algorithms") or ALGORITHMS
-    prompts = seen_prompts()
+    prompts = replay_prompts()
     asked: dict[str, Counter[str]] = {name: Counter() for name in forms}
     right: dict[str, Counter[str]] = {name: Counter() for name in forms}
     for name in forms:

@@ -14,7 +14,7 @@ from goalmem_cli.logic.equality import Equality, compare, more_specific
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.logic.support import Support, support_of
-from goalmem_cli.reasoners.goal_mem.plans import Bench, Ruling, as_pair
+from goalmem_cli.reasoners.goal_mem.records import Bench, Ruling, as_pair
 from goalmem_cli.trace import Contradicted, Grounded, Rejected
 
 _RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2, Support.SUGGESTED: 3}

@@ -9,10 +9,8 @@ from goalmem_cli.logic import Atom, NotationError, parse_atom
 from goalmem_cli.logic.computing.expressions import variables_of
 from goalmem_cli.logic.questions import asks_for_something
 from goalmem_cli.reasoners.goal_mem.computing import read_answers, starred_for
-from goalmem_cli.reasoners.goal_mem.plans import Decomposition
+from goalmem_cli.reasoners.goal_mem.records import Plan
 from goalmem_cli.records import Question
-
-VERDICTS = ("yes", "no", "likely yes", "likely no", "unknown")
 
 
 def say_bindings(bindings: Mapping[str, Sequence[str]]) -> str:
@@ -27,8 +25,8 @@ def parse_plan(
     answer: Sequence[str],
     meanings: Mapping[str, str],
     is_current: bool,
-) -> Decomposition:
-    """Return the decomposition that a reply's texts write down, checked for what the engine relies on.
+) -> Plan:
+    """Return the plan that a reply's texts write down, checked for what the engine relies on.
 
     `answer` are variables, or expressions of what is computed from them.
 
@@ -40,7 +38,7 @@ def parse_plan(
         raise ReplyUnusable("the question cannot be answered by yes or no: the goal needs an answer variable")
     atoms = tuple({str(atom): atom for atom in map(parse_reply_atom, subgoals)}.values())
     answers = read_answers(answer, question, atoms)
-    return Decomposition(
+    return Plan(
         parse_reply_atom(goal),
         starred_for(atoms, answers),
         tuple(dict.fromkeys(name for expression in answers for name in variables_of(expression))),

@@ -27,7 +27,7 @@ from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.terms import Term
-from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Pair, as_pair
+from goalmem_cli.reasoners.goal_mem.records import Pair, Plan, as_pair
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Calculation, Fact, Grounded, Part, Status, Trace
 
@@ -87,7 +87,7 @@ def starred_for(subgoals: Sequence[Atom], answers: Iterable[Expression]) -> tupl
 
 
 def calculations(
-    plan: Decomposition,
+    plan: Plan,
     groundings: Iterable[Grounded],
     facts: Mapping[str, Fact],
     question: Question,

@@ -1,51 +1,32 @@
-"""The GOAL-MEM engine in the order `blind`: the breadth loop over decompositions, and the answer.
+"""GOAL-MEM: backward chaining over memory, every binding checked (arXiv 2605.12213).
 
-Algorithm 1 of the paper and its section 4.4: a plan is made before any fact is seen.
+Followed from here, a question goes through a prover (which plans are tried, `provers/`), `loop` (one attempt), `pool`
+(what is shown of memory), `state` (what the engine accepted) and `wording` (how a proof becomes an answer).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Final
+from time import perf_counter
 
 from goalmem_cli.fitted import UNFITTED, Fitted
-from goalmem_cli.logic import Rule
-from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
-from goalmem_cli.prompts import Profile, PromptBook
-from goalmem_cli.reasoners.asking import Reply
-from goalmem_cli.reasoners.goal_mem.at_once import Read, ReadingSteps, may_read
-from goalmem_cli.reasoners.goal_mem.attempt import AttemptRun, Outcome
-from goalmem_cli.reasoners.goal_mem.base import Engine, settled_by
+from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
-from goalmem_cli.reasoners.goal_mem.facts import FactBook
-from goalmem_cli.reasoners.goal_mem.line_steps import LineSteps
-from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Limits, ProvingSteps, Steps
-from goalmem_cli.reasoners.goal_mem.step_reading import StepReadings
-from goalmem_cli.reasoners.goal_mem.steps import JsonSteps
-from goalmem_cli.reasoners.goal_mem.wording import unproved, worded
-from goalmem_cli.reasoners.showing import Shown
+from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
+from goalmem_cli.reasoners.goal_mem.pool import Pool
+from goalmem_cli.reasoners.goal_mem.provers import chosen_planning, prover_of
+from goalmem_cli.reasoners.goal_mem.records import NAME, Ended, Limits, Planning, Proof, Prover, Task
+from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.goal_mem.suggesting import as_likely
+from goalmem_cli.reasoners.goal_mem.wording import checked_wording, reasons_to_check, settled_by, unproved, verdict_in
+from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Status, Trace
-
-BLIND: Final = "blind"
-STEPS: Mapping[Profile, tuple[str, ...]] = {
-    "full": ("decompose", "unify", "refine", "answer", "verdict"),
-    "compact": ("decompose", "unify", "read", "same", "refine", "answer", "verdict"),
-}
-REPEATED = "it repeats a plan that failed"
+from goalmem_cli.trace import Attempt, Checked, Contradicted, Status, Trace
 
 
-class GoalMem(Engine):
-    """The engine that plans before any fact is seen.
-
-    Model calls stay within 1 + B(2 + 2D) a question, or 2B(3 + 2D) where every reply needs its second try, for
-    maximum breadth B and depth D (Appendix B). With the compact prompts one or two more read the goal at once.
-    """
-
-    planning = BLIND
+class GoalMem:
+    """Answers a question by backward chaining over a backbone; every binding of an answer was checked, unless told."""
 
     def __init__(
         self,
@@ -54,253 +35,176 @@ class GoalMem(Engine):
         prompts: PromptBook,
         limits: Limits,
         *,
+        planning: Planning | None = None,
         fitted: Fitted = UNFITTED,
         strict: bool = False,
         model_name: str = "",
         adapter: str = "",
         observer: Observer | None = None,
     ) -> None:
-        super().__init__(
-            backbone, model, prompts, limits,
-            strict=strict, model_name=model_name, adapter=adapter, observer=observer,
-        )  # fmt: skip
-        self._fitted = fitted
+        """Take what a question needs; `planning` None is the prover of the prompts' profile.
 
-    def _proved(self, question: Question, blank: Trace) -> Trace:
-        book = FactBook(self._backbone, question, self._limits, self._prompts.profile)
-        reads_first = self._prompts.profile == "compact" and self._fitted.reads_first
-        search = self._search_by_reading if reads_first else self._search
-        return replace(search(question, book, blank), facts=book.facts)
-
-    def _search_by_reading(self, question: Question, book: FactBook, trace: Trace) -> Trace:
-        """Read the question from its best facts; where that does not settle it, plan, read the plan's steps, and read
-        the question again: from what the steps found, or from more facts.
+        Raises:
+            UsageError: the prompts of the profile have none for the planning.
         """
-        asked = _asked(question)
-        first = Read(asked, self._read(question, asked, book))
-        trace = _with(trace, asked, first.outcome)
-        if first.is_sure(self._fitted.sure):
-            return self._concluded_by(first, question, book, trace)
-        shown = first.outcome.shown
-        plan, usage, problem = self._decompose(question, {})
-        trace = replace(trace, usage=trace.usage + usage)
-        proof: Outcome | None = None
-        if plan is None:
-            trace = replace(trace, notes=(*trace.notes, f"no plan could be read: {problem}"))
-        elif len(plan.subgoals) > 1 and may_read(plan):
-            steps = StepReadings(self._model, self._prompts, self._fitted, shown, self._limits.max_fact_tokens)
-            limits = self._limits.beyond(shown)
-            proof = self._attempt(question, plan, book.within(limits), steps, limits, 1, shown)
-            found = [proof.substitution.apply(atom).phrase for atom in plan.subgoals]
-            trace = _with(trace, plan, proof)
-            last = Read(asked, self._read_more(question, asked, book, shown, tuple(dict.fromkeys(found))))
-            trace, shown = _with(trace, asked, last.outcome), last.outcome.shown
-            if last.outcome.is_grounded:
-                return self._concluded_by(last, question, book, trace)
-            if proof.is_grounded and not first.outcome.is_grounded and plan.answer_variables:
-                return self._conclude(question, plan, proof, book, _last(trace, proof), _values(plan, proof))
-        if proof is None or not proof.is_grounded:
-            again = Read(asked, self._read_more(question, asked, book, shown))
-            trace = _with(trace, asked, again.outcome)
-            if again.outcome.is_grounded:
-                return self._concluded_by(again, question, book, trace)
-        return self._concluded_by(first, question, book, trace) if first.outcome.is_grounded else unproved(trace)
+        self._planning = chosen_planning(planning, prompts.profile)
+        self._prover = prover_of(self._planning, model, prompts, limits, fitted)
+        self._backbone = backbone
+        self._prompts = prompts
+        self._limits = limits
+        self._is_strict = strict
+        self._model_name = model_name
+        self._adapter = adapter
+        self._observer = observer or Unwatched()
 
-    def _concluded_by(self, read: Read, question: Question, book: FactBook, trace: Trace) -> Trace:
-        return self._conclude(question, read.plan, read.outcome, book, _by_reading(trace, read), read.said)
+    def answer(self, question: Question) -> Trace:
+        """Return the trace of the question: answered, unknown, or failed where no attempt got a usable reply.
 
-    @cached_property
-    def _steps(self) -> Steps:
-        return _steps(self._model, self._prompts)
-
-    def _search(self, question: Question, book: FactBook, trace: Trace) -> Trace:
-        """Run the breadth loop; beside its first plan the goal is read at once."""
-        failed: dict[frozenset[str], str] = {}
-        read: Read | None = None
-        for breadth in range(1, self._limits.max_breadth + 1):
-            plan, usage, problem = self._decompose(question, failed)
-            trace = replace(trace, usage=trace.usage + usage)
-            if plan is None:
-                if not problem:
-                    trace = replace(trace, notes=(*trace.notes, "the next plan repeated one that had failed"))
-                else:
-                    attempt = Attempt(
-                        breadth, "", (), ending=Ending.UNUSABLE_REPLY, failure=f"decomposition: {problem}"
-                    )
-                    trace = replace(trace, attempts=(*trace.attempts, attempt))
-                break
-            if breadth == 1 and self._prompts.profile == "compact" and may_read(plan):
-                read = Read(plan, self._read(question, plan, book))
-                trace = _with(trace, plan, read.outcome)
-                if read.settles:
-                    break
-            outcome = self._attempt(question, plan, book, self._steps, self._limits, breadth)
-            trace = _with(trace, plan, outcome)
-            if outcome.is_grounded and (read is None or read.allows(outcome)):
-                return self._conclude(question, plan, outcome, book, trace, read.said if read else ())
-            if read is not None and read.outcome.is_grounded:
-                break
-            failed[plan.key] = str(Rule(plan.subgoals, plan.goal))
-        if read is not None and read.outcome.is_grounded:
-            return self._conclude(question, read.plan, read.outcome, book, _by_reading(trace, read), read.said)
-        return unproved(trace)
-
-    def _read(self, question: Question, plan: Decomposition, book: FactBook) -> Outcome:
-        """Return what became of a plan's goal as its own subgoal, read at once from what the question finds."""
-        return self._read_from(question, plan, book, self._fitted, self._limits.read_tokens)
-
-    def _read_more(
-        self, question: Question, plan: Decomposition, book: FactBook, shown: Shown, beside: tuple[str, ...] = ()
-    ) -> Outcome:
-        """Return what became of a plan's goal, read from what was shown and more: what the queries `beside` the
-        question find, or without any what else the question does.
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
         """
-        count, tokens = self._fitted.again
-        if beside:
-            count, tokens = len(shown.facts) + self._fitted.added[0], shown.tokens + self._fitted.added[1]
-        count = max(count, len(shown.facts), self._fitted.rounds[-1][-1])
-        room = min(max(tokens, self._limits.read_tokens), self._limits.max_fact_tokens)
-        return self._read_from(question, plan, book, replace(self._fitted, rounds=((count,),)), room, shown, beside)
+        started = perf_counter()
+        blank = Trace(
+            Status.UNKNOWN,
+            NAME,
+            question.text,
+            question.asked,
+            model=self._model_name,
+            asker=question.asker,
+            prompts=self._prompts.hashes,
+            adapter=self._adapter,
+            planning=self._planning,
+            is_unchecked=not self._limits.checks,
+        )
+        pool = Pool(self._backbone, question, self._limits, self._prompts.profile, self._prover.spending)
+        search = SearchRun(Terms(question, self._limits, self._observer, self._is_strict), pool, blank)
+        trace = search.run(self._prover)
+        usage = replace(trace.usage, seconds=perf_counter() - started)
+        return replace(trace, facts=pool.every_fact, usage=usage)
 
-    def _read_from(
-        self,
-        question: Question,
-        plan: Decomposition,
-        book: FactBook,
-        fitted: Fitted,
-        tokens: int,
-        shown: Shown = Shown(),  # noqa: B008 - frozen
-        beside: tuple[str, ...] = (),
-    ) -> Outcome:
-        budget = min(self._limits.budget + shown.units, fitted.rounds[-1][-1])
-        limits = replace(self._limits, max_depth=0, budget=budget, max_fact_tokens=tokens)
-        steps = ReadingSteps(self._model, self._prompts, fitted, shown, beside)
-        goal = replace(plan, subgoals=(plan.goal,))
-        read = self._attempt(question, goal, book.within(limits), steps, limits, 0, shown)
-        return replace(read, record=replace(read.record, planned=tuple(map(str, plan.subgoals))))
 
-    def _attempt(
-        self,
-        question: Question,
-        plan: Decomposition,
-        book: FactBook,
-        steps: ProvingSteps,
-        limits: Limits,
-        breadth: int,
-        shown: Shown = Shown(),  # noqa: B008 - frozen
-    ) -> Outcome:
-        return AttemptRun(
-            question, plan, book, steps, limits,
-            is_strict=self._is_strict, breadth=breadth, observer=self._observer, shown=shown,
-        ).run()  # fmt: skip
+class SearchRun:
+    """One question on its way: its attempts, as a prover makes them, and how its proof becomes the answer."""
 
-    def _decompose(
-        self, question: Question, failed: dict[frozenset[str], str]
-    ) -> tuple[Decomposition | None, Usage, str]:
-        """Return a decomposition that none of the failed ones equals; a repeated one is refused once."""
-        usage, problem = Usage(), ""
-        for _ in range(2):
-            reply = self._steps.decompose(question, list(failed.values()), problem)
-            usage += reply.usage
-            if reply.value is None:
-                return None, usage, reply.problem
-            count = len(reply.value.subgoals)
-            if count > self._limits.max_subgoals:
-                problem = f"it has {count} subgoals, and at most {self._limits.max_subgoals} may be"
-            elif reply.value.key in failed:
-                problem = REPEATED
-            else:
-                return reply.value, usage, ""
-        return None, usage, "" if problem == REPEATED else problem
+    def __init__(self, terms: Terms, pool: Pool, blank: Trace) -> None:
+        self._terms = terms
+        self._pool = pool
+        self._trace = blank
 
-    def _conclude(
-        self,
-        question: Question,
-        plan: Decomposition,
-        outcome: Outcome,
-        book: FactBook,
-        trace: Trace,
-        said: Sequence[str] = (),
-    ) -> Trace:
-        """Word the answer of a grounded attempt from its supporting facts only, where no words of it were read."""
-        items, cited = settled_by(outcome.groundings, outcome.contradicted)
-        facts = [book.facts[number] for number in cited]
-        goal = outcome.substitution.apply(plan.goal)
-        trace = replace(trace, evidence=cited)
+    @property
+    def question(self) -> Question:
+        """The question."""
+        return self._terms.question
+
+    @property
+    def limits(self) -> Limits:
+        """Its bounds."""
+        return self._terms.limits
+
+    @property
+    def pool(self) -> Pool:
+        """Its facts, none in view so far."""
+        return self._pool
+
+    def run(self, prover: Prover) -> Trace:
+        """Return the trace of the question, as the prover goes about it."""
+        ended = prover.search(self)
+        return unproved(self._trace) if ended is None else self._conclude(ended, prover)
+
+    def attempt(self, task: Task) -> Ended:
+        """Run an attempt, and keep it in the trace."""
+        ended = AttemptRun(self._terms, task).run()
+        state, trace = ended.state, self._trace
+        self._trace = replace(
+            trace,
+            goal=str(state.plan.goal) if state is not None else trace.goal,
+            attempts=trace.attempts if ended.record is None else (*trace.attempts, ended.record),
+            usage=trace.usage + ended.usage,
+            substitution=state.substitution.bindings if state is not None else trace.substitution,
+            notes=(*trace.notes, ended.note) if ended.note else trace.notes,
+            may_be_more=ended.may_be_more,
+        )
+        return ended
+
+    def count(self, usage: Usage, note: str = "", failed: Attempt | None = None) -> None:
+        """Keep what a call outside of attempts cost, what there is to say of it, and an attempt that did not begin."""
+        notes = (*self._trace.notes, note) if note else self._trace.notes
+        attempts = self._trace.attempts if failed is None else (*self._trace.attempts, failed)
+        self._trace = replace(self._trace, usage=self._trace.usage + usage, notes=notes, attempts=attempts)
+
+    # The answer
+
+    def _conclude(self, ended: Ended, prover: Prover) -> Trace:
+        """Return the trace of a proved plan, which stands last: worded, and checked once more where that is due."""
+        state = ended.state
+        assert state is not None, "a proved attempt has a state"  # noqa: S101
+        proof, cited = _proof(state, self._pool)
+        trace = self._trace
+        others = (attempt for attempt in trace.attempts if attempt is not ended.record)
+        trace = self._trace = replace(
+            trace,
+            goal=str(state.plan.goal),
+            attempts=(*others, *([] if ended.record is None else [ended.record])),
+            substitution=state.substitution.bindings,
+            evidence=cited,
+        )
+        answer = self._answer(ended, state, proof, prover)
+        trace = self._trace
+        if answer is None:
+            return trace
+        answer = as_likely(answer, state.groundings)
+        reasons = reasons_to_check(state.groundings, ended.task.breadth)
+        reply = prover.check(self.question, proof, answer) if reasons else None
+        if reply is not None:
+            check = Checked(reasons, False, problem=reply.problem, usage=reply.usage)
+            why = f"the last check of {answer!r} could not be read: {reply.problem}"
+            if reply.value is not None:
+                check = Checked(reasons, reply.value.is_same, reply.value.differs, usage=reply.usage)
+                differs = reply.value.differs or "no reason given"
+                why = f"{answer!r} does not answer the question as it was asked: {differs}"
+            notes = trace.notes if check.is_same else (*trace.notes, why)
+            trace = replace(trace, check=check, notes=notes, usage=trace.usage + reply.usage)
+            if not check.is_same:
+                return trace
+        return replace(trace, status=Status.ANSWERED, answer=answer)
+
+    def _answer(self, ended: Ended, state: ProofState, proof: Proof, prover: Prover) -> str | None:
+        """Return the answer of a proved plan, computed or worded, None where it is open; the trace gets its notes."""
+        plan, trace = state.plan, self._trace
         if plan.is_computed:
-            found = calculations(plan, outcome.groundings, book.facts, question, outcome.judged)
-            return concluded(found, trace)
-        if not plan.answer_variables and outcome.wording:
-            return self._closed(Reply(outcome.wording, Usage()), trace)
-        if not plan.answer_variables:
-            settled = [_settled_line(outcome, item) for item in items]
-            return self._closed(self._steps.verdict(question, facts, goal, settled), trace)
-        if said:
-            return replace(trace, status=Status.ANSWERED, answer=", ".join(said))
-        values = [value for name in plan.answer_variables for value in outcome.substitution.bindings[name]]
-        reply = self._steps.answer(question, facts, goal, ", ".join(values))
-        answer, note = worded(reply, values, f"{question.text} {plan.goal.phrase}")
-        notes = (*trace.notes, note) if note else trace.notes
-        return replace(trace, status=Status.ANSWERED, answer=answer, usage=trace.usage + reply.usage, notes=notes)
-
-    def _closed(self, reply: Reply[str], trace: Trace) -> Trace:
-        trace = replace(trace, usage=trace.usage + reply.usage)
-        if reply.value is None:
-            return replace(trace, status=Status.FAILED, failure=f"answer: {reply.problem}")
-        if reply.value == "unknown":
-            return replace(trace, notes=(*trace.notes, "the supporting facts settle neither yes nor no"))
-        return replace(trace, status=Status.ANSWERED, answer=reply.value)
-
-
-def _with(trace: Trace, plan: Decomposition, outcome: Outcome) -> Trace:
-    """Return the trace with an attempt, its cost and what it bound."""
-    return replace(
-        trace,
-        goal=str(plan.goal),
-        attempts=(*trace.attempts, outcome.record),
-        usage=trace.usage + outcome.usage,
-        substitution=outcome.substitution.bindings,
-    )
+            found = calculations(plan, state.groundings, self._pool.every_fact, self.question, state.judged)
+            trace = concluded(found, trace)
+            self._trace = replace(trace, status=Status.UNKNOWN, answer=None)
+            return trace.answer
+        reply = prover.word(self.question, proof)
+        wording, problem = ended.last.wording if ended.last is not None else "", ""
+        if reply is not None:
+            wording, problem = reply.value or "", reply.problem
+            self.count(reply.usage)
+        if plan.is_closed and problem:
+            self._trace = replace(self._trace, status=Status.FAILED, failure=f"answer: {problem}")
+            return None
+        if plan.is_closed:
+            verdict = verdict_in(wording)
+            self.count(Usage(), "" if verdict else "the supporting facts settle neither yes nor no")
+            return verdict
+        if problem:
+            self.count(Usage(), f"the answer's wording was unusable ({problem}), the bindings stand for it")
+            return ", ".join(proof.found)
+        answer, note = checked_wording(wording.rstrip(" ."), proof.found, self.question.text)
+        self.count(Usage(), note)
+        return answer
 
 
-def _by_reading(trace: Trace, read: Read) -> Trace:
-    """Return the trace with the reading last: what it bound stands, whatever the plans beside it came to."""
-    return replace(_last(trace, read.outcome), goal=str(read.plan.goal))
-
-
-def _last(trace: Trace, outcome: Outcome) -> Trace:
-    """Return the trace with an attempt last, and what it bound."""
-    attempts = (*(attempt for attempt in trace.attempts if attempt is not outcome.record), outcome.record)
-    return replace(trace, attempts=attempts, substitution=outcome.substitution.bindings)
-
-
-def _asked(question: Question) -> Decomposition:
-    """Return the question as a plan of one step, made by rule."""
-    goal = goal_asked(question.text)
-    names = tuple(variable.name for variable in goal.variables)
-    return Decomposition(goal, (goal,), names, is_current=asks_for_current_state(question.text))
-
-
-def _values(plan: Decomposition, proof: Outcome) -> tuple[str, ...]:
-    return tuple(value for name in plan.answer_variables for value in proof.substitution.bindings[name])
-
-
-def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
-    """Return what gives the subgoals of a question's first decomposition as plain words; none if it is unusable."""
-    steps = _steps(model, prompts)
-
-    def plan(question: Question) -> Sequence[str]:
-        reply = steps.decompose(question, [], "")
-        return [atom.phrase for atom in reply.value.subgoals] if reply.value is not None else []
-
-    return plan
-
-
-def _steps(model: LanguageModel, prompts: PromptBook) -> Steps:
-    return LineSteps(model, prompts) if prompts.profile == "compact" else JsonSteps(model, prompts)
-
-
-def _settled_line(outcome: Outcome, item: Grounded | Contradicted) -> str:
-    atom = outcome.substitution.apply(outcome.subgoals[item.subgoal])
-    cited = ", ".join(item.facts)
-    return f"{atom} -- contradicted by {cited}" if isinstance(item, Contradicted) else f"{atom} -- {cited}"
+def _proof(state: ProofState, pool: Pool) -> tuple[Proof, tuple[str, ...]]:
+    """Return what was proved, and the numbers of the facts that it rests on."""
+    items, cited = settled_by(state.groundings, state.contradicted)
+    settled = []
+    for item in items:
+        atom, told = state.substitution.apply(state.atoms[item.subgoal]), ", ".join(item.facts)
+        settled.append(f"{atom} -- contradicted by {told}" if isinstance(item, Contradicted) else f"{atom} -- {told}")
+    found = [value for name in state.plan.answer_variables for value in state.substitution.bindings[name]]
+    every, goal = pool.every_fact, state.substitution.apply(state.plan.goal)
+    facts = tuple(every[number] for number in cited)
+    return Proof(goal, facts, tuple(settled), tuple(found), state.plan.is_closed), cited

@@ -1,4 +1,4 @@
-"""What a small model's proposal has to be beside right in form: likely, about whom the statement names, and news."""
+"""What a small model's claim has to be beside right in form: about whom the statement names, and news."""
 
 from __future__ import annotations
 
@@ -9,35 +9,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from goalmem_cli.logic import Atom, Constant, Variable
 from goalmem_cli.logic.checks import told_as_you
 from goalmem_cli.logic.dates import dates_in
-from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
-from goalmem_cli.logic.questions import speaks_of_asker, stems_asked_for
+from goalmem_cli.logic.normal import content_stems, content_words, normalise
+from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.trace import Fact
 
-MODEL_WEIGHT, BOUND = 0.5, 0.05
-"""What the model's own odds that facts prove a subgoal weigh beside the engine's, and how near to 0 or 1 a model is
-believed."""
 NEARER = 0.75
 """How much likelier another's best turn is evidence for a question than the named person's, for the question to be
 about the other: a difference of the logarithms of odds."""
 _LEAST = 1e-9
-_DENIALS = frozenset("no not never none nobody nothing neither nor without hardly cannot".split())
-_SUPPOSING = frozenset("would could might may should can will if".split())
 _OWN = re.compile(r"\b(?:my|our|mine|ours)\b[^.!?,;]*", re.IGNORECASE)
 _GREETED = (
     "hey|hi|hello|thanks|thank you|wow|oh|yeah|yes|yep|no|sorry|well|congrats|congratulations|bye|okay|ok|sure|dear"
     "|good|morning|night|and|so|but|you"
 )
 """What a name follows by which somebody is addressed, beside a mark or nothing."""
-PREFERENCE = 1.5
-"""How much a reading of several facts is put before what single facts are said to prove, in logarithms of odds."""
-
-
-def certainty(likelihood: float, told: float | None) -> float:
-    """Return how certain a grounding is, from how likely its fact is evidence and what the model says of it."""
-    odds = log_odds(likelihood)
-    if told is not None:
-        odds += MODEL_WEIGHT * log_odds(min(max(told, BOUND), 1 - BOUND))
-    return 1 / (1 + math.exp(-odds))
 
 
 def log_odds(probability: float) -> float:
@@ -106,21 +91,6 @@ def told_by_another(question: str, told: Mapping[str, float], people: Iterable[s
     other = max((speaker for speaker in told if speaker not in named), key=lambda speaker: told[speaker], default="")
     nearer = log_odds(told.get(other, 0.0)) - log_odds(told.get(named[0], 0.0))
     return (named[0], other) if nearer >= NEARER else None
-
-
-def says_yes(question: str, fact: Fact) -> bool:
-    """Say whether a fact says all that a question for yes or no does, in its order, itself asking and denying nothing.
-
-    "Ben met my mother" does not tell whether she who says so met his. What would be, or could, is not told by that. Of
-    the 41 such questions in the corpus and in LoCoMo one has a turn like that among its first four, and it is a yes.
-    """
-    told = words(fact.text)
-    is_plain = "?" not in fact.text and not _SUPPOSING & {*words(question), *told}
-    denies = any(word in _DENIALS or word.endswith("n't") for word in (*words(question), *told))
-    asked = stems_asked_for(question) - content_stems(fact.speaker)
-    wanted, said = [stem(word) for word in words(question)], map(stem, told)
-    says_all = bool(asked) and all(word in said for word in wanted if word in asked)  # each behind the last
-    return is_plain and not denies and says_all
 
 
 def is_addressed(value: str, facts: Iterable[Fact], people: Iterable[str]) -> bool:

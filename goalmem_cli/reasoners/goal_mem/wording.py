@@ -1,33 +1,30 @@
-"""What leaves the engine as an answer, and how a question that has none ends: the same in both orders."""
+"""How a proof becomes an answer: its wording, its verdict, whether it is only likely, and when to check once more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.forms import standard_time
-from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, content_words, stem, words
-from goalmem_cli.reasoners.asking import Reply
-from goalmem_cli.trace import Ending, Status, Trace
+from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, content_words, normalise, stem, words
+from goalmem_cli.logic.support import Support
+from goalmem_cli.reasoners.goal_mem.judge import BRIDGED
+from goalmem_cli.reasoners.goal_mem.records import VERDICTS
+from goalmem_cli.trace import Contradicted, Ending, Grounded, Status, Trace
 
 # Words that turn what stands beside them into something else.
 _TURNS = frozenset("not no never nor or and but neither without except instead rather nobody nothing none".split())
-
-
-def worded(reply: Reply[str], found: Sequence[str], asked: str) -> tuple[str, str]:
-    """Return the model's wording if it says what was found and nothing more, else the bindings; and a note.
-
-    Nothing unchecked leaves the engine: beside function words, every word of the wording stands in the bindings or in
-    what was `asked` (question and goal), and it denies, opposes or joins nothing that the bindings do not.
-    """
-    if reply.value is None:
-        return ", ".join(found), f"the answer's wording was unusable ({reply.problem}), the bindings stand for it"
-    return checked_wording(reply.value, found, asked)
+_SETTLING = [verdict for verdict in VERDICTS if verdict != "unknown"]
 
 
 def checked_wording(text: str, found: Sequence[str], asked: str) -> tuple[str, str]:
-    """Return a wording that passes the check of `worded`, dates in their form, else the bindings; and a note."""
+    """Return the model's wording, dates in their form, if it says what was found and nothing more, else the bindings;
+    and a note.
+
+    Nothing unchecked leaves the engine: beside function words, every word of the wording stands in the bindings or in
+    what was `asked`, and it denies, opposes or joins nothing that the bindings do not.
+    """
     bindings, wording = ", ".join(found), " ".join(text.split())
     if not all(_says(wording, value) for value in found):
         return bindings, f"the wording {wording!r} leaves out a binding, the bindings stand for it"
@@ -51,6 +48,41 @@ def _added(wording: str, found: Sequence[str], asked: str) -> str:
         if stem(word) not in (bound if is_turn else told) and (is_turn or content_words(word) - FUNCTION_WORDS):
             return word
     return ""
+
+
+def verdict_in(wording: str) -> str | None:
+    """Return the verdict that a wording opens with: yes, no, likely yes or likely no; None where it has none."""
+    said = f"{normalise(wording)} "
+    return next((verdict for verdict in _SETTLING if said.startswith(f"{verdict} ")), None)
+
+
+def settled_by(
+    groundings: Iterable[Grounded], contradicted: Iterable[Contradicted]
+) -> tuple[list[Grounded | Contradicted], tuple[str, ...]]:
+    """Return what settled the subgoals, in their order, and the numbers of the facts that it cites, each once."""
+    items: list[Grounded | Contradicted] = sorted([*groundings, *contradicted], key=lambda item: item.subgoal)
+    return items, tuple(dict.fromkeys(number for item in items for number in item.facts))
+
+
+def reasons_to_check(groundings: Sequence[Grounded], breadth: int) -> tuple[str, ...]:
+    """Return why an answer has to be checked once more before it leaves the engine; nothing where it need not.
+
+    An answer of a later plan may have asked for less; what the model inferred or bridged rests on its word alone. A
+    value that one grounding states or derives is inferred by none.
+    """
+    later = [f"it is the answer of plan {breadth}"] if breadth > 1 else []
+    supports = [
+        (name, value, item.support.get(name) is Support.INFERRED)
+        for item in groundings
+        for name, values in item.bindings.items()
+        for value in values
+    ]
+    supported = {(name, normalise(value)) for name, value, is_inferred in supports if not is_inferred}
+    inferred = [
+        f"{name} = {value} is inferred" for name, value, _ in supports if (name, normalise(value)) not in supported
+    ]
+    bridged = [note for item in groundings for note in item.notes if note.startswith(BRIDGED)]
+    return tuple(dict.fromkeys([*later, *inferred, *bridged]))
 
 
 def unproved(trace: Trace) -> Trace:

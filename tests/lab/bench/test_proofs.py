@@ -14,12 +14,12 @@ from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.ports import LanguageModel, Reasoner, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.direct import STEPS, Direct
-from goalmem_cli.reasoners.goal_mem import GoalMem, GoalMemSeen, Limits
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone
 from tests.lab.bench.conftest import asking
-from tests.reasoners.scripting import FULL, MOMENT, SEEING
+from tests.reasoners.scripting import FULL, MOMENT, TOGETHER
 
 SAMPLES = Path(__file__).parents[3] / "sample_convos" / "momoco.json"
 
@@ -59,21 +59,21 @@ def costs() -> dict[tuple[Group, str], ProofCost]:
     backbone, limits = ListBackbone(conversation.turns, least=0), Limits(budget=400, max_fact_tokens=40_000)
     build: dict[str, Callable[[LanguageModel], Reasoner]] = {
         "direct": lambda model: Direct(Tools(backbone, model, PromptBook.load(None, "full", STEPS))),
-        "blind": lambda model: GoalMem(backbone, model, FULL, limits),
-        "seen": lambda model: GoalMemSeen(backbone, model, SEEING, limits),
+        "paper": lambda model: GoalMem(backbone, model, FULL, limits, planning="paper"),
+        "together": lambda model: GoalMem(backbone, model, TOGETHER, limits),
     }
-    found = measure_proofs(questions, build, letters, "seen")
+    found = measure_proofs(questions, build, letters, "together")
     return {(cost.group, cost.reasoner): cost for cost in found}
 
 
 def test_one_call_where_the_evidence_is_in_the_first_facts(costs: dict[tuple[Group, str], ProofCost]) -> None:
     """So is reading; the other order asks three times at least. What cannot be answered takes three calls at most."""
-    hand = {name: costs[Group.AT_HAND, name] for name in ("seen", "blind", "direct")}
+    hand = {name: costs[Group.AT_HAND, name] for name in ("together", "paper", "direct")}
     for cost in hand.values():
         assert cost.right == cost.questions > 0
-    assert hand["seen"].usage.calls - hand["seen"].checks == hand["direct"].usage.calls == hand["seen"].questions
-    assert hand["blind"].usage.calls >= 3 * hand["blind"].questions
+    assert hand["together"].usage.calls - hand["together"].checks == hand["direct"].usage.calls == hand["together"].questions
+    assert hand["paper"].usage.calls >= 3 * hand["paper"].questions
 
-    refused = costs[Group.REFUSED, "seen"]
+    refused = costs[Group.REFUSED, "together"]
     assert refused.right == refused.questions > 0
     assert refused.most_calls <= 3

@@ -9,7 +9,7 @@ import pytest
 
 from goalmem_cli.lab.bench.sums.files import write_story
 from goalmem_cli.lab.bench.sums.questions import questions_of
-from goalmem_cli.lab.bench.sums.replay import replayed, seen_prompts
+from goalmem_cli.lab.bench.sums.replay import replayed, replay_prompts
 from goalmem_cli.lab.bench.sums.story import made_up_story
 from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
 from goalmem_cli.main import run
@@ -21,7 +21,7 @@ TYPES = {"count", "total", "average", "order", "comparison", "duration", "set"}
 @pytest.mark.parametrize("seed", range(2))
 def test_gold_plans_give_the_exact_answers(seed: int) -> None:
     """Every question of a story is right where its gold plan and groundings are given; the command does 2,000."""
-    story, prompts = made_up_story(f"test-{seed}", 300, seed), seen_prompts()
+    story, prompts = made_up_story(f"test-{seed}", 300, seed), replay_prompts()
     found = [replayed(story, question, prompts) for question in questions_of(story, 60, seed)]
 
     assert [(one.question.text, one.trace.answer, one.trace.notes) for one in found if not one.is_right] == []

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.bench.sums.replay import replayed, seen_prompts
+from goalmem_cli.lab.bench.sums.replay import replayed, replay_prompts
 from goalmem_cli.lab.bench.tot.facts import RELATIONS, Span
 from goalmem_cli.lab.bench.tot.files import ARITHMETIC, COMPLEX_TR, TOT, Asked, made_up
 from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS, edges
@@ -158,7 +158,7 @@ def is_right(asked: Asked, answer: str | None) -> bool:
 )
 def test_gold_plans_give_the_exact_answers(form: str, count: int) -> None:
     """With gold plans and groundings the engine computes the right answer to questions of all types, 400 of each form."""
-    prompts = seen_prompts()
+    prompts = replay_prompts()
     every = list(made_up(form, count, ALGORITHMS, 12))
     wrong = [
         (one.question, trace.answer, trace.notes)

@@ -13,7 +13,7 @@ from goalmem_cli.lab.bench.sums.questions import Sum
 from goalmem_cli.lab.bench.sums.story import Said, Story
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import SEEN, GoalMemSeen, Limits, steps_of
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, steps_of
 from goalmem_cli.reasoners.showing import ShownLine, lines_shown
 from goalmem_cli.records import Hit, Query, Question, Turn, Unit
 from goalmem_cli.trace import Trace
@@ -36,16 +36,16 @@ class Replayed:
 
 
 def replayed(story: Story, question: Sum, prompts: PromptBook | None = None) -> Replayed:
-    """Return what the engine answers a question of a story, in the order `seen`."""
-    book = prompts or seen_prompts()
+    """Return what the engine answers a question of a story."""
+    book = prompts or replay_prompts()
     turns = {turn.label: turn for turn in story.turns}
-    engine = GoalMemSeen(_Evidence(story.name, question, turns), _GoldModel(question, turns), book, _BUDGET)
+    engine = GoalMem(_Evidence(story.name, question, turns), _GoldModel(question, turns), book, _BUDGET)
     return Replayed(question, engine.answer(Question(question.text, story.asked)))
 
 
-def seen_prompts() -> PromptBook:
+def replay_prompts() -> PromptBook:
     """Return the prompts that a replay fills."""
-    return PromptBook.load(None, "full", steps_of(SEEN, "full"))
+    return PromptBook.load(None, "full", steps_of("together"))
 
 
 class _Evidence:

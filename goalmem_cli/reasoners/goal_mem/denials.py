@@ -12,7 +12,7 @@ from dataclasses import replace
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.checks import told_as_you
 from goalmem_cli.logic.normal import content_words
-from goalmem_cli.reasoners.goal_mem.seen.records import Claim
+from goalmem_cli.reasoners.goal_mem.records import Claim
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.trace import Denied, Fact, Verdict
 
@@ -34,12 +34,12 @@ class Denials:
     def take(self, claims: Sequence[Claim], atoms: Mapping[int, Atom], facts: Mapping[str, Fact]) -> tuple[Denied, ...]:
         """Take what a reply says against the subgoals that are open, `atoms` by number; said again, it is final."""
         earlier = set(self._by_subgoal)
-        told = [claim for claim in claims if claim.proposal.subgoal in atoms]
+        told = [claim for claim in claims if claim.subgoal in atoms]
         for claim in told:
-            number = claim.proposal.subgoal
+            number = claim.subgoal
             why = _reason(claim, atoms[number], facts)
-            self._by_subgoal[number] = Denied(number, claim.proposal.facts, claim.verdict, why, number in earlier)
-        return tuple(self._by_subgoal[number] for number in dict.fromkeys(claim.proposal.subgoal for claim in told))
+            self._by_subgoal[number] = Denied(number, claim.facts, claim.verdict, why, number in earlier)
+        return tuple(self._by_subgoal[number] for number in dict.fromkeys(claim.subgoal for claim in told))
 
     def confirm(self, numbers: Iterable[int]) -> tuple[Denied, ...]:
         """Take it that a look for these subgoals brought nothing new, and return what is final by that."""
@@ -55,12 +55,12 @@ class Denials:
 
 def _reason(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> str:
     """Return what speaks against a subgoal, naming the fact: ``F1 says it of Audrey``."""
-    cited = ", ".join(claim.proposal.facts)
+    cited = ", ".join(claim.facts)
     if claim.verdict is Verdict.CONTRADICTED:
         return f"{cited} says otherwise"
     named, people = content_words(str(atom)), speakers(facts.values())
     others = [person for person in sorted(people) if not content_words(person) & named]
-    told = [facts[number] for number in claim.proposal.facts]
+    told = [facts[number] for number in claim.facts]
     mentioned = [person for person in others if any(content_words(person) & content_words(fact.text) for fact in told)]
     telling = [fact.speaker for fact in told if fact.speaker in others]
     addressed = [person for fact in told if (person := told_as_you(fact)) in others]

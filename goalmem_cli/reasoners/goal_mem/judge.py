@@ -1,6 +1,6 @@
 """Verifiable unification's second half: the engine's own word on every grounding that a model proposes.
 
-Nothing here asks a model (GOAL-MEM section 4.2, DESIGN section 4). What each proposal is judged by on its own is here;
+Nothing here asks a model (GOAL-MEM section 4.2, DESIGN section 4). What each claim is judged by on its own is here;
 what they make together is in `agreement.py`.
 """
 
@@ -26,9 +26,9 @@ from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import content_words, normalise, stem, words
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
-from goalmem_cli.reasoners.goal_mem.plans import Bench, Proposal, Ruling
+from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
-from goalmem_cli.trace import Contradicted, Grounded, Rejected
+from goalmem_cli.trace import Contradicted, Grounded, Rejected, Verdict
 
 BRIDGED = "bridged: "
 """What a note on a grounding opens with where no cited fact names a constant of its subgoal."""
@@ -41,23 +41,23 @@ LEFT_OUT = "left out: it is part of another value, or not quite what is asked fo
 """Why a value is not in the answer that the model itself calls minor."""
 
 
-def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
-    """Return which of the model's proposals hold, and the substitution that they make with the earlier ones.
+def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:
+    """Return which of the model's claims hold, and the substitution that they make with the earlier ones.
 
-    The order of the proposals decides nothing; how sure the model is of alternatives does.
+    The order of the claims decides nothing; how sure the model is of alternatives does.
     """
     candidates: list[Grounded] = []
     ranks: list[float | None] = []
     rejected: list[Rejected] = []
     contradicted: list[Contradicted] = []
-    for proposal in sorted(proposals, key=lambda item: (item.subgoal, item.facts, sorted(item.bindings.items()))):
-        if trouble := _misfit(proposal, bench):
-            rejected.append(Rejected(proposal.subgoal, proposal.facts, trouble, proposal.bindings))
-        elif proposal.is_contradiction:
-            contradicted.append(Contradicted(proposal.subgoal, proposal.facts, proposal.certainty))
+    for claim in sorted(claims, key=lambda item: (item.subgoal, item.facts, sorted(item.bindings.items()))):
+        if trouble := _misfit(claim, bench):
+            rejected.append(claim.refused(trouble))
+        elif claim.is_contradiction:
+            contradicted.append(Contradicted(claim.subgoal, claim.facts, claim.certainty))
         else:
-            candidates.append(_grounded(proposal, bench))
-            ranks.append(_rank(proposal))
+            candidates.append(_grounded(claim, bench))
+            ranks.append(None if claim.certainty is None else log_odds(claim.certainty))
     if bench.is_unchecked:
         ruling = as_proposed(candidates, [rank or 0.0 for rank in ranks], contradicted, bench)
     elif any(rank is not None for rank in ranks) and not bench.is_current:
@@ -67,31 +67,26 @@ def rule(proposals: Sequence[Proposal], bench: Bench) -> Ruling:
     return replace(ruling, rejected=(*rejected, *ruling.rejected))
 
 
-def _rank(proposal: Proposal) -> float | None:
-    """Return the logarithm of a proposal's odds with its preference, by which alternatives are put in order."""
-    return None if proposal.certainty is None else log_odds(proposal.certainty) + proposal.preference
-
-
-def _misfit(proposal: Proposal, bench: Bench) -> str:
-    """Return why the proposal cannot stand whatever else was proposed, or nothing."""
-    if not 0 <= proposal.subgoal < len(bench.subgoals):
+def _misfit(claim: Claim, bench: Bench) -> str:
+    """Return why the claim cannot stand whatever else was proposed, or nothing."""
+    if not 0 <= claim.subgoal < len(bench.subgoals):
         return "there is no such subgoal"
-    if not proposal.facts:
+    if not claim.facts:
         return "it cites no fact"
-    if missing := [number for number in proposal.facts if number not in bench.facts]:
+    if missing := [number for number in claim.facts if number not in bench.facts]:
         return f"{missing[0]} is not among the facts"
-    if proposal.is_minor:
+    if claim.verdict is Verdict.MINOR:
         return LEFT_OUT
     if bench.is_unchecked:
-        return "" if proposal.is_contradiction and bench.is_closed else _unbound(proposal, bench)
-    if proposal.is_contradiction:
-        return _foreign_anchor(proposal, bench) if bench.is_closed else f"{', '.join(proposal.facts)} says otherwise"
-    return _unbound(proposal, bench) or _wrong_type(proposal, bench) or _foreign_anchor(proposal, bench)
+        return "" if claim.is_contradiction and bench.is_closed else _unbound(claim, bench)
+    if claim.is_contradiction:
+        return _foreign_anchor(claim, bench) if bench.is_closed else f"{', '.join(claim.facts)} says otherwise"
+    return _unbound(claim, bench) or _wrong_type(claim, bench) or _foreign_anchor(claim, bench)
 
 
-def _unbound(proposal: Proposal, bench: Bench) -> str:
-    for variable in bench.subgoals[proposal.subgoal].variables:
-        values = proposal.bindings.get(variable.name, ())
+def _unbound(claim: Claim, bench: Bench) -> str:
+    for variable in bench.subgoals[claim.subgoal].variables:
+        values = claim.bindings.get(variable.name, ())
         is_known = variable.name in bench.substitution and variable.name not in bench.starred
         if not values and not is_known:
             return f"{variable} is not bound"
@@ -107,9 +102,9 @@ def _all_same(values: Sequence[str], bench: Bench) -> bool:
     return all(are_same(left, right, bench) for left, right in combinations(values, 2))
 
 
-def _wrong_type(proposal: Proposal, bench: Bench) -> str:
-    bindings = _bindings(proposal, bench)
-    for variable in bench.subgoals[proposal.subgoal].variables:
+def _wrong_type(claim: Claim, bench: Bench) -> str:
+    bindings = _bindings(claim, bench)
+    for variable in bench.subgoals[claim.subgoal].variables:
         for value in bindings.get(variable.name, ()):
             check = check_type(value, variable.type)
             if check.verdict is TypeVerdict.VIOLATED:
@@ -117,12 +112,12 @@ def _wrong_type(proposal: Proposal, bench: Bench) -> str:
     return ""
 
 
-def _anchored(proposal: Proposal, bench: Bench) -> list[tuple[Constant, AnchorCheck]]:
+def _anchored(claim: Claim, bench: Bench) -> list[tuple[Constant, AnchorCheck]]:
     """Check every constant of the grounded subgoal: those written in it, and those that its variables stand for."""
-    facts = [bench.facts[number] for number in proposal.facts]
-    constants = [_named(constant, bench.asker) for constant in bench.subgoals[proposal.subgoal].constants]
-    constants += [Constant(value) for values in _bindings(proposal, bench).values() for value in values]
-    bound = [value for values in proposal.bindings.values() for value in values]
+    facts = [bench.facts[number] for number in claim.facts]
+    constants = [_named(constant, bench.asker) for constant in bench.subgoals[claim.subgoal].constants]
+    constants += [Constant(value) for values in _bindings(claim, bench).values() for value in values]
+    bound = [value for values in claim.bindings.values() for value in values]
     checks = []
     for place, constant in enumerate(constants):
         beside = [other.value for other in constants[:place] + constants[place + 1 :]]
@@ -130,18 +125,18 @@ def _anchored(proposal: Proposal, bench: Bench) -> list[tuple[Constant, AnchorCh
     return checks
 
 
-def _foreign_anchor(proposal: Proposal, bench: Bench) -> str:
+def _foreign_anchor(claim: Claim, bench: Bench) -> str:
     """Return why a constant does not fit the facts: they are another's, or nobody but the model has named it."""
     sources = (bench.question, bench.asker or "", *bench.people, *(fact.text for fact in bench.facts.values()))
     told = {stem(word) for source in sources for word in words(source)}
-    written = {_named(constant, bench.asker) for constant in bench.subgoals[proposal.subgoal].constants}
-    for constant, check in _anchored(proposal, bench):
+    written = {_named(constant, bench.asker) for constant in bench.subgoals[claim.subgoal].constants}
+    for constant, check in _anchored(claim, bench):
         if check.verdict is Anchor.ANOTHERS:
             return check.reason
         is_name = constant in written and constant.value != constant.value.lower()
         if check.verdict is Anchor.BRIDGED and is_name and not told & set(map(stem, content_words(constant.value))):
             return f"{constant.value} stands neither in the question nor in any fact"
-    return _invented(bench.subgoals[proposal.subgoal], told)
+    return _invented(bench.subgoals[claim.subgoal], told)
 
 
 def _invented(atom: Atom, told: set[str]) -> str:
@@ -162,12 +157,12 @@ def _named(constant: Constant, asker: str | None) -> Constant:
     return constant
 
 
-def _bindings(proposal: Proposal, bench: Bench) -> dict[str, tuple[str, ...]]:
-    """Return the proposal's bindings for its subgoal's variables; plain ones are completed by what is bound already."""
+def _bindings(claim: Claim, bench: Bench) -> dict[str, tuple[str, ...]]:
+    """Return the claim's bindings for its subgoal's variables; plain ones are completed by what is bound already."""
     found = {}
-    for variable in bench.subgoals[proposal.subgoal].variables:
+    for variable in bench.subgoals[claim.subgoal].variables:
         name = variable.name
-        values = proposal.bindings.get(name) or (
+        values = claim.bindings.get(name) or (
             () if name in bench.starred else bench.substitution.bindings.get(name, ())
         )
         if values:
@@ -176,15 +171,15 @@ def _bindings(proposal: Proposal, bench: Bench) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _grounded(proposal: Proposal, bench: Bench) -> Grounded:
-    bindings = _bindings(proposal, bench)
-    own = {constant.value for constant in bench.subgoals[proposal.subgoal].constants} | {bench.asker}
+def _grounded(claim: Claim, bench: Bench) -> Grounded:
+    bindings = _bindings(claim, bench)
+    own = {constant.value for constant in bench.subgoals[claim.subgoal].constants} | {bench.asker}
     bridges = [
         f"{BRIDGED}{check.reason}"
-        for constant, check in _anchored(proposal, bench)
+        for constant, check in _anchored(claim, bench)
         if check.verdict is Anchor.BRIDGED and constant.value in own
     ]
-    certainty = [] if proposal.certainty is None else [f"{proposal.certainty:.0%} certain"]
+    certainty = [] if claim.certainty is None else [f"{claim.certainty:.0%} certain"]
     notes = (UNCHECKED, *certainty) if bench.is_unchecked else (*bridges, *certainty)
-    blank = Grounded(proposal.subgoal, proposal.facts, bindings, {}, notes, proposal.certainty)
+    blank = Grounded(claim.subgoal, claim.facts, bindings, {}, notes, claim.certainty)
     return replace(blank, support=supports(blank, bench))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import normalise
-from goalmem_cli.reasoners.goal_mem.plans import Proposal
+from goalmem_cli.reasoners.goal_mem.records import Claim
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
 
@@ -20,7 +20,7 @@ class Replacement:
 
     lost: tuple[Grounded | Contradicted, ...] = ()
     values: frozenset[tuple[str, str]] = frozenset()
-    by: Proposal | None = None
+    by: Claim | None = None
     problem: str = ""
 
     def noted(self, item: Grounded) -> Grounded:
@@ -44,7 +44,7 @@ class Replacement:
 
 
 def replacement(
-    proposal: Proposal,
+    claim: Claim,
     known: Sequence[Grounded | Contradicted],
     starred: Collection[str],
     facts: Mapping[str, Fact],
@@ -55,17 +55,17 @@ def replacement(
     Of a list nothing is replaced but in the claim's own subgoal. `given_up` are variables with values that were
     replaced before, in normal form.
     """
-    changed = {(n, normalise(v)) for n, values in proposal.bindings.items() for v in values}
+    changed = {(n, normalise(v)) for n, values in claim.bindings.items() for v in values}
     if changed & set(given_up):
         return Replacement(problem="it was replaced before, and is not taken back")
-    lost = tuple(item for item in known if _is_replaced(item, proposal, starred))
+    lost = tuple(item for item in known if _is_replaced(item, claim, starred))
     if not lost:
         return Replacement()
-    latest = _last_said(proposal.facts, facts)
+    latest = _last_said(claim.facts, facts)
     for item in lost:
         before = _last_said(item.facts, facts)
         if latest is None or before is None or not latest.is_later_than(before):
-            cited, told = ", ".join(proposal.facts), ", ".join(item.facts)
+            cited, told = ", ".join(claim.facts), ", ".join(item.facts)
             return Replacement(problem=f"{cited} was not said later than {told}, which it is to replace")
     values = {
         (n, normalise(v))
@@ -73,19 +73,19 @@ def replacement(
         if isinstance(item, Grounded)
         for n, found in item.bindings.items()
         for v in found
-        if n in proposal.bindings
+        if n in claim.bindings
     }
-    return Replacement(lost, frozenset(values - changed), proposal)
+    return Replacement(lost, frozenset(values - changed), claim)
 
 
-def _is_replaced(item: Grounded | Contradicted, proposal: Proposal, starred: Collection[str]) -> bool:
-    if item.subgoal == proposal.subgoal:
+def _is_replaced(item: Grounded | Contradicted, claim: Claim, starred: Collection[str]) -> bool:
+    if item.subgoal == claim.subgoal:
         return True
     if isinstance(item, Contradicted):
         return False
     return any(
         name not in starred and normalise(values[0]) != normalise(item.bindings[name][0])
-        for name, values in proposal.bindings.items()
+        for name, values in claim.bindings.items()
         if name in item.bindings
     )
 

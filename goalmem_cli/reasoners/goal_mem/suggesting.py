@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from goalmem_cli.logic.support import Support
-from goalmem_cli.reasoners.goal_mem.plans import Ruling
+from goalmem_cli.reasoners.goal_mem.records import Ruling
 from goalmem_cli.trace import Grounded
 
 SUGGESTED = "likely: the facts suggest it and do not say it"

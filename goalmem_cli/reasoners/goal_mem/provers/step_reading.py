@@ -5,7 +5,7 @@ Whoever asks for the neighbour's granddaughter has to know first who the neighbo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.asking import read_fields
@@ -16,11 +16,10 @@ from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, ask_whole
 from goalmem_cli.reasoners.facts import token_cost
-from goalmem_cli.reasoners.goal_mem.at_once import UNREAD, stated_by
-from goalmem_cli.reasoners.goal_mem.line_steps import fitting
-from goalmem_cli.reasoners.goal_mem.plans import Antecedent, Decomposition, Proposal, Situation, Unification
-from goalmem_cli.reasoners.goal_mem.readings import as_shown, reading_request
-from goalmem_cli.reasoners.goal_mem.step_questions import step_question
+from goalmem_cli.reasoners.goal_mem.provers.readings import UNREAD, as_shown, fitting, reading_request, stated_by
+from goalmem_cli.reasoners.goal_mem.provers.step_questions import step_question
+from goalmem_cli.reasoners.goal_mem.records import Claim, Manner, Proposed, Round
+from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question, Usage
@@ -44,12 +43,14 @@ class _Asked:
         return step_question(self.atom, self.wanted.name if self.wanted else "")
 
 
-class StepReadings:
-    """The steps of an attempt whose subgoals are read one after another; none is held against single facts.
+class StepReading:
+    """Proposes for the subgoals of a plan what is read of them, one after another.
 
     Each reading shows the facts that the reading of the question was `shown`, and a few more that the step led to: the
     first may be a long one, as far as `room` tokens hold all.
     """
+
+    manner = Manner()
 
     def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, shown: Shown, room: int) -> None:
         self._model = model
@@ -58,52 +59,45 @@ class StepReadings:
         self._shown = shown.facts
         self._room = room - shown.tokens
 
-    def queries(self, question: Question, plan: Decomposition) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the subgoals as they would be said."""
-        return tuple(atom.phrase for atom in plan.subgoals)
-
-    def unify(self, situation: Situation) -> Reply[Unification]:
+    def propose(self, standing: Round) -> Reply[Proposed]:
         """Return what the facts of each step that is ready tell, read in one call: a step that lacks one value, or, if
         there is none, the first that lacks more.
         """
-        asked = list(self._asked(situation))
+        state = standing.state
+        assert state is not None, "steps are those of a plan"  # noqa: S101
+        asked = list(self._asked(standing, state))
         if not asked:
-            return Reply(Unification(), Usage())
+            return Reply(Proposed(state.plan), Usage())
         sent: list[Request] = []
 
         def build(trouble: str) -> list[Request]:
-            sent[:] = [self._request(situation, each, trouble) for each in asked]
+            sent[:] = [self._request(standing, each, trouble) for each in asked]
             return sent
 
-        def read(replies: Sequence[Completion]) -> Unification:
+        def read(replies: Sequence[Completion]) -> Proposed:
             readings = []
             for request, each, said in zip(sent, asked, replies, strict=True):
                 fields = read_fields(said.text, request)
                 readings.append((each, reading_of(fields, [fact.number for fact in each.facts]), said.mean_likelihood))
-            return _told(readings, situation)
+            return _told(readings, standing, state)
 
         return ask_whole(self._model, build, read)
 
-    def refine(
-        self, situation: Situation, unresolved: Mapping[int, str], tried: Sequence[str]  # noqa: ARG002
-    ) -> Reply[tuple[Antecedent, ...]]:  # fmt: skip
-        """Return nothing: a step is looked for again when what it lacks is known."""
-        return Reply((), Usage())
+    def _asked(self, standing: Round, state: ProofState) -> Iterator[_Asked]:
+        atoms = {number: state.applied(number) for number in state.active_numbers()}
+        ready = [number for number, atom in atoms.items() if len(atom.variables) < 2]
+        for number in ready or list(atoms)[:1]:
+            facts = self._facts(standing, state, number)
+            for wanted in (atoms[number].variables or (None,)) if facts else ():
+                yield _Asked(number, atoms[number], wanted, facts)
 
-    def _asked(self, situation: Situation) -> Iterator[_Asked]:
-        lacking = {number: atom.variables for number, atom in situation.subgoals.items()}
-        ready = [number for number, variables in lacking.items() if len(variables) < 2]
-        for number in ready or list(lacking)[:1]:
-            facts = self._facts(situation, number)
-            for wanted in (lacking[number] or (None,)) if facts else ():
-                yield _Asked(number, situation.subgoals[number], wanted, facts)
-
-    def _facts(self, situation: Situation, number: int) -> tuple[Fact, ...]:
+    def _facts(self, standing: Round, state: ProofState, number: int) -> tuple[Fact, ...]:
         """Return the facts to read the step from: what it led to, the likeliest first, and what was shown before."""
-        facts, shown = {fact.number: fact for fact in situation.facts}, {fact.number for fact in self._shown}
+        facts, shown = standing.pool.facts, {fact.number for fact in self._shown}
         count, tokens = self._fitted.added
         led, more, cost = list[Fact](), 0, 0
-        for fact in (facts[name] for name in situation.leads[number]):
+        queries = (state.applied(number).phrase, state.atoms[number].phrase)
+        for fact in (facts[name] for name in standing.pool.led_to(queries)):
             if fact.number not in shown:
                 cost += token_cost(fact.speaker, fact.text, fact.times)
                 more += 1
@@ -112,24 +106,25 @@ class StepReadings:
             led.append(fact)
         return (*led, *(fact for fact in self._shown if fact not in led))
 
-    def _request(self, situation: Situation, asked: _Asked, trouble: str) -> Request:
-        choices, shown = reading_choices([fact.number for fact in asked.facts]), as_shown(situation.shown, asked.facts)
-        stated = Question(asked.text, situation.question.asked, situation.question.asker)
+    def _request(self, standing: Round, asked: _Asked, trouble: str) -> Request:
+        choices = reading_choices([fact.number for fact in asked.facts])
+        stated = Question(asked.text, standing.question.asked, standing.question.asker)
+        shown = as_shown(standing.pool.shown, asked.facts)
         return reading_request(self._prompts["read"], stated, shown, choices, trouble)
 
 
-def _told(readings: Sequence[tuple[_Asked, Reading, float | None]], situation: Situation) -> Unification:
-    """Return a proposal for each step of which all that it lacks was read, and why there is none for the others."""
-    proposals, unresolved = list[Proposal](), dict[int, str]()
+def _told(readings: Sequence[tuple[_Asked, Reading, float | None]], standing: Round, state: ProofState) -> Proposed:
+    """Return a claim for each step of which all that it lacks was read, and why there is none for the others."""
+    claims, reasons = list[Claim](), dict[int, str]()
     for number in dict.fromkeys(asked.number for asked, _, _ in readings):
         own = [entry for entry in readings if entry[0].number == number]
         values: dict[str, tuple[str, ...]] = {}
         facts: list[str] = []
         likely = [likelihood for _, _, likelihood in own if likelihood is not None]
         for asked, reading, _ in own:
-            found = _value(asked, reading, situation)
+            found = _value(asked, reading, standing)
             if isinstance(found, str):
-                unresolved[number] = found
+                reasons[number] = found
                 break
             value, cited = found
             facts += cited
@@ -137,16 +132,16 @@ def _told(readings: Sequence[tuple[_Asked, Reading, float | None]], situation: S
                 values[asked.wanted.name] = values_of(value, asked.wanted)
         else:
             certainty = min(likely) if len(likely) == len(own) else None
-            proposals.append(Proposal(number, tuple(dict.fromkeys(facts)), values, certainty=certainty))
-    fit, refused = fitting(proposals, situation, situation.facts)
-    return Unification(fit, {**unresolved, **refused})
+            claims.append(Claim(number, tuple(dict.fromkeys(facts)), values, certainty=certainty))
+    fit, refused = fitting(claims, standing, state)
+    return Proposed(state.plan, fit, reasons={**reasons, **refused})
 
 
-def _value(asked: _Asked, reading: Reading, situation: Situation) -> tuple[str, tuple[str, ...]] | str:
+def _value(asked: _Asked, reading: Reading, standing: Round) -> tuple[str, tuple[str, ...]] | str:
     """Return what was read and the facts that state it, or why it is not taken."""
     if reading.answer is None:
         return UNREAD
     if asked.wanted is None:
         is_so = reading.answer.lower() in _YES
         return ("", reading.cited) if is_so else f"what was read is {reading.answer}"
-    return stated_by(reading.answer, reading.cited, asked.atom, asked.facts, situation)
+    return stated_by(reading.answer, reading.cited, asked.atom, asked.facts, standing.pool.shown.facts)

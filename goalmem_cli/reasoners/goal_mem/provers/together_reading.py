@@ -1,6 +1,4 @@
-"""Reads a reply of `plan_and_prove` into a `Proof`: what cannot be read is unusable, what does not hold is not judged
-here.
-"""
+"""Reads a reply of `plan_and_prove`: what cannot be read is unusable, what does not hold is not judged here."""
 
 from __future__ import annotations
 
@@ -11,40 +9,45 @@ from typing import Any
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
 from goalmem_cli.reasoners.goal_mem.asking import parse_plan, parse_reply_atom
-from goalmem_cli.reasoners.goal_mem.plans import Decomposition, Proposal, as_pair
-from goalmem_cli.reasoners.goal_mem.seen.records import LETTERS, Claim, Need, Open, Proof, Standing, Wish
+from goalmem_cli.reasoners.goal_mem.records import Claim, Need, Plan, Proposed, Round, Status, Wish, as_pair
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Verdict
 
+LETTERS = tuple("xyzwvu")
+"""The letters that variables may have."""
 
-def read_proof(reply: Any, standing: Standing, max_subgoals: int) -> Proof:
+
+def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
     """Return what the reply says; labels stand for the subgoals in the order in which it writes them down.
 
     Raises:
         ReplyUnusable: a plan cannot be read, or has too many subgoals.
     """
-    plan, places = standing.plan, {f"S{number + 1}": number for number in standing.subgoals}
-    atoms: Sequence[Atom] = standing.atoms
-    if plan is None and reply["subgoals"]:
+    state, atoms, places = standing.state, list[Atom](), dict[str, int]()
+    plan = state.plan if state is not None else None
+    if state is not None:
+        atoms, places = list(state.atoms), {f"S{number + 1}": number for number in state.in_view()}
+    elif reply["subgoals"]:
         meanings = {entry["name"]: entry["stands_for"] for entry in reply["variables"]}
         plan = _plan(standing.question, reply, max_subgoals, meanings)
         plan = replace(plan, is_current=reply["current"], is_conclusion=reply["conclusion"])
-        atoms, places = plan.subgoals, _places(reply["subgoals"])
+        atoms, places = list(plan.subgoals), _places(reply["subgoals"])
     if plan is None:
-        return Proof(None, wish=Wish.STOP)
-    return Proof(
+        return Proposed(None, status=Status.STOP)
+    return Proposed(
         plan,
         tuple(_claim(entry, places, atoms) for entry in reply["groundings"]),
         frozenset(reply["several"]),
         frozenset(as_pair(entry["left"], entry["right"]) for entry in reply["same"]),
-        tuple(_open(entry, places[entry["subgoal"]]) for entry in reply["open"] if entry["subgoal"] in places),
+        tuple(_wish(entry, places[entry["subgoal"]]) for entry in reply["open"] if entry["subgoal"] in places),
+        {},
         _next(reply["next"], plan, standing.question, max_subgoals),
-        Wish(reply["status"]),
+        Status(reply["status"]),
         " ".join(reply["wording"].split()),
     )
 
 
-def _plan(question: Question, written: Any, max_subgoals: int, meanings: Mapping[str, str]) -> Decomposition:
+def _plan(question: Question, written: Any, max_subgoals: int, meanings: Mapping[str, str]) -> Plan:
     """Return the plan that a reply writes down.
 
     Raises:
@@ -60,7 +63,7 @@ def _plan(question: Question, written: Any, max_subgoals: int, meanings: Mapping
     return plan
 
 
-def _next(written: Sequence[Any], plan: Decomposition, question: Question, max_subgoals: int) -> Decomposition | None:
+def _next(written: Sequence[Any], plan: Plan, question: Question, max_subgoals: int) -> Plan | None:
     if not written:
         return None
     found = _plan(question, written[0], max_subgoals, plan.meanings)
@@ -86,8 +89,7 @@ def _claim(entry: Any, places: Mapping[str, int], atoms: Sequence[Atom]) -> Clai
             bindings[name] = (*bindings.get(name, ()), value)
     verdict = Verdict(entry["verdict"])
     facts = tuple(dict.fromkeys(entry["facts"]))
-    proposal = Proposal(number, facts, bindings, verdict is Verdict.CONTRADICTED, verdict is Verdict.MINOR)
-    return Claim(proposal, verdict, " ".join(entry["why"].split()), is_instead=entry["instead"])
+    return Claim(number, facts, bindings, verdict, " ".join(entry["why"].split()), entry["instead"])
 
 
 def _number(label: str) -> int:
@@ -95,7 +97,7 @@ def _number(label: str) -> int:
     return int(label[1:]) - 1 if label[1:].isdecimal() and len(label) < 4 else -1
 
 
-def _open(entry: Any, number: int) -> Open:
+def _wish(entry: Any, number: int) -> Wish:
     queries = tuple(dict.fromkeys(text for query in entry["queries"] if (text := " ".join(query.split()))))
     need = next((Need(parse_reply_atom(needed["text"]), needed["relation"]) for needed in entry["needs"]), None)
-    return Open(number, " ".join(entry["why"].split()), queries, need)
+    return Wish(number, " ".join(entry["why"].split()), queries, need)

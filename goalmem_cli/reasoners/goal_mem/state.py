@@ -1,8 +1,7 @@
 """Where one plan stands: its subgoals and antecedents, what the engine accepted of the claims, and what is open.
 
-Every claim is judged by the same checks as in the order `blind` (`grounding.rule`). What is added here: a list grows
-over rounds, a value may be replaced by one said later, what an antecedent binds is provisional, and facts that speak
-against a subgoal settle it.
+Every claim is judged by `judge.rule`. What is added here: a list grows over rounds, a value may be replaced by one said
+later, what an antecedent binds may be provisional, and facts that speak against a subgoal settle it.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ from goalmem_cli.logic import Atom, Substitution, Variable
 from goalmem_cli.logic.checks import has_one_value
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.reasoners.goal_mem.agreement import shares
-from goalmem_cli.reasoners.goal_mem.grounding import rule
-from goalmem_cli.reasoners.goal_mem.plans import Bench, Decomposition, Pair, Proposal, Ruling, as_pair
-from goalmem_cli.reasoners.goal_mem.seen.denials import Denials
-from goalmem_cli.reasoners.goal_mem.seen.records import MOST_ANTECEDENTS, Claim, Open, Proof
-from goalmem_cli.reasoners.goal_mem.seen.replacing import Replacement, replacement
-from goalmem_cli.reasoners.goal_mem.seen.suggesting import Cited, marked
+from goalmem_cli.reasoners.goal_mem.denials import Denials
+from goalmem_cli.reasoners.goal_mem.judge import rule
+from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Pair, Plan, Proposed, Ruling, Wish, as_pair, starred_in
+from goalmem_cli.reasoners.goal_mem.replacing import Replacement, replacement
+from goalmem_cli.reasoners.goal_mem.suggesting import Cited, marked
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Contradicted, Denied, Fact, Grounded, Refined, Rejected, Verdict
@@ -39,19 +37,36 @@ class Taken:
     dropped: tuple[int, ...] = ()
 
 
-class Board:
-    """One plan on its way. Subgoals are numbered from 0: the plan's, then the antecedents in the order they came."""
+class ProofState:
+    """One plan on its way. Subgoals are numbered from 0: the plan's, then the antecedents in the order they came.
 
-    def __init__(self, question: Question, plan: Decomposition, *, is_strict: bool, is_unchecked: bool = False) -> None:
+    `looked_again` are the settled subgoals that were looked for once more, for further values of a list.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        plan: Plan,
+        *,
+        is_strict: bool,
+        is_unchecked: bool = False,
+        most_antecedents: int | None = None,
+    ) -> None:
+        """Take the plan. With `most_antecedents` there may be no more, and they are provisional: what they bind is held
+        against nothing until the subgoal that they serve is settled, and one that the next reply does not prove is
+        dropped. Without, they are subgoals like the plan's own while the one that they serve is open (Algorithm 1).
+        """
         self.plan = plan
         self.atoms: list[Atom] = list(plan.subgoals)
         self.denials = Denials()
         self.substitution = Substitution()
         self.undecided: tuple[tuple[str, str], ...] = ()
         self.rejected: tuple[Rejected, ...] = ()
+        self.looked_again: set[int] = set()
         self._question = question
         self._is_strict = is_strict
         self._is_unchecked = is_unchecked
+        self._most = most_antecedents
         self._roots = len(plan.subgoals)
         self._serves: dict[int, int] = {}
         self._dropped: set[int] = set()
@@ -66,11 +81,6 @@ class Board:
         self._asked: set[Pair] = set()
 
     # What stands
-
-    @property
-    def is_closed(self) -> bool:
-        """Say whether the plan's question is answered by yes or no."""
-        return not self.plan.answer_variables
 
     @property
     def is_settled(self) -> bool:
@@ -116,7 +126,7 @@ class Board:
     @property
     def starred(self) -> frozenset[str]:
         """The variables that may have several values."""
-        return frozenset(v.name for atom in self.atoms for v in atom.variables if v.is_starred)
+        return starred_in(self.atoms)
 
     def has_settled(self, number: int) -> bool:
         """Say whether a subgoal is grounded, or contradicted in a closed question."""
@@ -128,8 +138,26 @@ class Board:
 
     def open_numbers(self) -> list[int]:
         """Return all that is open: an antecedent is while it was not dropped and the subgoal it serves is open."""
-        antecedents = [n for n in self._serves if n not in self._dropped and not self.has_settled(n)]
-        return [*self.open_roots(), *(n for n in antecedents if not self.has_settled(self._root_of(n)))]
+        return [number for number in range(len(self.atoms)) if self._is_open(number)]
+
+    def _is_open(self, number: int) -> bool:
+        served = self._serves.get(number)
+        is_there = number not in self._dropped and not self.has_settled(number)
+        return is_there and (served is None or self._is_open(served))
+
+    def active_numbers(self) -> list[int]:
+        """Return what a reply is asked for: all that is open, and the lists that were looked for once more."""
+        return sorted({*self.open_numbers(), *self.looked_again})
+
+    def applied(self, number: int) -> Atom:
+        """Return a subgoal with what is bound put in; a variable of several values stands there by its type."""
+        bound = {name: values for name, values in self.substitution.bindings.items() if name not in self.starred}
+        return Substitution(bound).apply(self.atoms[number])
+
+    @property
+    def antecedents(self) -> tuple[Atom, ...]:
+        """What was asked for beside the plan."""
+        return tuple(self.atoms[self._roots :])
 
     def in_view(self) -> list[int]:
         """Return the subgoals that the next round shows: the plan's, and the antecedents that still serve."""
@@ -157,21 +185,21 @@ class Board:
 
     # What a reply changes
 
-    def take(self, proof: Proof, facts: Mapping[str, Fact]) -> Taken:
+    def take(self, reply: Proposed, facts: Mapping[str, Fact]) -> Taken:
         """Judge what a reply claims, keep what holds, and return what became of each claim."""
-        self._same |= proof.same
+        self._same |= reply.same
         self._asked |= {as_pair(*pair) for pair in self.undecided}
-        starred = self._star(proof.several)
-        claims, refused, denied = self._sorted(proof.claims, facts)
-        plain = [claim for claim in claims if not claim.is_instead and claim.proposal.subgoal < self._roots]
-        first, released = self._judge_all(plain, facts)
+        starred = self._star(reply.several)
+        claims, refused, denied = self._sorted(reply.claims, facts)
+        certain = [claim for claim in claims if self._most is None or claim.subgoal < self._roots]
+        first, released = self._judge_all([claim for claim in certain if not claim.is_instead], facts)
         taken = [first]
-        for claim in claims:
-            if claim.is_instead and claim.proposal.subgoal < self._roots:
+        for claim in certain:
+            if claim.is_instead:
                 ruling, lost = self._replaced(claim, facts)
                 taken.append(ruling)
                 released += lost
-        rulings = [*taken, *self._rule_on_antecedents([c for c in claims if c.proposal.subgoal >= self._roots], facts)]
+        rulings = [*taken, *self._rule_on_antecedents([claim for claim in claims if claim not in certain], facts)]
         self._promote()
         dropped = self._drop()
         pairs = {as_pair(*pair): pair for ruling in rulings for pair in ruling.undecided}
@@ -187,12 +215,12 @@ class Board:
             dropped,
         )
 
-    def add(self, wishes: Iterable[Open]) -> tuple[Refined, ...]:
+    def add(self, wishes: Iterable[Wish]) -> tuple[Refined, ...]:
         """Take the antecedents that a reply asks for, each under the next number; those known already are not."""
         known = {normalise(atom.phrase) for atom in self.atoms}
         added = []
         for wish in wishes:
-            is_full = len(self._serves) >= MOST_ANTECEDENTS
+            is_full = self._most is not None and len(self._serves) >= self._most
             if wish.need is None or is_full or normalise(wish.need.subgoal.phrase) in known:
                 continue
             if self.has_settled(wish.subgoal) or self.denials.is_final(wish.subgoal):
@@ -201,7 +229,8 @@ class Board:
             known.add(normalise(wish.need.subgoal.phrase))
             self.atoms.append(_starred(wish.need.subgoal, self._several))
             self._serves[number] = wish.subgoal
-            self._waiting.add(number)
+            if self._most is not None:
+                self._waiting.add(number)
             query = wish.queries[0] if wish.queries else wish.need.subgoal.phrase
             added.append(Refined(wish.subgoal, str(wish.need.subgoal), query, wish.need.relation))
         return tuple(added)
@@ -216,35 +245,35 @@ class Board:
         refused: list[Rejected] = []
         denied: list[Claim] = []
         for claim in claims:
-            proposal, is_root = claim.proposal, claim.proposal.subgoal < self._roots
-            is_known = 0 <= proposal.subgoal < len(self.atoms) and proposal.subgoal not in self._dropped
-            missing = [number for number in proposal.facts if number not in facts]
+            is_root = claim.subgoal < self._roots
+            is_known = 0 <= claim.subgoal < len(self.atoms) and claim.subgoal not in self._dropped
+            missing = [number for number in claim.facts if number not in facts]
             speaks_against = claim.verdict is Verdict.OF_ANOTHER or (
-                claim.verdict is Verdict.CONTRADICTED and not (self.is_closed and is_root)
+                claim.verdict is Verdict.CONTRADICTED and not (self.plan.is_closed and is_root)
             )
             if is_known and not missing and speaks_against:
                 denied.append(claim)
             elif claim.verdict is Verdict.SUGGESTED and (self._is_strict or not self.plan.is_conclusion):
-                refused.append(_refused(proposal, f"{', '.join(proposal.facts)} only suggests it"))
+                refused.append(claim.refused(f"{', '.join(claim.facts)} only suggests it"))
             elif not is_known:
-                refused.append(_refused(proposal, "there is no such subgoal"))
+                refused.append(claim.refused("there is no such subgoal"))
             elif not self._says_again(claim):
                 kept.append(claim)
                 if claim.verdict is Verdict.SUGGESTED:
-                    self._suggested[proposal.subgoal, proposal.facts] = claim.why
+                    self._suggested[claim.subgoal, claim.facts] = claim.why
         return kept, refused, denied
 
-    def _ruled(self, proposals: Sequence[Proposal], bench: Bench) -> Ruling:
-        return marked(rule(proposals, bench), self._suggested)
+    def _ruled(self, claims: Sequence[Claim], bench: Bench) -> Ruling:
+        return marked(rule(claims, bench), self._suggested)
 
     def _says_again(self, claim: Claim) -> bool:
         """Say whether a claim only repeats what is settled."""
-        number, bindings = claim.proposal.subgoal, claim.proposal.bindings
-        if claim.proposal.is_contradiction:
+        number, bindings = claim.subgoal, claim.bindings
+        if claim.is_contradiction:
             return number in self._contradicted
         items = [item for item in (*self._grounded, *self._antecedents) if item.subgoal == number]
         if self.plan.is_computed:  # one value may stand for two things, told by other facts or beside another date
-            return any(set(claim.proposal.facts) <= set(i.facts) and i.bindings == bindings for i in items)
+            return any(set(claim.facts) <= set(i.facts) and i.bindings == bindings for i in items)
         known = {(n, normalise(v)) for item in items for n, values in item.bindings.items() for v in values}
         return bool(items) and all((n, normalise(v)) in known for n, values in bindings.items() for v in values)
 
@@ -253,28 +282,25 @@ class Board:
 
         A value that grounded only some of the subgoals it stands in gives way to one that grounds all of them at once.
         """
-        proposals = [claim.proposal for claim in claims]
         for name, values in self.substitution.bindings.items():
-            others = self._joint_alternative(name, values, proposals)
+            others = self._joint_alternative(name, values, claims)
             if others is None:
                 continue
             lost = [item for item in self._grounded if name in item.bindings]
-            ruling = self._ruled(proposals, self._bench(facts, without=lost))
+            ruling = self._ruled(claims, self._bench(facts, without=lost))
             if others <= {item.subgoal for item in ruling.grounded if name in item.bindings}:
                 self._keep(ruling, without=lost)
                 return ruling, [self._gave_way(item, name, ruling) for item in lost]
-        ruling = self._ruled(proposals, self._bench(facts))
+        ruling = self._ruled(claims, self._bench(facts))
         self._keep(ruling)
         return ruling, []
 
-    def _joint_alternative(
-        self, name: str, values: tuple[str, ...], proposals: Sequence[Proposal]
-    ) -> frozenset[int] | None:
+    def _joint_alternative(self, name: str, values: tuple[str, ...], claims: Sequence[Claim]) -> frozenset[int] | None:
         """Return the subgoals that have the variable if one other value is claimed for all of them, some still open."""
         places = {n for n in range(self._roots) if any(v.name == name for v in self.atoms[n].variables)}
         if name in self.starred or all(map(self.has_settled, places)):
             return None
-        said = {(p.subgoal, normalise(p.bindings[name][0])) for p in proposals if p.bindings.get(name)}
+        said = {(claim.subgoal, normalise(claim.bindings[name][0])) for claim in claims if claim.bindings.get(name)}
         others = {value for _, value in said} - {normalise(values[0])} - {v for n, v in self._given_up if n == name}
         return frozenset(places) if any(places <= {n for n, v in said if v == other} for other in others) else None
 
@@ -288,10 +314,10 @@ class Board:
     def _replaced(self, claim: Claim, facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
         """Rule on a claim that is to replace what was settled before."""
         known: list[Grounded | Contradicted] = [*self._grounded, *self._contradicted.values()]
-        found: Replacement = replacement(claim.proposal, known, self.starred, facts, self._given_up)
+        found: Replacement = replacement(claim, known, self.starred, facts, self._given_up)
         if found.problem:
-            return Ruling(rejected=(_refused(claim.proposal, found.problem),), substitution=self.substitution), []
-        ruling = self._ruled([claim.proposal], self._bench(facts, without=found.lost))
+            return Ruling(rejected=(claim.refused(found.problem),), substitution=self.substitution), []
+        ruling = self._ruled([claim], self._bench(facts, without=found.lost))
         if not ruling.grounded and not ruling.contradicted:
             return ruling, []
         ruling = replace(ruling, grounded=tuple(found.noted(item) for item in ruling.grounded))
@@ -302,9 +328,9 @@ class Board:
     def _rule_on_antecedents(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> list[Ruling]:
         """Rule on claims for antecedents, each on its own: what they bind is held against nothing but what is known."""
         rulings = []
-        for number in sorted({claim.proposal.subgoal for claim in claims}):
-            proposals = [claim.proposal for claim in claims if claim.proposal.subgoal == number]
-            ruling = self._ruled(proposals, self._bench(facts, without=self._grounded, keep=self.substitution))
+        for number in sorted({claim.subgoal for claim in claims}):
+            own = [claim for claim in claims if claim.subgoal == number]
+            ruling = self._ruled(own, self._bench(facts, without=self._grounded, keep=self.substitution))
             self._antecedents += ruling.grounded
             rulings.append(ruling)
         return rulings
@@ -368,7 +394,7 @@ class Board:
             people=speakers(facts.values()),
             same=frozenset(self._same),
             asker=self._question.asker,
-            is_closed=self.is_closed,
+            is_closed=self.plan.is_closed,
             is_current=self.plan.is_current,
             is_strict=self._is_strict,
             is_unchecked=self._is_unchecked,
@@ -394,7 +420,3 @@ def _starred(atom: Atom, names: Iterable[str]) -> Atom:
         for part in atom.parts
     ]
     return Atom(tuple(parts))
-
-
-def _refused(proposal: Proposal, why: str) -> Rejected:
-    return Rejected(proposal.subgoal, proposal.facts, why, proposal.bindings)

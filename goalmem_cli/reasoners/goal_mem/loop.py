@@ -1,0 +1,303 @@
+"""One attempt: look into memory, let the prover propose, judge, and look for what is open, until it ends.
+
+Whatever a prover proposes, an attempt has at most 1 + max_depth rounds, and only what the judge accepted is in its
+state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from goalmem_cli.logic.questions import asks_for_all
+from goalmem_cli.ports import Observer
+from goalmem_cli.reasoners.goal_mem.pool import Looked
+from goalmem_cli.reasoners.goal_mem.queries import further_queries, open_queries
+from goalmem_cli.reasoners.goal_mem.records import (
+    Ended,
+    Limits,
+    Plan,
+    Proposed,
+    Refiner,
+    Round,
+    Status,
+    Task,
+    Wish,
+)
+from goalmem_cli.reasoners.goal_mem.state import ProofState, Taken
+from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
+from goalmem_cli.records import Question, Usage
+from goalmem_cli.trace import Attempt, Denied, Ending, Opened, Step, Unresolved
+
+REPEATED = "the next plan repeated one that had failed"
+VOID = "the verdict does not count: it is unknown, or what it rests on was refused"
+DECLINED = "no further plan: the model sees nothing more to look for"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What all attempts of a question have in common."""
+
+    question: Question
+    limits: Limits
+    observer: Observer
+    is_strict: bool
+
+
+class AttemptRun:
+    """One task on its way; it runs once."""
+
+    def __init__(self, terms: Terms, task: Task) -> None:
+        self._terms = terms
+        self._task = task
+        self._pool = task.pool
+        self._state: ProofState | None = None
+        self._last: Proposed | None = None
+        self._wishes: tuple[Wish, ...] = ()
+        self._steps: list[Step] = []
+        self._note = ""
+        self._is_void = False
+        self._queries: Mapping[str, int] = {}
+        self._read: frozenset[str] = frozenset()
+
+    def run(self) -> Ended:
+        """Return how the attempt ended, after at most 1 + max_depth rounds.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        if self._task.plan is not None:
+            self._begin(self._task.plan)
+        looked, ending, most = self._first_look(), None, self._task.max_depth
+        for depth in range(most + 1):
+            step = Step(
+                depth, looked.queries, tuple(fact.number for fact in looked.new), looked.skipped,
+                denied=self._confirmed(looked) if depth else (),
+            )  # fmt: skip
+            step, ending = self._ask(step) if self._has_to_ask(depth, looked) else self._end_idle(step)
+            if ending is None and not self._note and depth < most:
+                step, ending = self._refine(step)
+            self._record(step)
+            if ending is not None or self._note:
+                break
+            if depth < most:
+                looked = self._look_again()
+        return self._ended(ending or self._spent())
+
+    def _begin(self, plan: Plan) -> ProofState:
+        terms, task = self._terms, self._task
+        self._state = ProofState(
+            terms.question, plan,
+            is_strict=terms.is_strict, is_unchecked=not terms.limits.checks,
+            most_antecedents=task.proposer.manner.most_antecedents,
+        )  # fmt: skip
+        terms.observer.started(task.breadth, str(plan.goal), list(map(str, plan.subgoals)))
+        return self._state
+
+    # Looking
+
+    def _first_look(self) -> Looked:
+        """Look for the task's queries, or for what its plan leaves open; where there is neither, all is in view."""
+        if self._state is not None:
+            self._queries = open_queries(self._state, ())
+        queries = self._task.queries
+        return self._told(self._pool.look(self._queries) if queries is None else self._pool.look_first(queries))
+
+    def _look_again(self) -> Looked:
+        """Look for what is open; where all is settled, for more of what is a list."""
+        state = self._state
+        if state is None:
+            return Looked()
+        if not state.is_settled:
+            self._queries = open_queries(state, self._wishes)
+            return self._told(self._pool.look(self._queries, settled_by(state.groundings, ())[1]))
+        numbers = self._wanted_again(state)
+        named = [wish for wish in self._wishes if wish.subgoal in numbers]
+        queries = [query for wish in named for query in wish.queries]
+        queries += [query for number in numbers for query in further_queries(state, number)]
+        question, is_second = self._terms.question, not state.looked_again & set(numbers)
+        is_all = question.wants_all or asks_for_all(question.text) or bool(named)
+        state.looked_again |= set(numbers)
+        lists = [item for item in state.groundings if item.subgoal in numbers] if is_all else []
+        return self._told(
+            self._pool.look(queries, settled_by(lists, ())[1], is_deep=True, is_picky=not (is_all and is_second))
+        )
+
+    def _told(self, looked: Looked) -> Looked:
+        if looked.queries:
+            self._terms.observer.retrieved(looked.queries, self._pool.every_fact)
+        return looked
+
+    def _confirmed(self, looked: Looked) -> tuple[Denied, ...]:
+        """Take what speaks against a subgoal for settled where a look for it has just brought nothing new."""
+        if self._state is None:
+            return ()
+        found = {self._queries.get(query) for query, numbers in looked.found.items() if numbers}
+        return self._state.denials.confirm(n for n in self._state.open_roots() if n not in found)
+
+    def _wanted_again(self, state: ProofState) -> list[int]:
+        """Return the settled subgoals to look for once more: called open in the same reply, or with lists in them.
+
+        Lists are looked for again and again where all is wanted, which ends with the first look that brings nothing.
+        """
+        called = [wish.subgoal for wish in self._wishes if state.has_settled(wish.subgoal)]
+        lists = [number for name in sorted(state.starred) for number in state.grounded_with(name)]
+        again = {*called, *lists} - state.looked_again
+        return sorted(again | set(lists) if self._terms.question.wants_all else again)
+
+    # Asking
+
+    def _has_to_ask(self, depth: int, looked: Looked) -> bool:
+        """Say whether a reply may say more than the last one: over new facts, or of what reads differently now."""
+        state = self._state
+        if not self._pool.facts or self._is_denied:
+            return False
+        if depth == 0 or looked.new:
+            return True
+        if state is None or state.is_settled:
+            return False
+        return bool(state.undecided) or (self._task.proposer.manner.rereads and self._reading(state) != self._read)
+
+    @staticmethod
+    def _reading(state: ProofState) -> frozenset[str]:
+        """Return the open subgoals as they read now, with what is bound put in."""
+        return frozenset(str(state.applied(number)) for number in state.open_numbers())
+
+    def _ask(self, step: Step) -> tuple[Step, Ending | None]:
+        """Ask for one round's reply and take it; return why the attempt ends, None if it goes on."""
+        reply = self._task.proposer.propose(self._standing)
+        step = replace(step, usage=reply.usage)
+        if reply.value is None:
+            return replace(step, failure=f"proof: {reply.problem}"), Ending.UNUSABLE_REPLY
+        proposed, state = reply.value, self._state
+        if proposed.plan is None or (state is None and proposed.plan.key in self._task.failed):
+            self._note = DECLINED if proposed.plan is None else REPEATED
+            return step, None
+        if state is None:
+            state = self._begin(proposed.plan)
+        self._read, self._last, self._wishes = self._reading(state), proposed, proposed.wishes
+        taken = state.take(proposed, self._pool.facts)
+        refined = state.add(proposed.wishes) if proposed.status is not Status.STOP else ()
+        step = replace(
+            step,
+            grounded=taken.grounded,
+            rejected=taken.rejected,
+            contradicted=taken.contradicted,
+            denied=(*step.denied, *taken.denied),
+            several=taken.several,
+            dropped=taken.dropped,
+            provisional=state.perhaps,
+            refined=refined,
+            opened=tuple(Opened(wish.subgoal, wish.why, wish.queries) for wish in proposed.wishes),
+            unresolved=self._unresolved(state, taken),
+        )
+        self._is_void = self._has_void_verdict(state, proposed, step)
+        return step, self._ending(state, proposed)
+
+    def _refine(self, step: Step) -> tuple[Step, Ending | None]:
+        """Ask what to look for, where that is a call of its own; without a new query the attempt ends."""
+        state, proposer = self._state, self._task.proposer
+        if state is None or state.is_settled or not isinstance(proposer, Refiner):
+            return step, None
+        if self._pool.is_spent or (step.depth and not step.new_facts):
+            return step, self._nothing_new()
+        reply = proposer.refine(self._standing, {entry.subgoal: entry.why for entry in step.unresolved})
+        step = replace(step, usage=step.usage + reply.usage)
+        if reply.value is None:
+            return replace(step, failure=f"refinement: {reply.problem}"), Ending.UNUSABLE_REPLY
+        self._wishes = reply.value
+        step = replace(step, refined=state.add(reply.value))
+        if self._pool.fresh(open_queries(state, self._wishes)):
+            return step, None
+        return step, Ending.REFINEMENT_STOPPED
+
+    @property
+    def _standing(self) -> Round:
+        return Round(self._terms.question, self._pool, self._state, tuple(self._task.failed.values()))
+
+    # Ending
+
+    @property
+    def _is_denied(self) -> bool:
+        return self._state is not None and (self._state.is_refuted or self._state.is_dead)
+
+    @property
+    def _is_proved(self) -> bool:
+        return self._state is not None and self._state.is_settled and not self._is_void
+
+    def _ending(self, state: ProofState, proposed: Proposed) -> Ending | None:
+        """Return why the attempt ends after a reply, or None if a further look may lead on."""
+        if self._is_proved:
+            return None if self._wanted_again(state) else Ending.GROUNDED
+        if self._is_denied:
+            return Ending.DENIED
+        return Ending.DECLINED if proposed.status is Status.STOP else None
+
+    def _has_void_verdict(self, state: ProofState, proposed: Proposed, step: Step) -> bool:
+        """Say whether a closed question's verdict does not count: what it rests on was refused, or is to be found."""
+        if not state.plan.is_closed or not proposed.wording:
+            return False
+        is_refused = any(item.subgoal < len(state.plan.subgoals) for item in step.rejected)
+        return is_refused or (verdict_in(proposed.wording) is None and bool(proposed.wishes))
+
+    def _end_idle(self, step: Step) -> tuple[Step, Ending | None]:
+        """End with a round that asks nothing, as it brought nothing new, or nothing that could change the outcome.
+
+        Where the first look found nothing at all, a prover that refines may still say what else to look for.
+        """
+        if self._state is not None:
+            step = replace(step, unresolved=self._unresolved(self._state, Taken()))
+        if self._is_proved:
+            return step, Ending.GROUNDED
+        if not step.depth and isinstance(self._task.proposer, Refiner):
+            return step, None
+        return step, Ending.DENIED if self._is_denied else self._nothing_new()
+
+    def _nothing_new(self) -> Ending:
+        return Ending.BUDGET_SPENT if self._pool.is_spent else Ending.NOTHING_NEW
+
+    def _spent(self) -> Ending | None:
+        """Return why the attempt ends where it may have no further round."""
+        if self._note:
+            return None
+        return Ending.GROUNDED if self._is_proved else Ending.MAX_DEPTH
+
+    def _record(self, step: Step) -> None:
+        self._steps.append(step)
+        if self._state is not None:
+            self._terms.observer.stepped(self._task.breadth, step, self._pool.every_fact)
+
+    def _ended(self, ending: Ending | None) -> Ended:
+        usage = sum((step.usage for step in self._steps), Usage())
+        task, state, last = self._task, self._state, self._last
+        if self._note:
+            return Ended(task, None, is_over=True, note=self._note, usage=usage)
+        goal = str(state.plan.goal) if state is not None else ""
+        subgoals = tuple(map(str, state.plan.subgoals)) if state is not None else ()
+        record = Attempt(task.breadth, goal, subgoals, tuple(self._steps), ending, planned=task.planned)
+        is_stopped = last is not None and last.status is Status.STOP and last.next is None
+        is_over = not self._pool.facts or (state is not None and state.is_refuted)
+        return Ended(
+            task, record, state, last,
+            is_proved=ending is Ending.GROUNDED,
+            is_over=is_over or (is_stopped and ending is not Ending.UNUSABLE_REPLY),
+            note=VOID if state is not None and state.is_settled and self._is_void else "",
+            may_be_more=state is not None and any(state.has_settled(wish.subgoal) for wish in self._wishes),
+            usage=usage,
+        )  # fmt: skip
+
+    def _unresolved(self, state: ProofState, taken: Taken) -> tuple[Unresolved, ...]:
+        """Return what is open, each with the engine's reason, else the model's."""
+        refused = {item.subgoal: item.why for item in taken.rejected}
+        told = {wish.subgoal: wish.why for wish in self._wishes if wish.why}
+        told |= self._last.reasons if self._last is not None else {}
+        nothing = "no fact entails it" if self._pool.facts else "nothing was retrieved"
+        return tuple(
+            Unresolved(
+                number,
+                refused.get(number) or state.denials.why(number) or told.get(number) or nothing,
+                self._pool.nearest(state.atoms[number].phrase),
+            )
+            for number in state.open_numbers()
+        )

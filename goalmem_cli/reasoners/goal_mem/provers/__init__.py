@@ -1,0 +1,63 @@
+"""The provers: who plans and proves, one for each size of model and one for the paper's order."""
+
+from goalmem_cli.errors import UsageError
+from goalmem_cli.fitted import Fitted
+from goalmem_cli.ports import LanguageModel
+from goalmem_cli.prompts import Profile, PromptBook
+from goalmem_cli.reasoners.goal_mem.provers import paper, stepwise, together
+from goalmem_cli.reasoners.goal_mem.records import Limits, Planning, Prover
+
+PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
+OLD_NAMES: dict[str, Planning] = {"seen": together.NAME, "blind": paper.NAME}
+"""What two of them were called before, which the command line still takes."""
+
+
+def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
+    """Return the prover as wanted, else the one for the models that have the prompts of the profile.
+
+    Raises:
+        UsageError: there is no such prover, or the prompts of the profile have none for it.
+    """
+    usual: Planning = stepwise.NAME if profile == "compact" else together.NAME
+    if wanted is None or wanted == usual:
+        return usual
+    if profile == "compact" and wanted == "blind":
+        return stepwise.NAME
+    named = OLD_NAMES.get(wanted, wanted)
+    planning = next((each for each in PLANNINGS if each == named), None)
+    if planning is None:
+        raise UsageError(f"there is no planning {wanted!r}", f"choose one of {', '.join(PLANNINGS)}")
+    if profile == "compact":
+        raise UsageError(
+            f"the compact prompts, which small models have, know no planning {wanted}",
+            f"leave --planning out, write --planning {usual}, or take a model of 3B parameters or more with --model",
+        )
+    if planning == stepwise.NAME:
+        raise UsageError(
+            "the full prompts, which large models have, know no planning stepwise",
+            f"leave --planning out, or write --planning {together.NAME} or {paper.NAME}",
+        )
+    return planning
+
+
+def prover_of(planning: Planning, model: LanguageModel, prompts: PromptBook, limits: Limits, fitted: Fitted) -> Prover:
+    """Return the prover of that name."""
+    if planning == together.NAME:
+        return together.Together(model, prompts, limits)
+    if planning == paper.NAME:
+        return paper.Paper(model, prompts)
+    return stepwise.Stepwise(model, prompts, fitted)
+
+
+def steps_of(planning: Planning) -> tuple[str, ...]:
+    """Return the steps whose prompts a prover uses."""
+    return {together.NAME: together.STEPS, paper.NAME: paper.STEPS, stepwise.NAME: stepwise.STEPS}[planning]
+
+
+def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
+    """Return the least and the most model calls of a question, without second tries, for maximum breadth and depth."""
+    if planning == together.NAME:
+        return 1, breadth * (depth + 1) + 1
+    if planning == paper.NAME:
+        return 2, 1 + breadth * (2 + 2 * depth)
+    return 1, stepwise.most_calls(depth)

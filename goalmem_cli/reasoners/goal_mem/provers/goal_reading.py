@@ -1,0 +1,147 @@
+"""The question as its own subgoal: what the facts that it found tell of it together, read and then checked.
+
+A small model is led astray by facts beside the right one, and among too few that one is missing: so it may read the
+best few first, and more where it is not sure. Of all that the checks let stand, the words it was surest of are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from goalmem_cli.asking import read_fields
+from goalmem_cli.fitted import Fitted
+from goalmem_cli.logic.substitution import values_of
+from goalmem_cli.ports import Completion, LanguageModel, Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import Reply, ask_whole
+from goalmem_cli.reasoners.goal_mem.provers.readings import (
+    UNREAD,
+    as_shown,
+    fitting,
+    reading_request,
+    stated_by,
+    told_of_another,
+)
+from goalmem_cli.reasoners.goal_mem.records import VERDICTS, Claim, Ended, Manner, Plan, Proposed, Round
+from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
+from goalmem_cli.reasoners.showing import Shown
+from goalmem_cli.records import Usage
+from goalmem_cli.trace import Fact, Verdict
+
+NOTHING_MORE = "the facts do not settle it, and there is no further fact to read"
+
+
+class GoalReading:
+    """Proposes for the only subgoal of a plan, which is its goal, what several facts tell of it together."""
+
+    manner = Manner()
+
+    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, before: Shown | None) -> None:
+        """Take what is fitted to the model, and what was read `before`."""
+        self._model = model
+        self._prompts = prompts
+        self._fitted = fitted
+        self._before = before
+
+    def propose(self, standing: Round) -> Reply[Proposed]:
+        """Return what the facts tell of the goal; no model is asked where nothing is shown that was not read before."""
+        state = standing.state
+        assert state is not None, "a reading has a plan, made by rule"  # noqa: S101
+        if standing.pool.shown == self._before:
+            return Reply(Proposed(state.plan, reasons={0: NOTHING_MORE}), Usage())
+        refused = told_of_another(standing, state)
+        told, usage = list[Proposed](), Usage()
+        for views in _rounds(standing.pool.shown.facts, self._fitted.rounds):
+            reply = self._read_each(standing, state, views)
+            usage += reply.usage
+            if reply.value is None and not told:
+                return Reply(None, usage, reply.problem)
+            told += reply.value or []
+            if any((claim.certainty or 0.0) >= self._fitted.sure for each in told for claim in each.claims):
+                break
+        read = _together(told, state.plan)
+        if refused and not any((claim.certainty or 0.0) >= self._fitted.trusted for claim in read.claims):
+            read = Proposed(state.plan, reasons=refused)
+        return Reply(read, usage)
+
+    def _read_each(self, standing: Round, state: ProofState, views: Sequence[Sequence[Fact]]) -> Reply[list[Proposed]]:
+        """Return what each of several lots of facts tells, read in one call."""
+        sent: list[Request] = []
+
+        def build(trouble: str) -> list[Request]:
+            sent[:] = [self._request(standing, view, trouble) for view in views]
+            return sent
+
+        def read(replies: Sequence[Completion]) -> list[Proposed]:
+            told = []
+            for request, view, said in zip(sent, views, replies, strict=True):
+                reading = reading_of(read_fields(said.text, request), [fact.number for fact in view])
+                told.append(_told(reading, said.mean_likelihood, standing, state, self._fitted.trusted))
+            return told
+
+        return ask_whole(self._model, build, read)
+
+    def _request(self, standing: Round, facts: Sequence[Fact], trouble: str) -> Request:
+        choices, shown = reading_choices([fact.number for fact in facts]), as_shown(standing.pool.shown, facts)
+        return reading_request(self._prompts["read"], standing.question, shown, choices, trouble)
+
+
+def likelihood_of(read: Ended) -> float:
+    """Return the mean probability of the words read, 0 to 1; 0 if they were refused, 1 if the model tells none."""
+    steps = read.record.steps if read.record is not None and read.is_proved else ()
+    told = [item.certainty for step in steps for item in step.grounded]
+    told += [item.certainty for step in steps for item in step.contradicted]
+    return min((1.0 if each is None else each for each in told), default=0.0)
+
+
+def _rounds(facts: Sequence[Fact], rounds: Sequence[Sequence[int]]) -> Iterator[list[Sequence[Fact]]]:
+    """Yield the lots of facts that are read, by rounds; one that a smaller number shows already is left out."""
+    read = 0
+    for counts in rounds:
+        views = [facts[:count] for count in sorted({min(count, len(facts)) for count in counts}) if count > read]
+        if views:
+            read = len(views[-1])
+            yield views
+
+
+def _told(reading: Reading, likelihood: float | None, standing: Round, state: ProofState, trusted: float) -> Proposed:
+    """Return the claim of a reading, if its facts tell it of whom they should, else why there is none.
+
+    Of whom they tell is not asked where the reading is as likely as `trusted`.
+    """
+    plan = state.plan
+    if reading.answer is None:
+        return Proposed(plan, reasons={0: UNREAD})
+    if plan.is_closed:
+        verdict = reading.answer.lower()
+        if verdict not in VERDICTS:
+            return Proposed(plan, reasons={0: f"what was read is no verdict: {reading.answer}"})
+        said = Verdict.CONTRADICTED if verdict.endswith("no") else Verdict.ENTAILED
+        return Proposed(plan, (Claim(0, reading.cited, verdict=said, certainty=likelihood),), wording=verdict)
+    atom, facts = state.applied(0), standing.pool.shown.facts
+    (variable,) = (each for each in atom.variables if each.name == plan.answer_variables[0])
+    is_trusted = (likelihood or 0.0) >= trusted
+    found = stated_by(reading.answer, reading.cited, atom, facts, facts, is_trusted=is_trusted)
+    if isinstance(found, str):
+        return Proposed(plan, reasons={0: found})
+    answer, numbers = found
+    claim = Claim(0, numbers, {variable.name: values_of(answer, variable)}, certainty=likelihood)
+    claims, reasons = fitting([claim], standing, state, is_trusted=is_trusted)
+    return Proposed(plan, claims, reasons=reasons)
+
+
+def _together(told: Sequence[Proposed], plan: Plan) -> Proposed:
+    """Return the claims of several readings, which are alternatives; or of one, the surest, where a verdict or a list
+    is asked for, to which the others would add. A model that tells no probabilities has the reading of the most facts
+    taken. Where there is no claim, return why the reading of the most facts has none.
+    """
+    found = [(claim, each.wording) for each in told for claim in each.claims]
+    if not found:
+        return next((each for each in reversed(told) if each.reasons != {0: UNREAD}), told[-1])
+    is_list = any(variable.is_starred for variable in plan.goal.variables)
+    is_ranked = all(claim.certainty is not None for claim, _ in found)
+    if not plan.is_closed and not is_list and is_ranked:
+        return Proposed(plan, tuple(claim for claim, _ in found))
+    surest, wording = max(reversed(found), key=lambda entry: entry[0].certainty or 0.0)
+    return Proposed(plan, (surest,), wording=wording)

@@ -1,0 +1,212 @@
+"""GOAL-MEM's Algorithm 1: decompose, unify, refine and answer, each a call of its own, with JSON replies.
+
+A plan is made before any fact is seen, and each plan starts with no fact in view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from goalmem_cli.logic import Rule
+from goalmem_cli.ports import JsonShape, LanguageModel, Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import Reply, ask, asker_in, parse_json, say_day
+from goalmem_cli.reasoners.goal_mem.asking import parse_plan, parse_reply_atom, say_bindings
+from goalmem_cli.reasoners.goal_mem.loop import REPEATED
+from goalmem_cli.reasoners.goal_mem.records import (
+    Claim,
+    Ended,
+    Manner,
+    Need,
+    Plan,
+    Proof,
+    Proposed,
+    Round,
+    Search,
+    Spending,
+    Task,
+    Wish,
+    as_pair,
+)
+from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.showing import block_of
+from goalmem_cli.records import Question, Usage
+from goalmem_cli.trace import Attempt, Ending, Verdict
+
+NAME: Final = "paper"
+STEPS = ("decompose", "unify", "refine", "answer", "verdict")
+T = TypeVar("T")
+
+
+class Paper:
+    """Plans before any fact is seen (GOAL-MEM Algorithm 1 and section 4).
+
+    Model calls stay within 1 + B(2 + 2D) a question, or 2B(3 + 2D) where every reply needs its second try, for
+    maximum breadth B and depth D (Appendix B).
+    """
+
+    manner = Manner()
+    spending = Spending()
+
+    def __init__(self, model: LanguageModel, prompts: PromptBook) -> None:
+        self._model = model
+        self._prompts = prompts
+
+    def search(self, search: Search) -> Ended | None:
+        """Try plan after plan, each another than those that failed."""
+        failed: dict[frozenset[str], str] = {}
+        for breadth in range(1, search.limits.max_breadth + 1):
+            plan = self._new_plan(search, failed, breadth)
+            if plan is None:
+                return None
+            queries = [atom.phrase for atom in plan.subgoals]
+            ended = search.attempt(
+                Task(breadth, self, search.pool.emptied(), search.limits.max_depth, plan, queries, dict(failed))
+            )
+            if ended.is_proved:
+                return ended
+            failed[plan.key] = str(Rule(plan.subgoals, plan.goal))
+        return None
+
+    def _new_plan(self, search: Search, failed: Mapping[frozenset[str], str], breadth: int) -> Plan | None:
+        """Return a plan that none of the failed ones equals; a repeated one is refused once."""
+        most, problem = search.limits.max_subgoals, ""
+        for _ in range(2):
+            reply = self.decompose(search.question, list(failed.values()), problem)
+            search.count(reply.usage)
+            if reply.value is None:
+                problem = reply.problem
+                break
+            if len(reply.value.subgoals) > most:
+                problem = f"it has {len(reply.value.subgoals)} subgoals, and at most {most} may be"
+            elif reply.value.key in failed:
+                problem = _REPEATED
+            else:
+                return reply.value
+        if problem == _REPEATED:
+            search.count(Usage(), REPEATED)
+        else:
+            failure = f"decomposition: {problem}"
+            search.count(Usage(), failed=Attempt(breadth, "", (), ending=Ending.UNUSABLE_REPLY, failure=failure))
+        return None
+
+    def decompose(self, question: Question, failed: Sequence[str] = (), problem: str = "") -> Reply[Plan]:
+        """Return a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1)."""
+
+        def build(trouble: str) -> Request:
+            inputs = _asked(question) | {"failed": list(failed), "problem": trouble or problem}
+            return self._prompts["decompose"].request(inputs)
+
+        return self._ask(build, lambda reply: _read_plan(reply, question))
+
+    def propose(self, standing: Round) -> Reply[Proposed]:
+        """Return the claims for all active subgoals over all facts, from one reply (GOAL-MEM 4.2)."""
+        state = _state_of(standing)
+        active = {number: state.applied(number) for number in state.active_numbers()}
+        labels = {f"S{number + 1}": number for number in active}
+        variables = sorted({variable.name for atom in active.values() for variable in atom.variables})
+        choices = {
+            "subgoals": list(labels),
+            "facts": list(standing.pool.facts),
+            # A schema needs a value to enumerate even where nothing is left to bind; the engine ignores it.
+            "variables": sorted({*variables, *state.substitution.bindings}) or ["none"],
+        }
+
+        def build(trouble: str) -> Request:
+            inputs = _facing(standing, state) | {
+                "subgoals": [f"{label}. {active[number]}" for label, number in labels.items()],
+                "variables": [f"{name}: {state.plan.meanings.get(name, 'to be found')}" for name in variables],
+                "undecided": [f"{left} / {right}" for left, right in state.undecided],
+                "problem": trouble,
+            }
+            return self._prompts["unify"].request(inputs, choices)
+
+        return self._ask(build, lambda reply: _read_claims(reply, labels, state.plan))
+
+    def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
+        """Return antecedents for the unresolved subgoals, from one reply; none means stop (GOAL-MEM 4.3)."""
+        state = _state_of(standing)
+        labels = {f"S{number + 1}": number for number in unresolved}
+
+        def build(trouble: str) -> Request:
+            lines = [f"{label}. {state.applied(number)} -- {unresolved[number]}" for label, number in labels.items()]
+            tried = list(map(str, state.antecedents))
+            inputs = _facing(standing, state) | {"unresolved": lines, "tried": tried, "problem": trouble}
+            return self._prompts["refine"].request(inputs, {"subgoals": list(labels)})
+
+        return self._ask(build, lambda reply: _read_antecedents(reply, labels))
+
+    def word(self, question: Question, proof: Proof) -> Reply[str]:
+        """Return the wording of what was found, of a closed question its verdict (GOAL-MEM 4.4)."""
+        step = "verdict" if proof.is_closed else "answer"
+        told = {"settled": list(proof.settled)} if proof.is_closed else {"found": ", ".join(proof.found)}
+
+        def build(trouble: str) -> Request:
+            facts = list(block_of(proof.facts).lines)
+            inputs = _asked(question) | {"facts": facts, "goal": str(proof.goal), "problem": trouble}
+            return self._prompts[step].request(inputs | told)
+
+        return self._ask(build, lambda reply: str(reply["answer"]))
+
+    def check(self, question: Question, proof: Proof, answer: str) -> None:
+        """Return nothing: Algorithm 1 has no last check."""
+
+    def _ask(self, build: Callable[[str], Request], read: Callable[[Any], T]) -> Reply[T]:
+        """Ask for one JSON reply; it is validated here too, since a server may ignore the schema."""
+        shapes: list[JsonShape] = []
+
+        def recorded(trouble: str) -> list[Request]:
+            request = build(trouble)
+            shapes[:] = [request.shape] if isinstance(request.shape, JsonShape) else []
+            return [request]
+
+        return ask(self._model, recorded, lambda texts: read(parse_json(texts[0], shapes[0].schema)))
+
+
+_REPEATED = "it repeats a plan that failed"
+
+
+def _state_of(standing: Round) -> ProofState:
+    """Return the state, which there is: no attempt of this prover begins without a plan."""
+    assert standing.state is not None, "a plan is made before an attempt"  # noqa: S101
+    return standing.state
+
+
+def _asked(question: Question) -> dict[str, object]:
+    return {"question": question.text, "asker": asker_in(question), "asked": say_day(question.asked)}
+
+
+def _facing(standing: Round, state: ProofState) -> dict[str, object]:
+    return _asked(standing.question) | {
+        "facts": list(standing.pool.shown.lines),
+        "goal": str(state.plan.goal),
+        "substitution": say_bindings(state.substitution.bindings),
+    }
+
+
+def _read_plan(reply: Any, question: Question) -> Plan:
+    meanings = {entry["name"]: entry["stands_for"] for entry in reply["variables"]}
+    return parse_plan(question, reply["goal"], reply["subgoals"], reply["answer"], meanings, reply["current"])
+
+
+def _read_claims(reply: Any, labels: Mapping[str, int], plan: Plan) -> Proposed:
+    claims = []
+    for entry in reply["groundings"]:
+        bindings: dict[str, tuple[str, ...]] = {}
+        for binding in entry["bindings"]:
+            bindings[binding["variable"]] = (*bindings.get(binding["variable"], ()), binding["value"])
+        facts = tuple(dict.fromkeys(entry["facts"]))
+        claims.append(Claim(labels[entry["subgoal"]], facts, bindings, Verdict(entry["verdict"])))
+    same = frozenset(as_pair(entry["left"], entry["right"]) for entry in reply["same"])
+    reasons = {labels[entry["subgoal"]]: entry["why"] for entry in reply["unresolved"]}
+    return Proposed(plan, tuple(claims), same=same, reasons=reasons)
+
+
+def _read_antecedents(reply: Any, labels: Mapping[str, int]) -> tuple[Wish, ...]:
+    if reply["status"] == "stop":
+        return ()
+    return tuple(
+        Wish(labels[entry["of"]], "", (entry["query"],), Need(parse_reply_atom(entry["subgoal"]), entry["relation"]))
+        for entry in reply["antecedents"]
+    )

@@ -1,0 +1,83 @@
+"""A plan as the compact prompts have it: its grammar, how it is written, for training, and read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.logic import Atom, Variable
+from goalmem_cli.logic.computing.asking import plain_answer
+from goalmem_cli.logic.questions import (
+    asks_for_current_state,
+    asks_for_something,
+    asks_yes_or_no,
+    kinds_asked_for,
+    may_ask_for_several,
+)
+from goalmem_cli.reasoners.asking import asker_in
+from goalmem_cli.reasoners.goal_mem.asking import parse_plan, parse_reply_atom
+from goalmem_cli.reasoners.goal_mem.records import Plan
+from goalmem_cli.records import Question
+
+_WORD, _CAPITAL = re.compile(r"\w+"), re.compile("[A-Z0-9]")
+_ADDRESSED = "Assistant"
+"""Whom "you" means in a question."""
+_SUBGOAL = re.compile(r"\d\. (.+)")
+
+
+def write_plan(goal: str, subgoals: Sequence[str]) -> str:
+    """Return a plan as its reply: the goal, whose variables are those of the answer, then the subgoals."""
+    return "\n".join((goal, *(f"{number}. {text}" for number, text in enumerate(subgoals, start=1))))
+
+
+def read_plan(text: str, question: Question) -> Plan:
+    """Return the plan of a reply; the goal is its subgoal where those named lack something that is asked for.
+
+    Raises:
+        ReplyUnusable: it is not of the form, or no plan for the question.
+    """
+    goal, *rest = text.strip().split("\n")
+    matches = [_SUBGOAL.fullmatch(line) for line in rest]
+    if not matches or None in matches:
+        raise ReplyUnusable("it must be a goal line and numbered subgoals")
+    subgoals = [match[1] for match in matches if match is not None]
+    answer = [variable.name for variable in parse_reply_atom(goal).variables]
+    said = {variable.name for subgoal in subgoals for variable in parse_reply_atom(subgoal).variables}
+    if not said.issuperset(answer):
+        subgoals = [goal]
+    atoms = [parse_reply_atom(subgoal) for subgoal in subgoals]
+    wanted = [variable for name in answer for variable in _having(name, atoms)]
+    computed = plain_answer(question.text, wanted, atoms)
+    return parse_plan(question, goal, subgoals, computed, {}, asks_for_current_state(question.text))
+
+
+def _having(name: str, atoms: Sequence[Atom]) -> list[Variable]:
+    """Return the variable as the first subgoal that has it writes it."""
+    return [variable for atom in atoms for variable in atom.variables if variable.name == name][:1]
+
+
+def plan_choices(question: Question) -> dict[str, list[str]]:
+    """Return what the grammar of a plan depends on: whether its goal has a variable, of which kind, or several, and
+    which names it may have.
+    """
+    is_several = may_ask_for_several(question.text)
+    return {
+        "kinds": [] if is_several else list(kinds_asked_for(question.text)),
+        "open": ["x"] if asks_for_something(question.text) else [],
+        "several": ["x and y"] if is_several else [],
+        "closed": ["yes or no"] if asks_yes_or_no(question.text) else [],
+        "names": _names(question.text, asker_in(question), _ADDRESSED),
+    }
+
+
+def _names(*texts: str) -> list[str]:
+    """Return what a statement about the texts may write with a capital or a digit: a small model makes names up.
+
+    Any of their words may be a name that was typed without its capital, where the first text has none.
+    """
+    words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
+    is_cased = any(len(word) > 1 and word[0].isupper() for word in _WORD.findall(texts[0])[1:])
+    as_typed = [form for word in words for form in (word, word.removesuffix("s"))]
+    forms = as_typed if is_cased else [*as_typed, *(word[:1].upper() + word[1:] for word in words)]
+    return [form for form in dict.fromkeys(forms) if _CAPITAL.search(form)]

@@ -1,0 +1,163 @@
+"""What facts tell together, read as from a passage: the request, which facts state it, and of whom they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from goalmem_cli.logic import Atom
+from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.logic.forms import time_around
+from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.people import is_only_named, unfit
+from goalmem_cli.logic.questions import asks_for_time
+from goalmem_cli.logic.support import Support, support_of, telling_stems
+from goalmem_cli.ports import Request
+from goalmem_cli.prompts import Prompt
+from goalmem_cli.reasoners.asking import asker_in, fact_line
+from goalmem_cli.reasoners.goal_mem.records import Claim, Plan, Round
+from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.goal_mem.weighing import doubt, is_addressed, says_nothing_new, speakers, told_by_another
+from goalmem_cli.reasoners.showing import Shown
+from goalmem_cli.records import Question
+from goalmem_cli.trace import Fact
+
+CITED = 4
+"""How many facts an answer may rest on that none of them states alone."""
+UNREAD = "read together, the facts do not tell it"
+UNSTATED = "the facts do not state what was read"
+
+
+def reading_request(
+    prompt: Prompt,
+    question: Question,
+    shown: Sequence[Fact],
+    choices: Mapping[str, Sequence[str]],
+    trouble: str = "",
+) -> Request:
+    """Return the request for an answer from facts shown in that order: the best last, since a model of this size goes
+    by what stands next to the question.
+    """
+    inputs = {
+        "question": question.text,
+        "asker": asker_in(question),
+        "facts": [fact_line(fact) for fact in shown],
+        "problem": trouble,
+    }
+    return prompt.request(inputs, choices)
+
+
+def as_shown(shown: Shown, view: Collection[Fact]) -> list[Fact]:
+    """Return the facts of a view in the order in which a prompt shows them: block by block, the best of each last.
+
+    So a reading that adds a block to those of an earlier one has a prompt that begins as the earlier one's did.
+    """
+    return [fact for block in shown.blocks for fact in reversed(block.facts) if fact in view]
+
+
+def told_of_another(standing: Round, state: ProofState) -> dict[int, str]:
+    """Return the active subgoals of the plan that have the answer, where the question asks of one person what another
+    tells, and why that is thought.
+    """
+    pool, plan, text = standing.pool, state.plan, standing.question.text
+    found = told_by_another(text, pool.by_speaker(text), speakers(pool.shown.facts))
+    if found is None or len(plan.answer_variables) != 1 or _asks_when(plan):
+        return {}
+    why = f"what comes nearest to the question is said by {found[1]}, not by {found[0]}"
+    wanted = set(plan.answer_variables)
+    having = [bool(wanted & {variable.name for variable in atom.variables}) for atom in plan.subgoals]
+    return {number: why for number in state.active_numbers() if number < len(having) and having[number]}
+
+
+def _asks_when(plan: Plan) -> bool:
+    """Say whether the answer is a time, by its type."""
+    wanted = {v.type for atom in plan.subgoals for v in atom.variables if v.name in plan.answer_variables}
+    return any(map(asks_for_time, wanted))
+
+
+def stated_by(
+    answer: str,
+    numbers: Sequence[str],
+    atom: Atom,
+    shown: Sequence[Fact],
+    in_view: Sequence[Fact],
+    *,
+    is_trusted: bool = False,
+) -> tuple[str, tuple[str, ...]] | str:
+    """Return an answer that was read, and the facts that state it, those cited first; or why none of them does.
+
+    A day that no fact states is the time, of several days, that one of those cited tells. Whether they tell it of whom
+    the statement names is not asked where it `is_trusted`.
+    """
+    people, facts = speakers(in_view), {fact.number: fact for fact in in_view}
+    cited = [facts[number] for number in numbers]
+    order = [*cited, *(fact for fact in shown if fact not in cited)]
+    fit = [fact for fact in order if is_trusted or not doubt(atom, fact, people, in_view)]
+    told = stating(answer, fit)
+    for fact in () if told else [fact for fact in cited if fact in fit]:
+        whole = time_around(answer, fact.text, fact.said)
+        if whole is not None:
+            answer, told = whole, [fact]
+            break
+    if not told:
+        return f"{UNSTATED}: {answer}"
+    beside = [fact for fact in cited if fact in fit and fact not in told]
+    return answer, tuple(fact.number for fact in (*told, *beside))
+
+
+def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
+    """Return the first fact that states the answer, or means it where it is a time, else the first few that together
+    say all of its words.
+    """
+    for fact in facts:
+        support = support_of(answer, [fact])
+        if support is Support.STATED or (support is Support.DERIVED and dates_in(answer)):
+            return [fact]
+    missing, chosen = telling_stems(answer), []
+    for fact in facts:
+        told = content_stems(f"{fact.speaker} {fact.text}")
+        if missing & told:
+            chosen.append(fact)
+            missing -= told
+    return chosen if chosen and not missing and len(chosen) <= CITED else []
+
+
+def fitting(
+    claims: Sequence[Claim], standing: Round, state: ProofState, *, is_trusted: bool = False
+) -> tuple[tuple[Claim, ...], dict[int, str]]:
+    """Return the claims that say something, of whom they should; and of each other subgoal why one does not.
+
+    Whom the facts tell of is not asked where they are `is_trusted`.
+    """
+    in_view = standing.pool.shown.facts
+    people, facts = speakers(in_view), standing.pool.facts
+    fit, refused = [], dict[int, str]()
+    for claim in claims:
+        atom = state.applied(claim.subgoal)
+        if says_nothing_new(claim.bindings, atom):
+            continue
+        cited = [facts[number] for number in claim.facts]
+        doubts = () if is_trusted else (doubt(atom, fact, people, in_view) for fact in cited)
+        why = next(filter(None, doubts), "")
+        addressed = {v for vs in claim.bindings.values() for v in vs if is_addressed(v, cited, people)}
+        told = {name: tuple(v for v in vs if v not in addressed) for name, vs in claim.bindings.items()}
+        if not why:
+            why = _misnamed(claim, atom, standing.question, people)
+        if not why and not all(told.values()):
+            why = f"only addresses {', '.join(sorted(addressed))}"
+        if why:
+            refused.setdefault(claim.subgoal, f"{claim.facts[0]} comes near, but {why}")
+        else:
+            fit.append(replace(claim, bindings=told))
+    return tuple(fit), refused
+
+
+def _misnamed(claim: Claim, atom: Atom, question: Question, people: frozenset[str]) -> str:
+    """Return why a person whom the claim names cannot be what is asked for, or nothing."""
+    for variable in atom.variables:
+        for value in claim.bindings.get(variable.name, ()):
+            if is_only_named(value, question.text, people):
+                return f"{value} is a name, and does not tell who somebody is"
+            if why := unfit(value, variable, atom, people):
+                return why
+    return ""

@@ -1,0 +1,130 @@
+"""Small models: read the question from its best facts; where that does not settle it, plan, read the steps, read again.
+
+Whoever reads facts together sees what a proof from single facts does not: which of several turns is meant, and a yes
+or no. So an easy question takes one call. Each further reading shows what the first one did, and more: a model in this
+process computes only what is new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from goalmem_cli.fitted import Fitted
+from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
+from goalmem_cli.ports import LanguageModel, Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import Reply, ask, asker_in
+from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, likelihood_of
+from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan
+from goalmem_cli.reasoners.goal_mem.provers.step_reading import StepReading
+from goalmem_cli.reasoners.goal_mem.records import Ended, Plan, Proof, Search, Spending, Task
+from goalmem_cli.records import Question, Usage
+
+NAME: Final = "stepwise"
+STEPS = ("decompose", "read")
+_ALL = Spending(first=1.0)
+READINGS = 4
+"""How often the question itself is read, at most: first, in two calls where few facts come first, after its steps, and
+from more facts."""
+
+
+class Stepwise:
+    """Reads the question, its plan's steps and the question again; each reading is checked like any claim.
+
+    Model calls stay within 1 + 4 + (D + 1) a question, for maximum depth D: the plan, the readings of the question, and
+    the rounds in which its steps are read; twice that where every reply needs its second try.
+    """
+
+    spending = Spending()
+
+    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted) -> None:
+        self._model = model
+        self._prompts = prompts
+        self._fitted = fitted
+
+    def search(self, search: Search) -> Ended | None:
+        """Read, and where no reading is sure plan, read the plan's steps, and read the question again: from what the
+        steps found, or from more facts.
+        """
+        asked = plan_asked(search.question)
+        first = search.attempt(self._reading(search, asked))
+        if first.is_proved and likelihood_of(first) >= self._fitted.sure:
+            return first
+        reply = self.decompose(search.question)
+        plan, steps, last = reply.value, None, first
+        search.count(reply.usage, f"no plan could be read: {reply.problem}" if plan is None else "")
+        if plan is not None and len(plan.subgoals) > 1 and may_read(plan):
+            steps = search.attempt(self._steps(search, plan, first))
+            found = [steps.state.applied(number).phrase for number in range(len(plan.subgoals))] if steps.state else []
+            last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found))))
+            if last.is_proved:
+                return last
+            if steps.is_proved and not first.is_proved and not plan.is_closed:
+                return steps
+        if steps is None or not steps.is_proved:
+            again = search.attempt(self._reading(search, asked, last))
+            if again.is_proved:
+                return again
+        return first if first.is_proved else None
+
+    def _reading(self, search: Search, asked: Plan, after: Ended | None = None, beside: tuple[str, ...] = ()) -> Task:
+        """Return the task of reading the question: from its best facts, or `after` another reading from what that saw
+        and more. That is what the queries `beside` the question find, or without any what else the question does.
+        """
+        limits, fitted = search.limits, self._fitted
+        pool, units, tokens = search.pool, min(limits.budget, fitted.rounds[-1][-1]), limits.read_tokens
+        if after is not None:
+            pool, shown = after.task.pool, after.task.pool.shown
+            count, tokens = fitted.again
+            if beside:
+                count, tokens = len(shown.facts) + fitted.added[0], shown.tokens + fitted.added[1]
+            count = max(count, len(shown.facts), fitted.rounds[-1][-1])
+            units = min(limits.budget + shown.units, count)
+            tokens = min(max(tokens, limits.read_tokens), limits.max_fact_tokens)
+            fitted = replace(fitted, rounds=((count,),))
+        seen = pool.shown if after is not None else None
+        proposer = GoalReading(self._model, self._prompts, fitted, seen)
+        queries = (search.question.text, *beside)
+        own = pool.within(units, tokens, _ALL)
+        return Task(0, proposer, own, 0, asked, queries, planned=tuple(map(str, asked.subgoals)))
+
+    def _steps(self, search: Search, plan: Plan, first: Ended) -> Task:
+        shown = first.task.pool.shown
+        proposer = StepReading(self._model, self._prompts, self._fitted, shown, search.limits.max_fact_tokens)
+        queries = [atom.phrase for atom in plan.subgoals]
+        pool = first.task.pool.beyond(search.limits, self.spending)
+        return Task(1, proposer, pool, search.limits.max_depth, plan, queries)
+
+    def decompose(self, question: Question) -> Reply[Plan]:
+        """Return a rule for the question (GOAL-MEM 4.1)."""
+
+        def build(trouble: str) -> list[Request]:
+            inputs = {"question": question.text, "asker": asker_in(question), "failed": [], "problem": trouble}
+            return [self._prompts["decompose"].request(inputs, plan_choices(question))]
+
+        return ask(self._model, build, lambda texts: read_plan(texts[0], question))
+
+    def word(self, question: Question, proof: Proof) -> Reply[str] | None:
+        """Return what was read, without a call; of a closed question the reading has the verdict."""
+        return None if proof.is_closed else Reply(", ".join(proof.found), Usage())
+
+    def check(self, question: Question, proof: Proof, answer: str) -> None:
+        """Return nothing: a small model's word on its own answer is worth little."""
+
+
+def most_calls(depth: int) -> int:
+    """Return the most calls of a question, without second tries."""
+    return 1 + READINGS + depth + 1
+
+
+def plan_asked(question: Question) -> Plan:
+    """Return the question as a plan of one step, made by rule."""
+    goal = goal_asked(question.text)
+    names = tuple(variable.name for variable in goal.variables)
+    return Plan(goal, (goal,), names, is_current=asks_for_current_state(question.text))
+
+
+def may_read(plan: Plan) -> bool:
+    """Say whether a plan's steps can be read: one thing is asked for, or yes or no, and nothing is computed."""
+    return len(plan.answer_variables) <= 1 and not plan.is_computed

@@ -1,0 +1,193 @@
+"""Plan and proof in one reply a round, over facts that are shown first: for models of about 3B parameters and more.
+
+The schema is built for each call: facts, labels and variables are enumerations of what exists, and a round whose plan
+is given has no keys for one. A reply is read by the prompt's own schema, without those enumerations, since a server may
+ignore them: a citation of what was not shown is then a claim that the engine refuses, not a reply to ask for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from goalmem_cli.logic import Rule
+from goalmem_cli.logic.dates import times_named
+from goalmem_cli.ports import JsonShape, LanguageModel, Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.asking import Reply, ask, asker_in, parse_json, say_day
+from goalmem_cli.reasoners.goal_mem.asking import say_bindings
+from goalmem_cli.reasoners.goal_mem.loop import REPEATED
+from goalmem_cli.reasoners.goal_mem.provers.together_reading import LETTERS, read_proof
+from goalmem_cli.reasoners.goal_mem.records import (
+    VERDICTS,
+    Ended,
+    Judgement,
+    Limits,
+    Manner,
+    Plan,
+    Proof,
+    Proposed,
+    Round,
+    Search,
+    Spending,
+    Task,
+)
+from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.showing import block_of
+from goalmem_cli.records import Question, Usage
+from goalmem_cli.trace import Attempt, Ending
+
+NAME: Final = "together"
+PROVE, CHECK = "plan_and_prove", "check"
+STEPS = (PROVE, CHECK)
+PLAN_KEYS = ("goal", "current", "conclusion", "variables", "answer", "subgoals")
+MOST_ANTECEDENTS = 8
+"""How many antecedents an attempt may have: with four subgoals the labels go from S1 to S12."""
+MOST_UNUSABLE = 2
+"""After so many attempts that ended in unusable replies no further plan is asked for."""
+
+Schema = Mapping[str, Any]
+T = TypeVar("T")
+
+
+class Together:
+    """Plans with the first facts in view; each reply plans, proves, and says what to look for next.
+
+    Model calls stay within B(D + 1) + 1 a question, or twice that where every reply needs its second try, for maximum
+    breadth B (plans) and depth D (rounds of a plan after its first).
+    """
+
+    manner = Manner(rereads=False, most_antecedents=MOST_ANTECEDENTS)
+    spending = Spending(first=2 / 3, later=1, beside=1 / 4, least_look=30, neighbours=True, least=0.1)
+
+    def __init__(self, model: LanguageModel, prompts: PromptBook, limits: Limits) -> None:
+        self._model = model
+        self._prompts = prompts
+        self._max_subgoals = limits.max_subgoals
+
+    def search(self, search: Search) -> Ended | None:
+        """Try plan after plan: the first written over the first facts, a later one as a reply proposed it."""
+        failed: dict[frozenset[str], str] = {}
+        plan: Plan | None = None
+        unusable = 0
+        for breadth in range(1, search.limits.max_breadth + 1):
+            queries: tuple[str, ...] | None = () if plan is None else None
+            if breadth == 1:
+                queries = (search.question.text, *times_named(search.question.text, search.question.asked))
+            task = Task(breadth, self, search.pool, search.limits.max_depth, plan, queries, dict(failed))
+            ended = search.attempt(task)
+            if ended.is_proved:
+                return ended
+            unusable += ended.record is not None and ended.record.ending is Ending.UNUSABLE_REPLY
+            if ended.is_over or unusable >= MOST_UNUSABLE:
+                return None
+            if ended.state is not None and ended.record is not None:
+                failed[ended.state.plan.key] = _failure(ended.state, ended.record)
+            plan = ended.last.next if ended.last is not None else None
+            if plan is not None and plan.key in failed:
+                search.count(Usage(), REPEATED)
+                return None
+        return None
+
+    def propose(self, standing: Round) -> Reply[Proposed]:
+        """Return what one reply plans, proves and wants to look for."""
+        prompt, state = self._prompts[PROVE], standing.state
+        labels = range(self._max_subgoals) if state is None else state.in_view()
+        choices = {
+            "subgoals": [f"S{number + 1}" for number in labels],
+            "facts": tuple(standing.pool.facts),
+            "variables": LETTERS,
+        }
+
+        def build(trouble: str) -> Request:
+            request = prompt.request(_inputs(standing) | {"problem": trouble}, choices)
+            return replace(request, shape=JsonShape(for_round(_schema_of(request), standing)))
+
+        def read(reply: Any) -> Proposed:
+            return read_proof(reply, standing, self._max_subgoals)
+
+        return self._ask(build, for_round(prompt.schema or {}, standing), read)
+
+    def word(self, question: Question, proof: Proof) -> None:
+        """Return nothing: the last reply has the wording."""
+
+    def check(self, question: Question, proof: Proof, answer: str) -> Reply[Judgement]:
+        """Return whether the facts answer the question as it was asked."""
+        prompt = self._prompts[CHECK]
+
+        def build(trouble: str) -> Request:
+            facts = list(block_of(proof.facts).lines)
+            inputs = _asked(question) | {"facts": facts, "goal": str(proof.goal), "found": answer}
+            return prompt.request(inputs | {"problem": trouble})
+
+        def read(reply: Any) -> Judgement:
+            return Judgement(reply["answers"] == "yes", " ".join(reply["differs"].split()))
+
+        return self._ask(build, prompt.schema or {}, read)
+
+    def _ask(self, build: Callable[[str], Request], schema: Schema, read: Callable[[Any], T]) -> Reply[T]:
+        return ask(self._model, lambda trouble: [build(trouble)], lambda texts: read(parse_json(texts[0], schema)))
+
+
+def for_round(schema: Schema, standing: Round) -> Schema:
+    """Return the schema of a round's reply.
+
+    A plan that is to be written is required, but a further one may be declined, by leaving it empty. Of one that is
+    given no key is written again, and a closed question's wording is one of the verdicts.
+    """
+    properties, required = dict(schema["properties"]), [*PLAN_KEYS, *schema["required"]]
+    if standing.state is not None:
+        properties = {name: part for name, part in properties.items() if name not in PLAN_KEYS}
+        required = list(schema["required"])
+        if standing.state.plan.is_closed:
+            properties["wording"] = {"type": "string", "enum": list(VERDICTS)}
+    elif standing.failed:
+        properties["goal"] = {**properties["goal"], "minLength": 0}
+        properties["subgoals"] = {**properties["subgoals"], "minItems": 0}
+    return {**schema, "properties": properties, "required": required}
+
+
+def _schema_of(request: Request) -> Schema:
+    return request.shape.schema if isinstance(request.shape, JsonShape) else {}
+
+
+def _asked(question: Question) -> dict[str, object]:
+    return {"question": question.text, "asker": asker_in(question), "asked": say_day(question.asked)}
+
+
+def _inputs(standing: Round) -> dict[str, object]:
+    state, pool = standing.state, standing.pool
+    inputs = _asked(standing.question) | {
+        "facts": list(pool.shown.lines), "goal": "", "answer": "", "subgoals": [], "perhaps": "", "refused": [],
+        "tried": [], "failed": list(standing.failed), "undecided": [],
+    }  # fmt: skip
+    if state is None:
+        return inputs
+    return inputs | {
+        "goal": str(state.plan.goal),
+        "answer": ", ".join(map(str, state.plan.answers)) or "yes or no",
+        "subgoals": [_line(state, number) for number in state.in_view()],
+        "perhaps": say_bindings(state.perhaps),
+        "refused": [f"S{item.subgoal + 1}: {_proposed(item.bindings)}{item.why}" for item in state.rejected],
+        "tried": list(pool.tried),
+        "undecided": [f"{left} / {right}" for left, right in state.undecided],
+    }
+
+
+def _line(state: ProofState, number: int) -> str:
+    settled, serves = state.settled_line(number), state.serves(number)
+    place = f" (for S{serves + 1})" if serves is not None else ""
+    return f"S{number + 1}. {state.atoms[number]}{place} -- {f'settled: {settled}' if settled else 'open'}"
+
+
+def _proposed(bindings: Mapping[str, tuple[str, ...]]) -> str:
+    return f"{said}: " if (said := say_bindings(bindings)) else ""
+
+
+def _failure(state: ProofState, record: Attempt) -> str:
+    """Return a plan that failed and why, for the next one to be another."""
+    rule = Rule(state.plan.subgoals, state.plan.goal)
+    last = record.steps[-1].unresolved if record.steps else ()
+    whys = [f"S{entry.subgoal + 1}: {entry.why}" for entry in last if entry.subgoal < len(state.plan.subgoals)]
+    return f"{rule} -- {'; '.join(whys)}" if whys else str(rule)

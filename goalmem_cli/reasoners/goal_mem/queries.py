@@ -1,0 +1,45 @@
+"""What is looked for after the first look: what is open, and more of what is a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from goalmem_cli.logic import Atom, Substitution
+from goalmem_cli.reasoners.goal_mem.records import Wish
+from goalmem_cli.reasoners.goal_mem.state import ProofState
+
+MOST = 8
+"""How many queries a round has at most: each more leaves less room for what the others find."""
+
+
+def open_queries(state: ProofState, wishes: Sequence[Wish], most: int = MOST) -> dict[str, int]:
+    """Return the queries for what is open, each with the number of its subgoal.
+
+    The model's own come first, as the question's words were looked for already; then the statements themselves, with
+    what is bound put in, and with what is bound provisionally. The query of an antecedent stands for its words.
+    """
+    numbers = state.open_numbers()
+    told = {wish.need.subgoal.phrase for wish in wishes if wish.need is not None and wish.queries}
+    queries = {query: wish.subgoal for wish in wishes if wish.subgoal in numbers for query in wish.queries}
+    certain = {name: values for name, values in state.substitution.bindings.items() if name not in state.starred}
+    for bound in (certain, {**state.perhaps, **certain}):
+        for number in numbers:
+            if (phrase := _phrase(state.atoms[number], bound)) not in told:
+                queries.setdefault(phrase, number)
+    return dict(list(queries.items())[:most])
+
+
+def further_queries(state: ProofState, number: int) -> list[str]:
+    """Return the query for further values of a settled subgoal's list: an author besides X, Y for the readings."""
+    bound = dict(state.substitution.bindings)
+    besides = {
+        variable.name: (f"{variable.type} besides {', '.join(bound[variable.name])}",)
+        for variable in state.atoms[number].variables
+        if variable.is_starred and variable.name in bound
+    }
+    return [_phrase(state.atoms[number], {**bound, **besides})]
+
+
+def _phrase(atom: Atom, bound: Mapping[str, tuple[str, ...]]) -> str:
+    """Return a statement as a query, with what is bound put in; what is not, stands there by its type."""
+    return Substitution(bound).apply(atom).phrase
