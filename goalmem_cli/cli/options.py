@@ -15,7 +15,7 @@ ReasonerName: TypeAlias = Literal[
 ]  # fmt: skip
 """All but `oracle`, which needs a benchmark's evidence."""
 
-PlanningName: TypeAlias = Literal["seen", "blind"]
+PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "seen", "blind"]
 
 Store = Annotated[
     str | None,
@@ -109,8 +109,9 @@ Planning = Annotated[
     typer.Option(
         "--planning",
         metavar="ORDER",
-        help="How goal-mem works: seen plans and proves in one call, with the first facts in view; blind plans before "
-        "it sees any [default: seen, or blind of small models].",
+        help="How goal-mem works: together plans and proves in one reply, with the first facts in view; stepwise, for "
+        "small models, reads, plans and reads again; paper plans before it sees a fact [default: together, or stepwise "
+        "of small models].",
     ),
 ]
 All = Annotated[

@@ -256,7 +256,7 @@ def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel
         order = variant.changes.get("planning")
         if order == usual:
             made.screen.note(f"{variant.label}: left out, since it is the usual order here")
-        elif order == "seen" and loaded.profile == "compact":
+        elif order is not None and loaded.profile == "compact":
             made.screen.note(f"{variant.label}: left out, since the compact prompts know no such order")
         else:
             yield variant

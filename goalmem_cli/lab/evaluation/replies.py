@@ -38,7 +38,7 @@ class _Line:
 class GoldReplies:
     """Replies to the requests of one question with JSON replies, by its gold plan; `turns` are by label.
 
-    For the steps of `goal-mem` in either order, and for reading an answer from facts.
+    For the steps of `goal-mem` with the full prompts, and for reading an answer from facts.
     """
 
     def __init__(self, case: Case, turns: Mapping[str, Turn]) -> None:
@@ -89,7 +89,7 @@ class GoldReplies:
             raise ValueError(f"a gold plan has no reply for the step {request.step}")
         return json.dumps(steps[request.step](request))
 
-    # The order `blind`, and reading
+    # Plan, unification, refinement and answer apart, and reading
 
     def _planned(self) -> Reply:
         return {
@@ -126,7 +126,7 @@ class GoldReplies:
             "answer": "unknown" if self._case.is_unanswerable else self._case.answer or "unknown",
         }
 
-    # The order `seen`
+    # Plan and proof together
 
     def _proof(self, request: Request) -> Reply:
         schema = request.shape.schema if isinstance(request.shape, JsonShape) else {}

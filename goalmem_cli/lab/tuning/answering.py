@@ -18,7 +18,7 @@ from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, fact_line
 from goalmem_cli.reasoners.facts import token_cost
-from goalmem_cli.reasoners.goal_mem.asking import VERDICTS
+from goalmem_cli.reasoners.goal_mem.plan_texts import VERDICTS
 from goalmem_cli.reasoners.goal_mem.plans import Limits
 from goalmem_cli.reasoners.goal_mem.readings import reading_request
 from goalmem_cli.reasoners.goal_mem.step_questions import step_question

@@ -13,7 +13,7 @@ from goalmem_cli.logic import Atom, Rule
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import asker_in
 from goalmem_cli.reasoners.goal_mem import lines
-from goalmem_cli.reasoners.goal_mem.asking import say_bindings
+from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings
 from goalmem_cli.reasoners.goal_mem.line_steps import plan_choices, refine_request
 from goalmem_cli.records import Question
 

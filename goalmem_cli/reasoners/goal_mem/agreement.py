@@ -5,8 +5,9 @@ The order in which they were proposed decides nothing (GOAL-MEM section 4.2, DES
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import combinations
 
 from goalmem_cli.logic import Substitution
@@ -15,7 +16,7 @@ from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.reasoners.goal_mem.records import Bench, Ruling, as_pair
-from goalmem_cli.trace import Contradicted, Grounded, Rejected
+from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
 _RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2, Support.SUGGESTED: 3}
 _TORN = "facts are said both to entail and to contradict it"
@@ -187,22 +188,26 @@ def _against_each_other(candidates: Sequence[Grounded], bench: Bench) -> _Verdic
 
 def _earlier_said(left: Grounded, right: Grounded, bench: Bench) -> Grounded | None:
     """Return the grounding whose facts were said earlier, if that can be told."""
-    mine, theirs = _last_said(left, bench), _last_said(right, bench)
+    mine, theirs = last_said(left.facts, bench.facts), last_said(right.facts, bench.facts)
     if mine is None or theirs is None:
         return None
-    if theirs.is_later_than(mine):
+    if is_later(theirs, mine):
         return left
-    return right if mine.is_later_than(theirs) else None
+    return right if is_later(mine, theirs) else None
 
 
-def _last_said(item: Grounded, bench: Bench) -> Moment | None:
-    latest: Moment | None = None
-    for number in item.facts:
-        said = bench.facts[number].said
-        moment = None if said is None else Moment.from_datetime(said)
-        if moment is not None and (latest is None or moment.is_later_than(latest)):
-            latest = moment
+def last_said(numbers: Iterable[str], facts: Mapping[str, Fact]) -> datetime | None:
+    """Return when the latest of the facts was said, None where none has a time or one is not there."""
+    latest: datetime | None = None
+    for said in (facts[number].said for number in numbers if number in facts):
+        if said is not None and (latest is None or is_later(said, latest)):
+            latest = said
     return latest
+
+
+def is_later(time: datetime, other: datetime) -> bool:
+    """Say whether the first time comes after the second."""
+    return Moment.from_datetime(time).is_later_than(Moment.from_datetime(other))
 
 
 def _value_supports(items: Iterable[Grounded], bench: Bench) -> dict[tuple[str, str], Support]:

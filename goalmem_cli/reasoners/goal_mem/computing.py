@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from datetime import datetime
 from itertools import product
 
 from goalmem_cli.errors import ReplyUnusable
@@ -24,9 +23,9 @@ from goalmem_cli.logic.computing.expressions import (
 from goalmem_cli.logic.computing.kinds import check_expression, gathered
 from goalmem_cli.logic.computing.rows import Given, joined, same_words
 from goalmem_cli.logic.computing.saying import say_amount
-from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.terms import Term
+from goalmem_cli.reasoners.goal_mem.agreement import last_said
 from goalmem_cli.reasoners.goal_mem.records import Pair, Plan, as_pair
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Calculation, Fact, Grounded, Part, Status, Trace
@@ -125,7 +124,7 @@ def _calculation(answer: Expression, found: Computed) -> Calculation:
 
 def _rows(item: Grounded, facts: Mapping[str, Fact]) -> Iterator[dict[str, Given]]:
     """Yield what a grounding bound, one value for each variable: lists of one length go together, others all ways."""
-    said = _last_said(item, facts)
+    said = last_said(item.facts, facts)  # a relative date among its values is read from there
     lengths = {len(values) for values in item.bindings.values()} - {1}
     if len(lengths) == 1:
         size = next(iter(lengths))
@@ -144,9 +143,3 @@ def _plain(values: Mapping[str, Given], numbers: Set[str]) -> dict[str, Given]:
         if (amount := read_amount(found[name].value)) is not None:
             found[name] = replace(found[name], value=say_amount(without_noun(amount)))
     return found
-
-
-def _last_said(item: Grounded, facts: Mapping[str, Fact]) -> datetime | None:
-    """Return when the last of the grounding's facts was said: a relative date among its values is read from there."""
-    times = [said for number in item.facts if (said := facts[number].said) is not None]
-    return max(times, key=lambda time: Moment.from_datetime(time).clock, default=None)

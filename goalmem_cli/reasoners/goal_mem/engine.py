@@ -139,7 +139,7 @@ class SearchRun:
         """Return the trace of a proved plan, which stands last: worded, and checked once more where that is due."""
         state = ended.state
         assert state is not None, "a proved attempt has a state"  # noqa: S101
-        proof, cited = _proof(state, self._pool)
+        proof, cited = _proof(self.question, state, self._pool)
         trace = self._trace
         others = (attempt for attempt in trace.attempts if attempt is not ended.record)
         trace = self._trace = replace(
@@ -155,7 +155,7 @@ class SearchRun:
             return trace
         answer = as_likely(answer, state.groundings)
         reasons = reasons_to_check(state.groundings, ended.task.breadth)
-        reply = prover.check(self.question, proof, answer) if reasons else None
+        reply = prover.check(proof, answer) if reasons else None
         if reply is not None:
             check = Checked(reasons, False, problem=reply.problem, usage=reply.usage)
             why = f"the last check of {answer!r} could not be read: {reply.problem}"
@@ -177,7 +177,7 @@ class SearchRun:
             trace = concluded(found, trace)
             self._trace = replace(trace, status=Status.UNKNOWN, answer=None)
             return trace.answer
-        reply = prover.word(self.question, proof)
+        reply = prover.word(proof)
         wording, problem = ended.last.wording if ended.last is not None else "", ""
         if reply is not None:
             wording, problem = reply.value or "", reply.problem
@@ -197,7 +197,7 @@ class SearchRun:
         return answer
 
 
-def _proof(state: ProofState, pool: Pool) -> tuple[Proof, tuple[str, ...]]:
+def _proof(question: Question, state: ProofState, pool: Pool) -> tuple[Proof, tuple[str, ...]]:
     """Return what was proved, and the numbers of the facts that it rests on."""
     items, cited = settled_by(state.groundings, state.contradicted)
     settled = []
@@ -207,4 +207,4 @@ def _proof(state: ProofState, pool: Pool) -> tuple[Proof, tuple[str, ...]]:
     found = [value for name in state.plan.answer_variables for value in state.substitution.bindings[name]]
     every, goal = pool.every_fact, state.substitution.apply(state.plan.goal)
     facts = tuple(every[number] for number in cited)
-    return Proof(goal, facts, tuple(settled), tuple(found), state.plan.is_closed), cited
+    return Proof(question, goal, facts, tuple(settled), tuple(found), state.plan.is_closed), cited

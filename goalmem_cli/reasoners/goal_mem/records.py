@@ -333,11 +333,11 @@ class Prover(Protocol):
         """Try plan after plan, and return the attempt that has the answer, None where none has."""
         ...
 
-    def word(self, question: Question, proof: Proof) -> Reply[str] | None:
+    def word(self, proof: Proof) -> Reply[str] | None:
         """Return the wording of what was proved; None where the proof's own counts (4.4)."""
         ...
 
-    def check(self, question: Question, proof: Proof, answer: str) -> Reply[Judgement] | None:
+    def check(self, proof: Proof, answer: str) -> Reply[Judgement] | None:
         """Return whether the facts answer the question as it was asked; None where this prover has no last check."""
         ...
 
@@ -367,6 +367,7 @@ class Proof:
     `found` are the answer's values.
     """
 
+    question: Question
     goal: Atom
     facts: tuple[Fact, ...]
     settled: tuple[str, ...]

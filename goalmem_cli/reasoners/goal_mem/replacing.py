@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import normalise
+from goalmem_cli.reasoners.goal_mem.agreement import is_later, last_said
 from goalmem_cli.reasoners.goal_mem.records import Claim
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
@@ -61,10 +61,10 @@ def replacement(
     lost = tuple(item for item in known if _is_replaced(item, claim, starred))
     if not lost:
         return Replacement()
-    latest = _last_said(claim.facts, facts)
+    latest = last_said(claim.facts, facts)
     for item in lost:
-        before = _last_said(item.facts, facts)
-        if latest is None or before is None or not latest.is_later_than(before):
+        before = last_said(item.facts, facts)
+        if latest is None or before is None or not is_later(latest, before):
             cited, told = ", ".join(claim.facts), ", ".join(item.facts)
             return Replacement(problem=f"{cited} was not said later than {told}, which it is to replace")
     values = {
@@ -88,17 +88,6 @@ def _is_replaced(item: Grounded | Contradicted, claim: Claim, starred: Collectio
         for name, values in claim.bindings.items()
         if name in item.bindings
     )
-
-
-def _last_said(numbers: Sequence[str], facts: Mapping[str, Fact]) -> Moment | None:
-    """Return when the latest of the facts was said, None where none has a time or one is not there."""
-    latest: Moment | None = None
-    for number in numbers:
-        said = facts[number].said if number in facts else None
-        moment = None if said is None else Moment.from_datetime(said)
-        if moment is not None and (latest is None or moment.is_later_than(latest)):
-            latest = moment
-    return latest
 
 
 def _said(item: Grounded | Contradicted) -> str:

@@ -12,8 +12,8 @@ from goalmem_cli.logic import Rule
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, ask, asker_in, parse_json, say_day
-from goalmem_cli.reasoners.goal_mem.asking import parse_plan, parse_reply_atom, say_bindings
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
+from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom, say_bindings
 from goalmem_cli.reasoners.goal_mem.records import (
     Claim,
     Ended,
@@ -137,19 +137,19 @@ class Paper:
 
         return self._ask(build, lambda reply: _read_antecedents(reply, labels))
 
-    def word(self, question: Question, proof: Proof) -> Reply[str]:
+    def word(self, proof: Proof) -> Reply[str]:
         """Return the wording of what was found, of a closed question its verdict (GOAL-MEM 4.4)."""
         step = "verdict" if proof.is_closed else "answer"
         told = {"settled": list(proof.settled)} if proof.is_closed else {"found": ", ".join(proof.found)}
 
         def build(trouble: str) -> Request:
             facts = list(block_of(proof.facts).lines)
-            inputs = _asked(question) | {"facts": facts, "goal": str(proof.goal), "problem": trouble}
+            inputs = _asked(proof.question) | {"facts": facts, "goal": str(proof.goal), "problem": trouble}
             return self._prompts[step].request(inputs | told)
 
         return self._ask(build, lambda reply: str(reply["answer"]))
 
-    def check(self, question: Question, proof: Proof, answer: str) -> None:
+    def check(self, proof: Proof, answer: str) -> None:
         """Return nothing: Algorithm 1 has no last check."""
 
     def _ask(self, build: Callable[[str], Request], read: Callable[[Any], T]) -> Reply[T]:

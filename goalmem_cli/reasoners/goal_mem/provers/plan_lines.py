@@ -16,7 +16,7 @@ from goalmem_cli.logic.questions import (
     may_ask_for_several,
 )
 from goalmem_cli.reasoners.asking import asker_in
-from goalmem_cli.reasoners.goal_mem.asking import parse_plan, parse_reply_atom
+from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom
 from goalmem_cli.reasoners.goal_mem.records import Plan
 from goalmem_cli.records import Question
 

@@ -105,11 +105,11 @@ class Stepwise:
 
         return ask(self._model, build, lambda texts: read_plan(texts[0], question))
 
-    def word(self, question: Question, proof: Proof) -> Reply[str] | None:
+    def word(self, proof: Proof) -> Reply[str] | None:
         """Return what was read, without a call; of a closed question the reading has the verdict."""
         return None if proof.is_closed else Reply(", ".join(proof.found), Usage())
 
-    def check(self, question: Question, proof: Proof, answer: str) -> None:
+    def check(self, proof: Proof, answer: str) -> None:
         """Return nothing: a small model's word on its own answer is worth little."""
 
 

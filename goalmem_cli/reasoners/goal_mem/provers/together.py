@@ -16,8 +16,8 @@ from goalmem_cli.logic.dates import times_named
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply, ask, asker_in, parse_json, say_day
-from goalmem_cli.reasoners.goal_mem.asking import say_bindings
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
+from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings
 from goalmem_cli.reasoners.goal_mem.provers.together_reading import LETTERS, read_proof
 from goalmem_cli.reasoners.goal_mem.records import (
     VERDICTS,
@@ -109,16 +109,16 @@ class Together:
 
         return self._ask(build, for_round(prompt.schema or {}, standing), read)
 
-    def word(self, question: Question, proof: Proof) -> None:
+    def word(self, proof: Proof) -> None:
         """Return nothing: the last reply has the wording."""
 
-    def check(self, question: Question, proof: Proof, answer: str) -> Reply[Judgement]:
+    def check(self, proof: Proof, answer: str) -> Reply[Judgement]:
         """Return whether the facts answer the question as it was asked."""
         prompt = self._prompts[CHECK]
 
         def build(trouble: str) -> Request:
             facts = list(block_of(proof.facts).lines)
-            inputs = _asked(question) | {"facts": facts, "goal": str(proof.goal), "found": answer}
+            inputs = _asked(proof.question) | {"facts": facts, "goal": str(proof.goal), "found": answer}
             return prompt.request(inputs | {"problem": trouble})
 
         def read(reply: Any) -> Judgement:

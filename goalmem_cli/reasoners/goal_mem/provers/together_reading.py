@@ -8,7 +8,7 @@ from typing import Any
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
-from goalmem_cli.reasoners.goal_mem.asking import parse_plan, parse_reply_atom
+from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom
 from goalmem_cli.reasoners.goal_mem.records import Claim, Need, Plan, Proposed, Round, Status, Wish, as_pair
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Verdict
