@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from goalmem_cli.asking import read_fields
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.logic.substitution import values_of
-from goalmem_cli.ports import Completion, LanguageModel, Request
+from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask_whole
+from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.reasoners.goal_mem.provers.readings import (
     UNREAD,
-    as_shown,
+    Read,
     fitting,
-    reading_request,
+    read_each,
     stated_by,
     told_of_another,
 )
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS, Claim, Ended, Manner, Plan, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
-from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact, Verdict
@@ -53,38 +51,18 @@ class GoalReading:
         refused = told_of_another(standing, state)
         told, usage = list[Proposed](), Usage()
         for views in _rounds(standing.pool.shown.facts, self._fitted.rounds):
-            reply = self._read_each(standing, state, views)
+            text = standing.question.text
+            reply = read_each(self._model, self._prompts["read"], standing, [(text, view) for view in views])
             usage += reply.usage
             if reply.value is None and not told:
                 return Reply(None, usage, reply.problem)
-            told += reply.value or []
+            told += [_told(each, standing, state, self._fitted.trusted) for each in reply.value or ()]
             if any((claim.certainty or 0.0) >= self._fitted.sure for each in told for claim in each.claims):
                 break
         read = _together(told, state.plan)
         if refused and not any((claim.certainty or 0.0) >= self._fitted.trusted for claim in read.claims):
             read = Proposed(state.plan, reasons=refused)
         return Reply(read, usage)
-
-    def _read_each(self, standing: Round, state: ProofState, views: Sequence[Sequence[Fact]]) -> Reply[list[Proposed]]:
-        """Return what each of several lots of facts tells, read in one call."""
-        sent: list[Request] = []
-
-        def build(trouble: str) -> list[Request]:
-            sent[:] = [self._request(standing, view, trouble) for view in views]
-            return sent
-
-        def read(replies: Sequence[Completion]) -> list[Proposed]:
-            told = []
-            for request, view, said in zip(sent, views, replies, strict=True):
-                reading = reading_of(read_fields(said.text, request), [fact.number for fact in view])
-                told.append(_told(reading, said.mean_likelihood, standing, state, self._fitted.trusted))
-            return told
-
-        return ask_whole(self._model, build, read)
-
-    def _request(self, standing: Round, facts: Sequence[Fact], trouble: str) -> Request:
-        choices, shown = reading_choices([fact.number for fact in facts]), as_shown(standing.pool.shown, facts)
-        return reading_request(self._prompts["read"], standing.question, shown, choices, trouble)
 
 
 def likelihood_of(read: Ended) -> float:
@@ -105,12 +83,12 @@ def _rounds(facts: Sequence[Fact], rounds: Sequence[Sequence[int]]) -> Iterator[
             yield views
 
 
-def _told(reading: Reading, likelihood: float | None, standing: Round, state: ProofState, trusted: float) -> Proposed:
+def _told(read: Read, standing: Round, state: ProofState, trusted: float) -> Proposed:
     """Return the claim of a reading, if its facts tell it of whom they should, else why there is none.
 
     Of whom they tell is not asked where the reading is as likely as `trusted`.
     """
-    plan = state.plan
+    plan, reading, likelihood = state.plan, read.reading, read.likelihood
     if reading.answer is None:
         return Proposed(plan, reasons={0: UNREAD})
     if plan.is_closed:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from goalmem_cli.asking import read_fields
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import time_around
@@ -12,12 +13,13 @@ from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.people import is_only_named, unfit
 from goalmem_cli.logic.questions import asks_for_time
 from goalmem_cli.logic.support import Support, support_of, telling_stems
-from goalmem_cli.ports import Request
+from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt
-from goalmem_cli.reasoners.asking import asker_in, fact_line
+from goalmem_cli.reasoners.asking import Reply, ask_whole, asker_in, fact_line
 from goalmem_cli.reasoners.goal_mem.records import Claim, Plan, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, is_addressed, says_nothing_new, speakers, told_by_another
+from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact
@@ -45,6 +47,38 @@ def reading_request(
         "problem": trouble,
     }
     return prompt.request(inputs, choices)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read of a question put to facts, and the mean probability of its words; None where that is not told."""
+
+    reading: Reading
+    likelihood: float | None
+
+
+def read_each(
+    model: LanguageModel, prompt: Prompt, standing: Round, questions: Sequence[tuple[str, Sequence[Fact]]]
+) -> Reply[list[Read]]:
+    """Return what is read of each question, from its own facts in view, all in one call."""
+    sent: list[Request] = []
+
+    def build(trouble: str) -> list[Request]:
+        sent[:] = []
+        for text, facts in questions:
+            choices = reading_choices([fact.number for fact in facts])
+            asked, shown = replace(standing.question, text=text), as_shown(standing.pool.shown, facts)
+            sent.append(reading_request(prompt, asked, shown, choices, trouble))
+        return sent
+
+    def parse(replies: Sequence[Completion]) -> list[Read]:
+        found = []
+        for request, (_, facts), said in zip(sent, questions, replies, strict=True):
+            reading = reading_of(read_fields(said.text, request), [fact.number for fact in facts])
+            found.append(Read(reading, said.mean_likelihood))
+        return found
+
+    return ask_whole(model, build, parse)
 
 
 def as_shown(shown: Shown, view: Collection[Fact]) -> list[Fact]:

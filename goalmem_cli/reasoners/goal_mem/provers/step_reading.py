@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.asking import read_fields
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.logic import Atom, Variable
 from goalmem_cli.logic.substitution import values_of
-from goalmem_cli.ports import Completion, LanguageModel, Request
+from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask_whole
+from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.reasoners.facts import token_cost
-from goalmem_cli.reasoners.goal_mem.provers.readings import UNREAD, as_shown, fitting, reading_request, stated_by
+from goalmem_cli.reasoners.goal_mem.provers.readings import UNREAD, Read, fitting, read_each, stated_by
 from goalmem_cli.reasoners.goal_mem.provers.step_questions import step_question
 from goalmem_cli.reasoners.goal_mem.records import Claim, Manner, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
-from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
+from goalmem_cli.reasoners.inquiry import Reading
 from goalmem_cli.reasoners.showing import Shown
-from goalmem_cli.records import Question, Usage
+from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact
 
 _YES = ("yes", "likely yes")
@@ -68,20 +67,11 @@ class StepReading:
         asked = list(self._asked(standing, state))
         if not asked:
             return Reply(Proposed(state.plan), Usage())
-        sent: list[Request] = []
-
-        def build(trouble: str) -> list[Request]:
-            sent[:] = [self._request(standing, each, trouble) for each in asked]
-            return sent
-
-        def read(replies: Sequence[Completion]) -> Proposed:
-            readings = []
-            for request, each, said in zip(sent, asked, replies, strict=True):
-                fields = read_fields(said.text, request)
-                readings.append((each, reading_of(fields, [fact.number for fact in each.facts]), said.mean_likelihood))
-            return _told(readings, standing, state)
-
-        return ask_whole(self._model, build, read)
+        questions = [(each.text, each.facts) for each in asked]
+        reply = read_each(self._model, self._prompts["read"], standing, questions)
+        if reply.value is None:
+            return Reply(None, reply.usage, reply.problem)
+        return Reply(_told(list(zip(asked, reply.value, strict=True)), standing, state), reply.usage)
 
     def _asked(self, standing: Round, state: ProofState) -> Iterator[_Asked]:
         atoms = {number: state.applied(number) for number in state.active_numbers()}
@@ -106,23 +96,17 @@ class StepReading:
             led.append(fact)
         return (*led, *(fact for fact in self._shown if fact not in led))
 
-    def _request(self, standing: Round, asked: _Asked, trouble: str) -> Request:
-        choices = reading_choices([fact.number for fact in asked.facts])
-        stated = Question(asked.text, standing.question.asked, standing.question.asker)
-        shown = as_shown(standing.pool.shown, asked.facts)
-        return reading_request(self._prompts["read"], stated, shown, choices, trouble)
 
-
-def _told(readings: Sequence[tuple[_Asked, Reading, float | None]], standing: Round, state: ProofState) -> Proposed:
+def _told(readings: Sequence[tuple[_Asked, Read]], standing: Round, state: ProofState) -> Proposed:
     """Return a claim for each step of which all that it lacks was read, and why there is none for the others."""
     claims, reasons = list[Claim](), dict[int, str]()
-    for number in dict.fromkeys(asked.number for asked, _, _ in readings):
+    for number in dict.fromkeys(asked.number for asked, _ in readings):
         own = [entry for entry in readings if entry[0].number == number]
         values: dict[str, tuple[str, ...]] = {}
         facts: list[str] = []
-        likely = [likelihood for _, _, likelihood in own if likelihood is not None]
-        for asked, reading, _ in own:
-            found = _value(asked, reading, standing)
+        likely = [read.likelihood for _, read in own if read.likelihood is not None]
+        for asked, read in own:
+            found = _value(asked, read.reading, standing)
             if isinstance(found, str):
                 reasons[number] = found
                 break
