@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import BackboneMissing, ModelError, UsageError
@@ -19,10 +19,10 @@ from goalmem_cli.loading import (
     LoadedModel,
     load_embedder,
     load_model,
-    local,
     open_memory,
     open_unread,
 )
+from goalmem_cli.store import local
 from goalmem_cli.stored import Capability
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ __all__ = [
     "load_embedder",
     "load_model",
     "local",
+    "names_to_index",
     "open_backbone",
     "open_prompts",
     "open_store",
@@ -69,11 +70,11 @@ LEAST_FACT_TOKENS = 256
 BYTES_PER_TOKEN = 3
 
 
-def structured_backbones() -> Mapping[str, Entry]:
-    """Return the backbones that have to be indexed, by name."""
-    from goalmem_cli.backbones.catalogue import STRUCTURED
+def all_backbones() -> Mapping[str, Entry[Backbone]]:
+    """Return goalmem's own backbones by name, those that need no indexing first."""
+    from goalmem_cli.backbones.catalogue import BACKBONES
 
-    return STRUCTURED
+    return BACKBONES
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Factories:
 
     embedder: Callable[[str], Embedder] = load_embedder
     model: Callable[[Settings], LoadedModel] = load_model
-    backbones: Callable[[], Mapping[str, Entry]] = structured_backbones
+    backbones: Callable[[], Mapping[str, Entry[Backbone]]] = all_backbones
 
 
 def chosen_embedder(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Embedder:
@@ -121,10 +122,7 @@ def open_stored(settings: Settings, factories: Factories, announce: Callable[[st
 
 def backbone_names(factories: Factories) -> tuple[str, ...]:
     """Return the names of all backbones, those that need no indexing first."""
-    from goalmem_cli.backbones import whole_scope
-    from goalmem_cli.backbones.flat import RECIPES
-
-    return (*RECIPES, whole_scope.NAME, *factories.backbones())
+    return tuple(factories.backbones())
 
 
 def open_backbone(
@@ -134,17 +132,10 @@ def open_backbone(
 
     Raises:
         BackboneMissing: nothing was indexed for it.
-        UsageError: there is no backbone of that name.
+        UsageError: there is no backbone of that name, or it cannot be told what the settings tell it.
     """
-    from goalmem_cli.backbones import whole_scope
-    from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
-
     check_backbone(settings, store, factories)
-    if settings.backbone in RECIPES:
-        return FlatBackbone(store, settings.backbone)
-    if settings.backbone == whole_scope.NAME:
-        return whole_scope.WholeScope(store)
-    return open_structured(settings, store, factories, model)
+    return _built(settings, store, factories, model)
 
 
 def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) -> None:
@@ -153,10 +144,10 @@ def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) 
     Raises:
         BackboneMissing, UsageError: as `open_backbone`.
     """
-    name = settings.backbone
-    if name not in (names := backbone_names(factories)):
-        raise UsageError(f"there is no backbone {name!r}", f"choose one of {', '.join(names)}")
-    if name not in factories.backbones():
+    name, known = settings.backbone, factories.backbones()
+    if name not in known:
+        raise UsageError(f"there is no backbone {name!r}", f"choose one of {', '.join(known)}")
+    if not known[name].is_indexed:
         return
     own = local(store, Capability.STRUCTURE)
     if own.exists and not own.has_derived(name) and own.stats().turns:
@@ -173,27 +164,40 @@ def open_structured(
     Raises:
         UsageError: there is no backbone of that name, or it is one that needs no indexing.
     """
+    name, known = settings.backbone, factories.backbones()
+    if name not in (to_index := names_to_index(factories)):
+        what = f"the backbone {name} needs no indexing" if name in known else f"there is no backbone {name!r}"
+        raise UsageError(what, f"those to index are {', '.join(to_index) or 'none yet'}")
+    return cast("StructuredBackbone", _built(settings, store, factories, model))
+
+
+def names_to_index(factories: Factories) -> tuple[str, ...]:
+    """Return the names of the backbones that have to be indexed."""
+    return tuple(name for name, entry in factories.backbones().items() if entry.is_indexed)
+
+
+def _built(settings: Settings, store: KeptMemory, factories: Factories, model: Callable[[], LoadedModel]) -> Backbone:
+    """Return the backbone that the settings name, which there is.
+
+    Raises:
+        UsageError: it cannot be told what the settings tell it.
+    """
     from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.backbones.structured.settings import settings_from
 
-    known = factories.backbones()
-    if settings.backbone not in known:
-        is_flat = settings.backbone in backbone_names(factories)
-        what = f"the backbone {settings.backbone} needs no indexing" if is_flat else (
-            f"there is no backbone {settings.backbone!r}"
-        )  # fmt: skip
-        raise UsageError(what, f"those to index are {', '.join(known) or 'none yet'}")
-    if strange := sorted(settings.backbones.keys() - known.keys()):
-        raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(known)}")
-    entry = known[settings.backbone]
-    told = settings_from(settings.backbone, entry.settings, settings.backbones.get(settings.backbone, {}))
+    name = settings.backbone
+    entry = factories.backbones()[name]
+    to_index = names_to_index(factories)
+    if entry.is_indexed and (strange := sorted(settings.backbones.keys() - set(to_index))):
+        raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(to_index)}")
+    told = settings_from(name, entry.settings, settings.backbones.get(name, {}))
 
     def kit() -> Kit:
         loaded = model()
         prompts = open_prompts(settings.prompts, loaded.profile, entry.steps)
         return Kit(loaded.model, prompts, loaded.at_once, loaded.context)
 
-    return entry.build(local(store, Capability.STRUCTURE), kit, told)
+    return entry.build(store, kit, told)
 
 
 def open_traces(settings: Settings) -> TraceFolder:

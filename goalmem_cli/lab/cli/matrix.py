@@ -235,7 +235,7 @@ def _varied(made: Invocation, text: str) -> Variant:
     changes: dict[str, object] = {}
     if set(keys) <= set(CHANGEABLE):
         changes = {key: setting_in_words(key, value.strip(), "--vary") for key, _, value in pairs}
-    elif name in known:
+    elif name in known and known[name].is_indexed:
         try:
             changes = {key: yaml.safe_load(value) for key, (_, _, value) in zip(keys, pairs, strict=True)}
         except yaml.YAMLError as error:

@@ -49,7 +49,7 @@ class Measuring:
             one_of(name, reasoner_names(), "--reasoner")
         for name in wanted.backbones:
             one_of(name, backbone_names(run.factories), "--backbone")
-        self._structured = tuple(name for name in wanted.backbones if name in run.factories.backbones())
+        self._structured = tuple(name for name in wanted.backbones if run.factories.backbones()[name].is_indexed)
         self._kinds, self._shard = wanted.kinds, wanted.part
         self._dataset = read_dataset(wanted.files)
         for line in self._dataset.notes:
