@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from goalmem_cli.backbones import (
@@ -55,19 +56,21 @@ class Entry(Generic[B_co]):
 
     `build` gets the memory, what loads the kit, and a record of the kind `settings`, whose fields all have a default.
     `is_indexed` says that it is a structured one, which `goalmem index` has to build first: `indexed` makes such an
-    entry.
+    entry. `prompts` is the folder of prompts that another package brings along.
     """
 
     build: Callable[[KeptMemory, LoadKit, Any], B_co]
     steps: tuple[str, ...] = ()
     settings: type[Any] = NoSettings
     is_indexed: bool = False
+    prompts: Path | None = None
 
 
 def indexed(
     build: Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone],
     steps: tuple[str, ...] = (),
     settings: type[Any] = NoSettings,
+    prompts: Path | None = None,
 ) -> Entry[StructuredBackbone]:
     """Return the entry of a structured backbone, which is made over a memory that keeps what it derives.
 
@@ -77,7 +80,7 @@ def indexed(
     def over(memory: KeptMemory, kit: LoadKit, told: Any) -> StructuredBackbone:
         return build(local(memory, Capability.STRUCTURE), kit, told)
 
-    return Entry(over, steps, settings, is_indexed=True)
+    return Entry(over, steps, settings, is_indexed=True, prompts=prompts)
 
 
 def _flat(recipe: str) -> Entry[Backbone]:
