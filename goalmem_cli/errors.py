@@ -2,6 +2,7 @@
 
 GoalmemError                 exit code
 ├── UsageError               2   the words of the command do not fit
+│   └── PluginBroken             what was named is of another package, and cannot be loaded
 ├── StoreError               3   the store could not be used
 │   ├── StoreLocked              another process holds it
 │   ├── StoreDamaged             a file is truncated, missing or garbled
@@ -44,6 +45,10 @@ class UsageError(GoalmemError):
     """The command's words contradict one another or name nothing that exists."""
 
     exit_code = 2
+
+
+class PluginBroken(UsageError):
+    """What was named is a plug-in that cannot be imported, or is not what it is registered as."""
 
 
 class StoreError(GoalmemError):

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE, parse_shards
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, StoreUnable, UsageError
+from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.stages import LOADING, stage
-from goalmem_cli.stored import Capability
 
 if TYPE_CHECKING:
     from goalmem_cli.memory import KeptMemory
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from goalmem_cli.models.weights.lora import Adapter
     from goalmem_cli.ports import Embedder, LanguageModel, Vectors
     from goalmem_cli.prompts import Profile
-    from goalmem_cli.store import Store
 
 
 def _nothing() -> None:
@@ -242,18 +240,3 @@ def open_memory(settings: Settings, embedder: Embedder, announce: Callable[[str]
 def open_unread(settings: Settings, embedder: Callable[[str], Embedder], announce: Callable[[str], None]) -> KeptMemory:
     """Return the memory of the settings without reading it, over an embedder that embeds nothing."""
     return open_memory(settings, DeferredEmbedder("", 0, embedder), announce)
-
-
-def local(memory: KeptMemory, capability: Capability) -> Store:
-    """Return the memory as the local store that it is, for what only such a one can do.
-
-    Raises:
-        StoreUnable: it is kept elsewhere.
-    """
-    from goalmem_cli.store import Store
-
-    if not isinstance(memory, Store) or capability not in memory.capabilities:
-        raise StoreUnable(
-            f"a memory in Milvus cannot {capability}", "goalmem stores copy FROM TO takes it into a folder, which can"
-        )
-    return memory

@@ -109,10 +109,17 @@ class PromptBook:
     prompts: Mapping[str, Prompt]
 
     @classmethod
-    def load(cls, directory: Path | None, profile: Profile, steps: Collection[str] | None = None) -> PromptBook:
+    def load(
+        cls,
+        directory: Path | None,
+        profile: Profile,
+        steps: Collection[str] | None = None,
+        beside: Path | None = None,
+    ) -> PromptBook:
         """Return the prompts of the profile: each file from `directory`, else from the package, else from the checkout.
 
-        `steps` are those that are wanted; None stands for all.
+        `steps` are those that are wanted; None stands for all. Files in the folder `beside`, which is of the same form
+        and may lack a profile, go before the package's.
 
         Raises:
             PromptError: the folder has no prompts of the profile, or one of the files is wrong.
@@ -123,7 +130,8 @@ class PromptBook:
         if not own:
             raise PromptError(f"no prompts in {folder}", "give a folder with --prompts, or leave the option out")
         shipped = {file.stem: file for file in sorted(_of_profile(root, profile).glob("*.yaml"))}
-        files = shipped | own
+        added = {file.stem: file for file in sorted(_of_profile(beside, profile).glob("*.yaml"))} if beside else {}
+        files = shipped | added | (own if directory else {})
         wanted = files if steps is None else steps
         book = cls(profile, folder, {name: load_prompt(files[name]) for name in wanted if name in files})
         for step in steps or ():

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import BackboneMissing, ModelError, UsageError
@@ -19,10 +19,11 @@ from goalmem_cli.loading import (
     LoadedModel,
     load_embedder,
     load_model,
-    local,
     open_memory,
     open_unread,
 )
+from goalmem_cli.plugins import Kind, registered
+from goalmem_cli.store import local
 from goalmem_cli.stored import Capability
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
     from goalmem_cli.prompts import Profile, PromptBook
     from goalmem_cli.reasoners.catalogue import Choices
+    from goalmem_cli.reasoners.catalogue import Entry as ReasonerEntry
     from goalmem_cli.records import Hit, Question
     from goalmem_cli.store.traces import TraceFolder
 
@@ -40,15 +42,18 @@ __all__ = [
     "DeferredModel",
     "Factories",
     "LoadedModel",
+    "backbone_entry",
     "backbone_names",
     "build_planner",
     "build_reasoner",
     "call_ranges",
     "check_backbone",
     "chosen_embedder",
+    "is_indexed",
     "load_embedder",
     "load_model",
     "local",
+    "names_to_index",
     "open_backbone",
     "open_prompts",
     "open_store",
@@ -56,6 +61,7 @@ __all__ = [
     "open_structured",
     "open_traces",
     "open_unread",
+    "reasoner_entry",
     "reasoner_names",
     "reasoner_steps",
 ]
@@ -69,11 +75,11 @@ LEAST_FACT_TOKENS = 256
 BYTES_PER_TOKEN = 3
 
 
-def structured_backbones() -> Mapping[str, Entry]:
-    """Return the backbones that have to be indexed, by name."""
-    from goalmem_cli.backbones.catalogue import STRUCTURED
+def all_backbones() -> Mapping[str, Entry[Backbone]]:
+    """Return goalmem's own backbones by name, those that need no indexing first."""
+    from goalmem_cli.backbones.catalogue import BACKBONES
 
-    return STRUCTURED
+    return BACKBONES
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class Factories:
 
     embedder: Callable[[str], Embedder] = load_embedder
     model: Callable[[Settings], LoadedModel] = load_model
-    backbones: Callable[[], Mapping[str, Entry]] = structured_backbones
+    backbones: Callable[[], Mapping[str, Entry[Backbone]]] = all_backbones
 
 
 def chosen_embedder(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Embedder:
@@ -119,12 +125,27 @@ def open_stored(settings: Settings, factories: Factories, announce: Callable[[st
     return open_store(replace(settings, embedder=None), factories, announce)
 
 
-def backbone_names(factories: Factories) -> tuple[str, ...]:
-    """Return the names of all backbones, those that need no indexing first."""
-    from goalmem_cli.backbones import whole_scope
-    from goalmem_cli.backbones.flat import RECIPES
+def backbone_names(factories: Factories, named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the names of goalmem's backbones, those that need no indexing first, and those `named` that are plug-ins.
 
-    return (*RECIPES, whole_scope.NAME, *factories.backbones())
+    Nothing of another package is loaded.
+    """
+    own = factories.backbones()
+    return (*own, *registered(Kind.BACKBONE, [name for name in named if name not in own]))
+
+
+def backbone_entry(name: str, factories: Factories) -> Entry[Backbone]:
+    """Return the entry of a backbone, goalmem's own or another package's.
+
+    Raises:
+        UsageError: there is none of that name, or it is a plug-in that cannot be used.
+    """
+    from goalmem_cli.backbones.plugged import entry_of
+
+    own = factories.backbones()
+    if (entry := entry_of(name, own)) is None:
+        raise UsageError(f"there is no backbone {name!r}", f"choose one of {', '.join(own)}")
+    return entry
 
 
 def open_backbone(
@@ -134,17 +155,10 @@ def open_backbone(
 
     Raises:
         BackboneMissing: nothing was indexed for it.
-        UsageError: there is no backbone of that name.
+        UsageError: there is no backbone of that name, or it cannot be told what the settings tell it.
     """
-    from goalmem_cli.backbones import whole_scope
-    from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
-
     check_backbone(settings, store, factories)
-    if settings.backbone in RECIPES:
-        return FlatBackbone(store, settings.backbone)
-    if settings.backbone == whole_scope.NAME:
-        return whole_scope.WholeScope(store)
-    return open_structured(settings, store, factories, model)
+    return _built(settings, store, factories, model)
 
 
 def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) -> None:
@@ -154,9 +168,7 @@ def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) 
         BackboneMissing, UsageError: as `open_backbone`.
     """
     name = settings.backbone
-    if name not in (names := backbone_names(factories)):
-        raise UsageError(f"there is no backbone {name!r}", f"choose one of {', '.join(names)}")
-    if name not in factories.backbones():
+    if not backbone_entry(name, factories).is_indexed:
         return
     own = local(store, Capability.STRUCTURE)
     if own.exists and not own.has_derived(name) and own.stats().turns:
@@ -173,27 +185,50 @@ def open_structured(
     Raises:
         UsageError: there is no backbone of that name, or it is one that needs no indexing.
     """
+    name = settings.backbone
+    if not is_indexed(name, factories):
+        is_known = name in backbone_names(factories, [name])
+        what = f"the backbone {name} needs no indexing" if is_known else f"there is no backbone {name!r}"
+        raise UsageError(what, f"those to index are {', '.join(names_to_index(factories)) or 'none yet'}")
+    return cast("StructuredBackbone", _built(settings, store, factories, model))
+
+
+def is_indexed(name: str, factories: Factories) -> bool:
+    """Return whether there is a backbone of that name, goalmem's own or another package's, that has to be indexed.
+
+    Raises:
+        PluginBroken: it is a plug-in that cannot be used.
+    """
+    return name in backbone_names(factories, [name]) and backbone_entry(name, factories).is_indexed
+
+
+def names_to_index(factories: Factories) -> tuple[str, ...]:
+    """Return the names of goalmem's backbones that have to be indexed."""
+    return tuple(name for name, entry in factories.backbones().items() if entry.is_indexed)
+
+
+def _built(settings: Settings, store: KeptMemory, factories: Factories, model: Callable[[], LoadedModel]) -> Backbone:
+    """Return the backbone that the settings name, which there is.
+
+    Raises:
+        UsageError: it cannot be told what the settings tell it.
+    """
     from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.backbones.structured.settings import settings_from
 
-    known = factories.backbones()
-    if settings.backbone not in known:
-        is_flat = settings.backbone in backbone_names(factories)
-        what = f"the backbone {settings.backbone} needs no indexing" if is_flat else (
-            f"there is no backbone {settings.backbone!r}"
-        )  # fmt: skip
-        raise UsageError(what, f"those to index are {', '.join(known) or 'none yet'}")
-    if strange := sorted(settings.backbones.keys() - known.keys()):
-        raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(known)}")
-    entry = known[settings.backbone]
-    told = settings_from(settings.backbone, entry.settings, settings.backbones.get(settings.backbone, {}))
+    name, to_index = settings.backbone, names_to_index(factories)
+    entry = backbone_entry(name, factories)
+    strange = sorted(settings.backbones.keys() - {*to_index, *registered(Kind.BACKBONE, settings.backbones)})
+    if entry.is_indexed and strange:
+        raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(to_index)}")
+    told = settings_from(name, entry.settings, settings.backbones.get(name, {}))
 
     def kit() -> Kit:
         loaded = model()
-        prompts = open_prompts(settings.prompts, loaded.profile, entry.steps)
+        prompts = open_prompts(settings.prompts, loaded.profile, entry.steps, entry.prompts)
         return Kit(loaded.model, prompts, loaded.at_once, loaded.context)
 
-    return entry.build(local(store, Capability.STRUCTURE), kit, told)
+    return entry.build(store, kit, told)
 
 
 def open_traces(settings: Settings) -> TraceFolder:
@@ -203,15 +238,19 @@ def open_traces(settings: Settings) -> TraceFolder:
     return TraceFolder(settings.store / TRACES)
 
 
-def open_prompts(directory: Path | None, profile: Profile, steps: Collection[str] | None = None) -> PromptBook:
+def open_prompts(
+    directory: Path | None, profile: Profile, steps: Collection[str] | None = None, beside: Path | None = None
+) -> PromptBook:
     """Return the prompts of a profile, from `directory` where one is given: all, or those of the steps.
+
+    Those in the folder `beside` are another package's.
 
     Raises:
         PromptError: a file is missing or wrong.
     """
     from goalmem_cli.prompts import PromptBook
 
-    return PromptBook.load(directory, profile, steps)
+    return PromptBook.load(directory, profile, steps, beside)
 
 
 def build_reasoner(
@@ -233,7 +272,7 @@ def build_reasoner(
         UsageError: there is no backbone or no reasoner of the name in the settings.
     """
     from goalmem_cli.reasoners.asking import DaysInWords
-    from goalmem_cli.reasoners.catalogue import REASONERS, Sources
+    from goalmem_cli.reasoners.catalogue import Sources
     from goalmem_cli.reasoners.certainty import CertaintyGate
     from goalmem_cli.reasoners.inquiry import Budget, Tools
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
@@ -242,11 +281,8 @@ def build_reasoner(
     searching = replace(loaded, model=MeasuredModel(loaded.model, is_private=True))
     backbone = open_backbone(settings, store, factories or Factories(), lambda: searching)
     loaded = replace(loaded, model=MeasuredModel(loaded.model))
-    known = [name for name, entry in REASONERS.items() if gold is not None or not entry.needs_gold]
-    if settings.reasoner not in known:
-        raise UsageError(f"there is no reasoner {settings.reasoner!r}", f"choose one of {', '.join(known)}")
-    entry, choices = REASONERS[settings.reasoner], _choices(settings, loaded.profile)
-    prompts = open_prompts(settings.prompts, loaded.profile, entry.steps(choices))
+    entry, choices = reasoner_entry(settings.reasoner, has_gold=gold is not None), _choices(settings, loaded.profile)
+    prompts = open_prompts(settings.prompts, loaded.profile, entry.steps(choices), entry.prompts)
     room = room_for_facts(loaded.context, prompts)
     budget = Budget(sys.maxsize, room) if entry.shows_all else Budget(settings.budget, fact_tokens(loaded, room))
     tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
@@ -257,6 +293,22 @@ def build_reasoner(
         loaded.fitted,
     )
     return Measured(sure, keeps_prompts=settings.keep_prompts)
+
+
+def reasoner_entry(name: str, *, has_gold: bool = False) -> ReasonerEntry:
+    """Return the entry of a reasoner, goalmem's own or another package's; `has_gold` says that evidence is known.
+
+    Raises:
+        UsageError: there is none of that name, or it is a plug-in that cannot be used.
+    """
+    from goalmem_cli.reasoners.catalogue import REASONERS
+    from goalmem_cli.reasoners.plugged import entry_of
+
+    entry = entry_of(name)
+    if entry is None or (entry.needs_gold and not has_gold):
+        known = [own for own, each in REASONERS.items() if has_gold or not each.needs_gold]
+        raise UsageError(f"there is no reasoner {name!r}", f"choose one of {', '.join(known)}")
+    return entry
 
 
 def _choices(settings: Settings, profile: Profile) -> Choices:
@@ -272,12 +324,10 @@ def reasoner_steps(names: Iterable[str], settings: Settings, profile: Profile) -
     """Return the steps whose prompts the reasoners use.
 
     Raises:
-        UsageError: the profile has no prompts for the planning of the settings.
+        UsageError: the profile has no prompts for the planning of the settings, or there is no such reasoner.
     """
-    from goalmem_cli.reasoners.catalogue import REASONERS
-
     choices = _choices(settings, profile)
-    return frozenset(step for name in names for step in REASONERS[name].steps(choices))
+    return frozenset(step for name in names for step in reasoner_entry(name, has_gold=True).steps(choices))
 
 
 def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question], Sequence[str]]:
@@ -291,23 +341,21 @@ def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question
     return planner(loaded.model, open_prompts(settings.prompts, loaded.profile, ("decompose",)))
 
 
-def call_ranges(settings: Settings, profile: Profile) -> dict[str, tuple[int, int]]:
+def call_ranges(names: Iterable[str], settings: Settings, profile: Profile) -> dict[str, tuple[int, int]]:
     """Return the least and the most model calls of a question, without second tries, by the reasoner's name.
 
     Raises:
-        UsageError: the profile has no prompts for the planning of the settings.
+        UsageError: the profile has no prompts for the planning of the settings, or there is no such reasoner.
     """
-    from goalmem_cli.reasoners.catalogue import REASONERS
-
     choices = _choices(settings, profile)
-    return {name: entry.calls(choices) for name, entry in REASONERS.items()}
+    return {name: reasoner_entry(name, has_gold=True).calls(choices) for name in names}
 
 
-def reasoner_names() -> tuple[str, ...]:
-    """Return the names of all reasoners."""
+def reasoner_names(named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the names of goalmem's reasoners, and those `named` that are plug-ins; nothing of theirs is loaded."""
     from goalmem_cli.reasoners.catalogue import REASONERS
 
-    return tuple(REASONERS)
+    return (*REASONERS, *registered(Kind.REASONER, [name for name in named if name not in REASONERS]))
 
 
 def fact_tokens(loaded: LoadedModel, room: int) -> int:

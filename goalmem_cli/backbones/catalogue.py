@@ -1,6 +1,6 @@
-"""The structured backbones by name: how each is made, the prompts of its steps, and what it can be told.
+"""The backbones by name: how each is made, the prompts of its steps, and what it can be told.
 
-Each is imported when it is made, so that a command loads the one that it uses.
+A structured one is imported when it is made, so that a command loads the one that it uses.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from goalmem_cli.backbones import (
     amem,
@@ -23,8 +24,10 @@ from goalmem_cli.backbones import (
     remem,
     secom,
     stitch,
+    whole_scope,
 )
 from goalmem_cli.backbones.amem.settings import Settings as AMemSettings
+from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
 from goalmem_cli.backbones.graphiti.settings import Settings as GraphitiSettings
 from goalmem_cli.backbones.graphrag.settings import Settings as GraphRAGSettings
 from goalmem_cli.backbones.hipporag.settings import Settings as HippoRAGSettings
@@ -39,19 +42,50 @@ from goalmem_cli.backbones.secom.settings import Settings as SeComSettings
 from goalmem_cli.backbones.stitch.settings import Settings as StitchSettings
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.settings import NoSettings
-from goalmem_cli.ports import StructuredBackbone
+from goalmem_cli.memory import KeptMemory
+from goalmem_cli.ports import Backbone, StructuredBackbone
+from goalmem_cli.store import local
+from goalmem_cli.stored import Capability
+
+B_co = TypeVar("B_co", bound=Backbone, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """How a backbone is made over a store, and the names of the prompts that its kit has to hold.
+class Entry(Generic[B_co]):
+    """How a backbone is made over a memory, and the names of the prompts that its kit has to hold.
 
-    `build` gets a record of the kind `settings`, all of whose fields have a default.
+    `build` gets the memory, what loads the kit, and a record of the kind `settings`, whose fields all have a default.
+    `is_indexed` says that it is a structured one, which `goalmem index` has to build first: `indexed` makes such an
+    entry. `prompts` is the folder of prompts that another package brings along.
     """
 
-    build: Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone]
+    build: Callable[[KeptMemory, LoadKit, Any], B_co]
     steps: tuple[str, ...] = ()
     settings: type[Any] = NoSettings
+    is_indexed: bool = False
+    prompts: Path | None = None
+
+
+def indexed(
+    build: Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone],
+    steps: tuple[str, ...] = (),
+    settings: type[Any] = NoSettings,
+    prompts: Path | None = None,
+) -> Entry[StructuredBackbone]:
+    """Return the entry of a structured backbone, which is made over a memory that keeps what it derives.
+
+    Over any other its `build` raises `StoreUnable`.
+    """
+
+    def over(memory: KeptMemory, kit: LoadKit, told: Any) -> StructuredBackbone:
+        return build(local(memory, Capability.STRUCTURE), kit, told)
+
+    return Entry(over, steps, settings, is_indexed=True, prompts=prompts)
+
+
+def _flat(recipe: str) -> Entry[Backbone]:
+    """Return the entry of the flat backbone with that recipe."""
+    return Entry(lambda memory, *_: FlatBackbone(memory, recipe))
 
 
 def _made_by(place: str, kind: str) -> Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone]:
@@ -59,22 +93,33 @@ def _made_by(place: str, kind: str) -> Callable[[EpisodicMemory, LoadKit, Any], 
 
     def build(store: EpisodicMemory, kit: LoadKit, settings: Any) -> StructuredBackbone:
         module = import_module(f"goalmem_cli.backbones.{place}.backbone")
-        return cast("StructuredBackbone", getattr(module, kind)(store, kit, settings))
+        made: StructuredBackbone = getattr(module, kind)(store, kit, settings)
+        return made
 
     return build
 
 
-STRUCTURED: Mapping[str, Entry] = {
-    remem.NAME: Entry(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
-    stitch.NAME: Entry(_made_by("stitch", "Stitch"), stitch.STEPS, StitchSettings),
-    secom.NAME: Entry(_made_by("secom", "SeCom"), secom.STEPS, SeComSettings),
-    raptor.NAME: Entry(_made_by("raptor", "Raptor"), raptor.STEPS, RaptorSettings),
-    memtree.NAME: Entry(_made_by("memtree", "MemTree"), memtree.STEPS, MemTreeSettings),
-    hipporag.NAME: Entry(_made_by("hipporag", "HippoRAG"), hipporag.STEPS, HippoRAGSettings),
-    graphrag.NAME: Entry(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
-    mem0.NAME: Entry(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
-    mem0_graph.NAME: Entry(_made_by("mem0_graph", "Mem0Graph"), mem0_graph.STEPS, Mem0GraphSettings),
-    amem.NAME: Entry(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
-    magma.NAME: Entry(_made_by("magma", "Magma"), magma.STEPS, MagmaSettings),
-    graphiti.NAME: Entry(_made_by("graphiti", "Graphiti"), graphiti.STEPS, GraphitiSettings),
+FLAT: Mapping[str, Entry[Backbone]] = {
+    **{name: _flat(name) for name in RECIPES},
+    whole_scope.NAME: Entry(lambda memory, *_: whole_scope.WholeScope(memory)),
 }
+"""Those that find turns as they are, without an index of their own."""
+
+STRUCTURED: Mapping[str, Entry[StructuredBackbone]] = {
+    remem.NAME: indexed(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
+    stitch.NAME: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, StitchSettings),
+    secom.NAME: indexed(_made_by("secom", "SeCom"), secom.STEPS, SeComSettings),
+    raptor.NAME: indexed(_made_by("raptor", "Raptor"), raptor.STEPS, RaptorSettings),
+    memtree.NAME: indexed(_made_by("memtree", "MemTree"), memtree.STEPS, MemTreeSettings),
+    hipporag.NAME: indexed(_made_by("hipporag", "HippoRAG"), hipporag.STEPS, HippoRAGSettings),
+    graphrag.NAME: indexed(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
+    mem0.NAME: indexed(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
+    mem0_graph.NAME: indexed(_made_by("mem0_graph", "Mem0Graph"), mem0_graph.STEPS, Mem0GraphSettings),
+    amem.NAME: indexed(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
+    magma.NAME: indexed(_made_by("magma", "Magma"), magma.STEPS, MagmaSettings),
+    graphiti.NAME: indexed(_made_by("graphiti", "Graphiti"), graphiti.STEPS, GraphitiSettings),
+}
+"""Those that `goalmem index` builds."""
+
+BACKBONES: Mapping[str, Entry[Backbone]] = {**FLAT, **STRUCTURED}
+"""All, in the order of errors that list them."""

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE
-from goalmem_cli.cli import options
+from goalmem_cli.cli import doctor_plugins, options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, begin, version_of
 from goalmem_cli.config import CONFIG_VARIABLE, KEYS, STORE_FILE, VARIABLE_PREFIX, user_file
@@ -55,8 +55,8 @@ def doctor(
 ) -> int:
     """Check the installation, and say what to do.
 
-    Looks at packages, settings, disk, embedder, model, prompts and store. Exits with the code of the first thing that
-    is wrong; a note is not wrong.
+    Looks at packages, settings, disk, embedder, model, prompts and store, and at plug-ins, which it loads. Exits with
+    the code of the first thing that is wrong; a note is not wrong.
     """
     run = begin(context, store=store, embedder=embedder, model=model, adapter=adapter, prompts=prompts)
     goalmem = version_of("goalmem", UNINSTALLED)
@@ -100,6 +100,7 @@ def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
         yield _looked("indexes", lambda: _indexes(run))
     if is_full and not store.exit_code:
         yield _looked("rows", lambda: _rows(run))
+    yield from doctor_plugins.look_at_plugins(run.factories)
 
 
 def _looked(name: str, look: Callable[[], Finding]) -> Finding:

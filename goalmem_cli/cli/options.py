@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import typer
 
@@ -14,6 +14,27 @@ ReasonerName: TypeAlias = Literal[
     "remem", "remem-single", "graphrag-global",
 ]  # fmt: skip
 """All but `oracle`, which needs a benchmark's evidence."""
+
+
+def _known_reasoner(name: str | None) -> str | None:
+    """Return the name, which is that of one of our reasoners, or under which another package registers one.
+
+    Raises:
+        typer.BadParameter: it is neither.
+    """
+    if name is None or name in (own := get_args(ReasonerName)):
+        return name
+    from goalmem_cli.plugins import Kind, find  # only here, as it looks into all that is installed
+
+    if find(Kind.REASONER, name) is not None:
+        return name
+    raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, own))}.")
+
+
+def _reasoners_that_begin(typed: str) -> list[str]:
+    """Return what a shell may complete the typed beginning to."""
+    return [name for name in get_args(ReasonerName) if name.startswith(typed)]
+
 
 PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "seen", "blind"]
 
@@ -45,10 +66,12 @@ Backbone = Annotated[
     ),
 ]
 Reasoner = Annotated[
-    ReasonerName | None,
+    str | None,
     typer.Option(
         "--reasoner",
         metavar="NAME",
+        callback=_known_reasoner,
+        autocompletion=_reasoners_that_begin,
         help="How to reach the answer: goal-mem, with a proof; or without: direct, full-context, reformulate, reflect, "
         "react, memguide, tiser; or over --backbone remem alone: remem, remem-single, over graphrag: graphrag-global "
         "[default: goal-mem].",

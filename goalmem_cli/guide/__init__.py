@@ -7,7 +7,7 @@ from importlib.resources import files
 
 NAMES = (
     "formats", "assistants", "messengers", "files", "proofs", "models", "backbones", "measuring", "figures",
-    "structures", "store", "servers", "mcp", "settings", "scripting", "library", "training", "internals",
+    "structures", "store", "servers", "mcp", "settings", "scripting", "library", "plugins", "training", "internals",
 )  # fmt: skip
 """The pages, in the order in which they are best read."""
 

@@ -131,13 +131,15 @@ class Asking:
         """Return the trace of the question; `observer` sees it grow, and `loaded` hears that the model is there.
 
         Raises:
+            UsageError: there is no backbone or no reasoner of the name in the settings.
             ModelError: the model cannot be loaded or used.
             StoreError: the memory cannot be read.
         """
-        from goalmem_cli.wiring import build_reasoner, check_backbone
+        from goalmem_cli.wiring import build_reasoner, check_backbone, reasoner_entry
 
         parts = self._parts
         check_backbone(parts.settings, parts.kept, parts.factories)  # before a model is loaded, which takes longer
+        reasoner_entry(parts.settings.reasoner)
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
             loaded()

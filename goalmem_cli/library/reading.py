@@ -145,9 +145,9 @@ class Reading:
         """Look for the files to read.
 
         Raises:
-            UsageError: there is no such source.
+            UsageError: there is no such source, or the format is a plug-in's that cannot be used.
         """
-        self._files, errors = _found_at(paths, sources)
+        self._files, errors = _found_at(paths, sources, self._told.form)
         self._hear(errors)
 
     def read(self, memory: KeptMemory, *, is_dry: bool) -> None:
@@ -352,17 +352,17 @@ def read_all(
     return [*done, *(Ingested(path, error=error) for path, error in first.items())]
 
 
-def _found_at(paths: Iterable[Path], sources: Iterable[str]) -> tuple[list[Found], list[InputError]]:
+def _found_at(paths: Iterable[Path], sources: Iterable[str], form: str | None) -> tuple[list[Found], list[InputError]]:
     """Return what to read, each once, and the paths and sources that lead to nothing.
 
     Raises:
-        UsageError: there is no such source.
+        UsageError: there is no such source, or the format is a plug-in's that cannot be used.
     """
-    from goalmem_cli.transcripts import transcript_files
+    from goalmem_cli.transcripts import endings_with, transcript_files
     from goalmem_cli.transcripts.places import folders_of, kept_by, program_of
 
     files: dict[Place, Found] = {}
-    errors = []
+    errors, endings = [], endings_with(form)
     for program in map(program_of, sources):
         kept = kept_by(program)
         hint = "check the permissions, or give the folders by name"
@@ -375,7 +375,8 @@ def _found_at(paths: Iterable[Path], sources: Iterable[str]) -> tuple[list[Found
             errors.append(InputError(program.name, "", reason, "`goalmem sources` lists what there is"))
     for path in paths:
         try:
-            files |= {one.place: one for one in transcript_files([path]) if one.is_named or one.place not in files}
+            found_there = transcript_files([path], endings)
+            files |= {one.place: one for one in found_there if one.is_named or one.place not in files}
         except InputError as error:
             errors.append(error)
     return list(files.values()), errors

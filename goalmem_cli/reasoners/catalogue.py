@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeVar
 
 from goalmem_cli.errors import UsageError
@@ -52,7 +53,8 @@ class Entry:
     """How a reasoner is made, its prompts, and the least and most calls of a question, without second tries.
 
     `shows_all` says that it shows as much as the context holds, whatever the budget; `needs_gold` that it only exists
-    where the gold evidence is known; `backbone` names the only one that it can explore, where it is not any.
+    where the gold evidence is known; `backbone` names the only one that it can explore, where it is not any. `prompts`
+    is the folder of prompts that another package brings along.
     """
 
     build: Callable[[Tools, Sources], Reasoner]
@@ -61,6 +63,7 @@ class Entry:
     shows_all: bool = False
     needs_gold: bool = False
     backbone: str | None = None
+    prompts: Path | None = None
 
 
 def _always(told: T) -> Callable[[Choices], T]:

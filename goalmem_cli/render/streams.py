@@ -6,7 +6,7 @@ import os
 import sys
 
 
-class OutputClosed(Exception):
+class OutputClosed(BaseException):
     """Whoever read the output stopped reading, as `head` does; nobody is left to tell."""
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from goalmem_cli.errors import StoreUnable
+
 if TYPE_CHECKING:
+    from goalmem_cli.memory import KeptMemory
     from goalmem_cli.store.memory import Store
     from goalmem_cli.store.traces import TraceFolder
+    from goalmem_cli.stored import Capability
 
-__all__ = ["Store", "TraceFolder"]
+__all__ = ["Store", "TraceFolder", "local"]
 
 _MODULES = {"Store": "memory", "TraceFolder": "traces"}
 
@@ -22,3 +26,18 @@ def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def local(memory: KeptMemory, capability: Capability) -> Store:
+    """Return the memory as the local store that it is, for what only such a one can do.
+
+    Raises:
+        StoreUnable: it is kept elsewhere.
+    """
+    from goalmem_cli.store.memory import Store
+
+    if not isinstance(memory, Store) or capability not in memory.capabilities:
+        raise StoreUnable(
+            f"a memory in Milvus cannot {capability}", "goalmem stores copy FROM TO takes it into a folder, which can"
+        )
+    return memory

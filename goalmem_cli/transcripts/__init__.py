@@ -1,7 +1,16 @@
 """Transcripts: one reader per format, and the choice among them."""
 
 from goalmem_cli.transcripts.files import Found, folders_without_transcripts, transcript_files
-from goalmem_cli.transcripts.formats import FORMATS, READERS, conversations_in, detect, format_of, read_bytes, read_file
+from goalmem_cli.transcripts.formats import (
+    FORMATS,
+    READERS,
+    conversations_in,
+    detect,
+    endings_with,
+    format_of,
+    read_bytes,
+    read_file,
+)
 from goalmem_cli.transcripts.reading.columns import COLUMNS
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import summed
@@ -20,6 +29,7 @@ __all__ = [
     "Source",
     "conversations_in",
     "detect",
+    "endings_with",
     "folders_without_transcripts",
     "format_of",
     "read_bytes",

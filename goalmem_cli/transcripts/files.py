@@ -13,9 +13,6 @@ from goalmem_cli.records import STANDARD_INPUT
 from goalmem_cli.transcripts.formats import SUFFIXES, is_folder_transcript
 from goalmem_cli.transcripts.reading.zipped import Archive, Place, Zipped
 
-_ENDINGS = ", ".join(sorted(SUFFIXES))
-
-
 ZIP = ".zip"
 
 
@@ -46,8 +43,10 @@ class Found:
         return self.searched is None
 
 
-def transcript_files(paths: Iterable[Path]) -> list[Found]:
+def transcript_files(paths: Iterable[Path], endings: frozenset[str] = SUFFIXES) -> list[Found]:
     """Return what to read, each path once: those given as they are, and those in the folders given.
+
+    `endings` are those by which transcripts are known in a folder.
 
     A folder that is a transcript as a whole is one. Another gives its files with a transcript's ending, and those of
     its subfolders, in sorted order; what is hidden, pipes and the like, and links to other folders inside it, are
@@ -59,7 +58,7 @@ def transcript_files(paths: Iterable[Path]) -> list[Found]:
     """
     found: dict[Place, Found] = {}
     for path in paths:
-        for one in _found_at(path):
+        for one in _found_at(path, endings):
             if one.is_named or one.place not in found:
                 found[one.place] = one
     return list(found.values())
@@ -75,7 +74,7 @@ def folders_without_transcripts(found: Iterable[Found], passed_over: Container[P
     return [InputError(folder, "", reason, hint) for folder, is_so in is_barren.items() if is_so]
 
 
-def _found_at(path: Path) -> list[Found]:
+def _found_at(path: Path, endings: frozenset[str]) -> list[Found]:
     if str(path) == STANDARD_INPUT:
         return [Found(path)]
     try:
@@ -85,43 +84,43 @@ def _found_at(path: Path) -> list[Found]:
     if not is_there:
         raise InputError(path, "", "no such file or folder", "check the path")
     if not is_folder and path.suffix.lower() == ZIP:
-        return _found_in_zip(path, path)
+        return _found_in_zip(path, path, endings)
     if not is_folder or is_folder_transcript(path):
         return [Found(path)]
-    files = sorted(_files_in(path))
+    files = sorted(_files_in(path, endings))
     if not files:
-        raise InputError(path, "", "the folder holds no transcript", f"transcripts end in {_ENDINGS}")
-    return [found for file in files for found in _found_beside(file, path)]
+        raise InputError(path, "", "the folder holds no transcript", _ending_in(endings))
+    return [found for file in files for found in _found_beside(file, path, endings)]
 
 
-def _found_beside(file: Path, searched: Path) -> list[Found]:
+def _found_beside(file: Path, searched: Path, endings: frozenset[str]) -> list[Found]:
     """Return a file of a folder, or what a zip in it holds."""
     if file.suffix.lower() != ZIP or file.is_dir():
         return [Found(file, searched)]
     try:
-        return _found_in_zip(file, searched)
+        return _found_in_zip(file, searched, endings)
     except InputError as error:
         return [Found(file, searched, problem=error)]
 
 
-def _found_in_zip(path: Path, searched: Path) -> list[Found]:
+def _found_in_zip(path: Path, searched: Path, endings: frozenset[str]) -> list[Found]:
     """Return the transcripts in a zip, the first with the names of all else in it.
 
     Raises:
         InputError: it cannot be read, or holds none.
     """
     archive = Archive.of(path)
-    places = list(_places_in(archive.root))
+    places = list(_places_in(archive.root, endings))
     read = {place.inside for place in places}
     others = (*(name for name in archive.files if not _is_within(name, read)), *archive.odd)
     if not places:
         inside = f"; it holds {', '.join(others[:3])}" if others else ""
-        raise UnknownFormat(path, "", f"the zip holds no transcript{inside}", f"transcripts end in {_ENDINGS}")
+        raise UnknownFormat(path, "", f"the zip holds no transcript{inside}", _ending_in(endings))
     found = [Found(path, searched, place, None if place.is_dir() else place.problem) for place in places]
     return [replace(found[0], others=tuple(sorted(others))), *found[1:]]
 
 
-def _places_in(folder: Zipped) -> Iterator[Zipped]:
+def _places_in(folder: Zipped, endings: frozenset[str]) -> Iterator[Zipped]:
     """Yield the files with a transcript's ending, and the folders that are one transcript; zips in zips are neither."""
     if is_folder_transcript(folder):
         yield folder
@@ -130,9 +129,13 @@ def _places_in(folder: Zipped) -> Iterator[Zipped]:
         if place.name.startswith(".") or place.name == "__MACOSX":
             continue
         if place.is_dir():
-            yield from _places_in(place)
-        elif place.suffix.lower() in SUFFIXES:
+            yield from _places_in(place, endings)
+        elif place.suffix.lower() in endings:
             yield place
+
+
+def _ending_in(endings: frozenset[str]) -> str:
+    return f"transcripts end in {', '.join(sorted(endings))}"
 
 
 def _is_within(name: str, read: Container[str]) -> bool:
@@ -141,7 +144,7 @@ def _is_within(name: str, read: Container[str]) -> bool:
     return any("/".join(parts[:depth]) in read for depth in range(len(parts) + 1))
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
+def _files_in(folder: Path, endings: frozenset[str]) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         raise InputError(error.filename, "", f"cannot be listed ({error.strerror})", "check its permissions") from error
 
@@ -152,7 +155,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
         folders[:] = [name for name in visible if name not in whole]
         for name in names:
             file = Path(place, name)
-            if not name.startswith(".") and file.suffix.lower() in (*SUFFIXES, ZIP) and not _is_device(file):
+            if not name.startswith(".") and file.suffix.lower() in (*endings, ZIP) and not _is_device(file):
                 yield file
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from goalmem_cli.errors import UnknownFormat, UsageError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.nearest import nearest
+from goalmem_cli.transcripts.plugged import plugged_reader
 from goalmem_cli.transcripts.readers.agent_log import AgentLogReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
@@ -91,6 +92,16 @@ _HINT = "--format NAME reads it as that one, and says where it differs; goalmem 
 SUFFIXES: frozenset[str] = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
 
 
+def endings_with(format: str | None) -> frozenset[str]:  # noqa: A002
+    """Return the endings that files of transcripts have, those of the format's among them where it is a plug-in's.
+
+    Raises:
+        PluginBroken: the plug-in cannot be used.
+    """
+    plugged = None if format is None or format in FORMATS else plugged_reader(format)
+    return SUFFIXES if plugged is None else SUFFIXES.union(plugged.suffixes)
+
+
 def detect(path_name: str, data: bytes) -> str:
     """Return the name of the format that the data are in, judged by the file's ending and by the data.
 
@@ -116,7 +127,7 @@ def conversations_in(source: Source, format: str | None = None) -> Iterator[Conv
     Raises:
         UnknownFormat: the source is in none of the formats.
         InputError: the source cannot be read, or is not in the format given.
-        UsageError: there is no format of that name.
+        UsageError: there is no format of that name, or it is a plug-in's that cannot be used.
     """
     reader = None if format is None else _reader_of(format)
     if reader is not None and source.folder is None:
@@ -156,6 +167,8 @@ def _reader_of(name: str) -> Reader:
     for reader in READERS:
         if reader.name == name:
             return reader
+    if (plugged := plugged_reader(name)) is not None:
+        return plugged
     raise UsageError(f"no transcript format is called {name!r}", f"formats: {', '.join(FORMATS)}")
 
 

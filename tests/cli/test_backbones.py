@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from goalmem_cli.wiring import Factories
+from goalmem_cli.backbones.catalogue import STRUCTURED
 from tests.cli.conftest import Goalmem
 from tests.conftest import SAMPLES
 
@@ -19,7 +19,7 @@ SMALLER = "{raptor: {dimension: 3, reducer: pca}, graphiti: {cosine: 0.0}}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(Factories().backbones()) - OLDER))
+@pytest.mark.parametrize("name", sorted(set(STRUCTURED) - OLDER))
 def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Whatever the small model makes of it, nothing breaks: it is indexed once, found, and a question ends."""
     monkeypatch.setenv("GOALMEM_BACKBONES", SMALLER)

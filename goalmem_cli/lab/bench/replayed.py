@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from goalmem_cli.backbones.catalogue import STRUCTURED
-from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.settings import settings_from
 from goalmem_cli.ports import Indexed, LanguageModel, StructuredBackbone
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.store import Store
 
 _AT_ONCE, _CONTEXT = 8, 32768
 
@@ -26,7 +26,7 @@ class Replayed:
 
 
 def index_by(
-    name: str, store: EpisodicMemory, model: LanguageModel, told: Mapping[str, object], at_once: int = _AT_ONCE
+    name: str, store: Store, model: LanguageModel, told: Mapping[str, object], at_once: int = _AT_ONCE
 ) -> Replayed:
     """Index the store with the full prompts, under the settings that `told` gives; the others have their defaults.
 

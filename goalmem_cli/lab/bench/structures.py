@@ -17,7 +17,6 @@ import numpy as np
 
 from goalmem_cli.backbones import amem, graphiti, graphrag, hipporag, magma, mem0, mem0_graph, memtree, raptor, secom
 from goalmem_cli.backbones.catalogue import STRUCTURED
-from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.backbones.structured.communities import Link, communities
 from goalmem_cli.backbones.structured.decisions import Act, decision_unit
 from goalmem_cli.backbones.structured.indexing import sessions_of
@@ -30,6 +29,7 @@ from goalmem_cli.lab.bench.talk import made_up_conversations
 from goalmem_cli.lab.bench.timing import Progress, median_ms, run_python, timed, unwatched
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Part, Query, Turn, Unit
+from goalmem_cli.store import Store
 from goalmem_cli.stored import Derivation
 
 Make: TypeAlias = Callable[[Turn, int, random.Random], Unit]
@@ -53,7 +53,7 @@ class SearchFigures:
 
 
 def measure_searches(
-    open_store: Callable[[str], EpisodicMemory], sizes: Sequence[int], rounds: int, report: Progress = unwatched
+    open_store: Callable[[str], Store], sizes: Sequence[int], rounds: int, report: Progress = unwatched
 ) -> Iterator[SearchFigures]:
     """Yield what a search takes for each backbone over each number of units, in a store of its own.
 
@@ -67,7 +67,7 @@ def measure_searches(
         report(done + 1, len(_MAKES) * len(sizes))
 
 
-def _search(name: str, store: EpisodicMemory, queries: Sequence[Query], rounds: int) -> SearchFigures:
+def _search(name: str, store: Store, queries: Sequence[Query], rounds: int) -> SearchFigures:
     searched = _searched(name, store)
     cold = timed(lambda: searched.retrieve(queries[0], 10))
     following = cycle(queries)
@@ -75,7 +75,7 @@ def _search(name: str, store: EpisodicMemory, queries: Sequence[Query], rounds: 
     return SearchFigures(name, sum(store.counts_of(name)[0].values()), warm, cold * 1000)
 
 
-def _searched(name: str, store: EpisodicMemory) -> Backbone:
+def _searched(name: str, store: Store) -> Backbone:
     """Return the backbone as it searches without a model.
 
     `hipporag` takes all facts near to a question for useful, `mem0-graph` its first words for entities.
@@ -144,7 +144,7 @@ def _links(nodes: int) -> list[Link]:
     return found
 
 
-def _filled(store: EpisodicMemory, name: str, units: int) -> list[Turn]:
+def _filled(store: Store, name: str, units: int) -> list[Turn]:
     """Store made-up turns and so many of the backbone's units, and return the first turns."""
     chance = random.Random(units)  # noqa: S311 - these are no secrets
     make = _MAKES[name]

@@ -16,8 +16,8 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.cli.wanted import listed
 
 if TYPE_CHECKING:
-    from goalmem_cli.backbones.remem.memory import EpisodicMemory
     from goalmem_cli.lab.bench.changes.measuring import ChangeFigures
+    from goalmem_cli.store import Store
 
 SCHEMA_VERSION = 1
 SHARES = "0,0.1,0.3"
@@ -57,7 +57,7 @@ def changes(
         run = begin(context, quiet=quiet, store=Path(place), embedder=embedder)
         embedded = chosen_embedder(replace(run.settings, address=None), run.factories, run.screen.note)
 
-        def opened(name: str) -> EpisodicMemory:
+        def opened(name: str) -> Store:
             return GatheringStore(Path(place) / name, embedded, run.screen.note)
 
         with run.screen.counting("backbones") as reach:

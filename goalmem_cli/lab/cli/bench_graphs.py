@@ -15,8 +15,8 @@ from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.lab.cli.wanted import ascending_sizes
 
 if TYPE_CHECKING:
-    from goalmem_cli.backbones.remem.memory import EpisodicMemory
     from goalmem_cli.lab.bench.structures import RowFigures, SearchFigures
+    from goalmem_cli.store import Store
 
 SCHEMA_VERSION = 1
 SIZES = "10000,100000"
@@ -50,7 +50,7 @@ def graphs(
     with TemporaryDirectory(prefix="goalmem-bench-") as folder:
         run = begin(context, quiet=quiet, store=Path(folder), embedder=embedder)
 
-        def opened(name: str) -> EpisodicMemory:
+        def opened(name: str) -> Store:
             settings = replace(run.settings, store=Path(folder) / name, address=None)
             return local(open_store(settings, run.factories, run.screen.note), Capability.STRUCTURE)
 

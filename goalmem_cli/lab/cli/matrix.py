@@ -173,11 +173,11 @@ class _Matrix:
         """Yield the parts, what is measured in each, and with which settings."""
         from goalmem_cli.backbones.structured.settings import indexing_settings
         from goalmem_cli.lab.evaluation.runs.matrix import PLAIN, Part, named
+        from goalmem_cli.wiring import backbone_entry
 
         kept = replace(self.made.factories, model=lambda _: replace(self.loaded, close=lambda: None))
         run = replace(self.made, factories=kept)
         yield Part(PLAIN), self.wanted, run
-        known = self.made.factories.backbones()
         for variant in self.variants:
             name, settings = named(variant.label), self.made.settings
             if _is_reasoner(variant):
@@ -186,7 +186,7 @@ class _Matrix:
                 yield part, replace(self.wanted, reasoners=(variant.of,)), replace(run, settings=changed)
                 continue
             own = {**settings.backbones.get(variant.of, {}), **variant.changes}
-            shares = not indexing_settings(known[variant.of].settings, variant.changes)
+            shares = not indexing_settings(backbone_entry(variant.of, run.factories).settings, variant.changes)
             part = Part(name, variant.of, variant.label, "backbone", shares)
             changed = replace(settings, backbones={**settings.backbones, variant.of: own})
             yield part, replace(self.wanted, backbones=(variant.of,)), replace(run, settings=changed)
@@ -225,22 +225,22 @@ def _varied(made: Invocation, text: str) -> Variant:
     from goalmem_cli.backbones.structured.settings import settings_from
     from goalmem_cli.config import setting_in_words
     from goalmem_cli.lab.evaluation.runs.matrix import Variant
+    from goalmem_cli.wiring import backbone_entry, is_indexed
 
     name, colon, rest = text.partition(":")
     pairs = [setting.partition("=") for setting in rest.split(",")]
     if not (name and colon and all(key and equals and value for key, equals, value in pairs)):
         raise UsageError(f"--vary {text!r} is no variant", "write NAME:KEY=VALUE, such as goal-mem:max_breadth=1")
     keys = [key.strip() for key, _, _ in pairs]
-    known = made.factories.backbones()
     changes: dict[str, object] = {}
     if set(keys) <= set(CHANGEABLE):
         changes = {key: setting_in_words(key, value.strip(), "--vary") for key, _, value in pairs}
-    elif name in known:
+    elif is_indexed(name, made.factories):
         try:
             changes = {key: yaml.safe_load(value) for key, (_, _, value) in zip(keys, pairs, strict=True)}
         except yaml.YAMLError as error:
             raise UsageError(f"--vary {text!r}: a value is none", "write a number, a word, true or false") from error
-        settings_from(name, known[name].settings, changes)
+        settings_from(name, backbone_entry(name, made.factories).settings, changes)
     else:
         wrong = next(key for key in keys if key not in CHANGEABLE)
         raise UsageError(f"--vary: {name} has no setting {wrong!r}", f"it has {', '.join(CHANGEABLE)}")

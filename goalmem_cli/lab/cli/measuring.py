@@ -41,15 +41,15 @@ class Measuring:
         """
         from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
         from goalmem_cli.lab.evaluation.runs.sampling import shard
-        from goalmem_cli.wiring import backbone_names, reasoner_names
+        from goalmem_cli.wiring import backbone_names, is_indexed, reasoner_names
 
         self._run = run
         self._wanted = wanted
         for name in wanted.reasoners:
-            one_of(name, reasoner_names(), "--reasoner")
+            one_of(name, reasoner_names(wanted.reasoners), "--reasoner")
         for name in wanted.backbones:
-            one_of(name, backbone_names(run.factories), "--backbone")
-        self._structured = tuple(name for name in wanted.backbones if name in run.factories.backbones())
+            one_of(name, backbone_names(run.factories, wanted.backbones), "--backbone")
+        self._structured = tuple(name for name in wanted.backbones if is_indexed(name, run.factories))
         self._kinds, self._shard = wanted.kinds, wanted.part
         self._dataset = read_dataset(wanted.files)
         for line in self._dataset.notes:
@@ -189,7 +189,7 @@ class Measuring:
             started = perf_counter()
             self._tried(memory, loaded, self._wanted.backbones[0])
             seconds = (perf_counter() - started) / self._at_once(loaded)
-        calls = call_ranges(settings, loaded.profile)
+        calls = call_ranges(self._wanted.reasoners, settings, loaded.profile)
         estimate = estimated(left, calls, seconds)
         self._run.screen.note(f"{estimate.line()}; interrupted, the same command goes on")
         weights = {row.name: sum(calls[row.reasoner]) for row in left}
@@ -236,7 +236,7 @@ class Measuring:
                 own = replace(self._run.settings, backbone=name)
                 outlook = open_structured(own, memory.store, self._run.factories, lambda: loaded).outlook()
                 costs.append(foreseen_index(name, outlook))
-            calls = call_ranges(self._run.settings, loaded.profile)
+            calls = call_ranges(wanted.reasoners, self._run.settings, loaded.profile)
         finally:
             loaded.close()
         costs += [
@@ -311,7 +311,7 @@ class Measuring:
         """Return what is measured: everything that decides results."""
         from goalmem_cli.lab.evaluation.runs.run import AT_ONCE, CERTAINTY, NO_REASONER, Manifest
         from goalmem_cli.reasoners.goal_mem import chosen_planning
-        from goalmem_cli.wiring import GOAL_MEM, open_prompts, reasoner_steps
+        from goalmem_cli.wiring import GOAL_MEM, backbone_entry, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
         prompts: Mapping[str, str] = {}
@@ -330,8 +330,7 @@ class Measuring:
             least = [f"{100 * loaded.least_certainty(name, settings.certainty):.0f}" for name in wanted.reasoners]
             steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), settings, loaded.profile)
             steps |= {"decompose"} if "model" in self._kinds else frozenset()
-            entries = self._run.factories.backbones()
-            steps = steps.union(*(entries[name].steps for name in self._structured))
+            steps = steps.union(*(backbone_entry(name, self._run.factories).steps for name in self._structured))
             prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes
             decisive |= {
                 "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,

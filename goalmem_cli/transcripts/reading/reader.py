@@ -11,7 +11,10 @@ from goalmem_cli.transcripts.reading.source import Source
 
 
 class Reader(Protocol):
-    """One format. To add one: a file with a class like this, and its line in `formats.READERS`."""
+    """One format. To add one: a file with a class like this, and its line in `formats.READERS`.
+
+    Another package registers its own as an entry point: `goalmem guide plugins`.
+    """
 
     @property
     def name(self) -> str:

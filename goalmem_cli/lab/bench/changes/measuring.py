@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.backbones.remem.memory import EpisodicMemory
 from goalmem_cli.lab.bench.changes.replies import DecidingModel, stated_in
 from goalmem_cli.lab.bench.changes.story import Asked, History, Telling, questions_of
 from goalmem_cli.lab.bench.replayed import index_by
 from goalmem_cli.lab.bench.timing import Progress, unwatched
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Hit, Query
+from goalmem_cli.store import Store
 
 DEPTH = 10
 AT_ONCE = 64
@@ -48,7 +48,7 @@ class ChangeFigures:
 
 
 def measure_changes(
-    open_store: Callable[[str], EpisodicMemory],
+    open_store: Callable[[str], Store],
     histories: Sequence[History],
     backbones: Sequence[str],
     wrong: Sequence[float],
@@ -74,7 +74,7 @@ def measure_changes(
 
 
 def _measured(
-    store: EpisodicMemory, asking: _Asking, histories: Sequence[History], name: str, model: DecidingModel
+    store: Store, asking: _Asking, histories: Sequence[History], name: str, model: DecidingModel
 ) -> ChangeFigures:
     """Index all but a session in the middle of the first history, then that too, and ask everything."""
     first, *others = [history.conversation for history in histories]

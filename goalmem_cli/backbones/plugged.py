@@ -1,0 +1,144 @@
+"""Backbones of other packages: loaded when they are named, and what they give checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from goalmem_cli.backbones.catalogue import Entry
+from goalmem_cli.plugins import Kind, Plugin, find
+from goalmem_cli.ports import Backbone, Happening, Indexed, KeepsHistory, Outlook, PartDone, StructuredBackbone
+from goalmem_cli.records import Hit, Query, Turn, Unit
+
+if TYPE_CHECKING:
+    from goalmem_cli.backbones.structured.kit import LoadKit
+    from goalmem_cli.memory import KeptMemory
+
+T = TypeVar("T")
+
+
+def entry_of(name: str, own: Mapping[str, Entry[Backbone]]) -> Entry[Backbone] | None:
+    """Return the entry of that name: goalmem's `own`, else what another package registers; None where there is none.
+
+    Raises:
+        PluginBroken: it is another package's, and cannot be imported or is no entry.
+    """
+    if name in own:
+        return own[name]
+    plugin = find(Kind.BACKBONE, name)
+    return None if plugin is None else loaded_entry(plugin)
+
+
+def loaded_entry(plugin: Plugin) -> Entry[Backbone]:
+    """Return the plug-in's entry, which makes a backbone that raises nothing but errors of goalmem.
+
+    Raises:
+        PluginBroken: it cannot be imported, or is no entry.
+    """
+    entry = plugin.load()
+    if not isinstance(entry, Entry):
+        raise plugin.broken(f"it is {type(entry).__name__}, not an Entry of goalmem_cli.backbones.catalogue")
+    if problem := _wrong_in(entry.build, entry.steps, entry.settings):
+        raise plugin.broken(f"of its entry, {problem}")
+
+    def build(memory: KeptMemory, kit: LoadKit, told: Any) -> Backbone:
+        with plugin.guarded():
+            made = entry.build(memory, kit, told)
+        needed = ("update", "retrieve", "outlook", "index") if entry.is_indexed else ("update", "retrieve")
+        if lacks := [method for method in needed if not callable(getattr(made, method, None))]:
+            raise plugin.broken(f"{type(made).__name__} has no method {lacks[0]}")
+        if not entry.is_indexed:
+            return Guarded(plugin, made)
+        structured = cast("StructuredBackbone", made)
+        is_historian = isinstance(made, KeepsHistory)
+        return GuardedHistory(plugin, structured) if is_historian else GuardedStructured(plugin, structured)
+
+    return replace(entry, build=build)
+
+
+def _wrong_in(build: object, steps: object, settings: object) -> str:
+    """Return what is not as an entry needs it, or nothing."""
+    if not callable(build):
+        return "build cannot be called"
+    if not isinstance(steps, tuple) or not all(isinstance(step, str) for step in steps):
+        return "steps are no tuple of names"
+    return "" if isinstance(settings, type) and is_dataclass(settings) else "settings are no dataclass"
+
+
+class Guarded:
+    """A backbone of another package, `own`, whose failures are errors of goalmem and name the package."""
+
+    def __init__(self, plugin: Plugin, own: Backbone) -> None:
+        self.own = own
+        self._plugin = plugin
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Remember the turns.
+
+        Raises:
+            StoreError: it failed.
+        """
+        with self._plugin.guarded():
+            self.own.update(turns)
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return at most k hits.
+
+        Raises:
+            StoreError: it failed, or what it found are no hits.
+        """
+        with self._plugin.guarded():
+            hits: list[Any] = list(self.own.retrieve(query, k))
+        for hit in hits:
+            if not isinstance(hit, Hit) or not isinstance(hit.unit, Unit):
+                raise self._plugin.failed(f"it found {type(hit).__name__}, not Hit")
+        if len({hit.unit.id for hit in hits}) < len(hits):
+            raise self._plugin.failed("it found a unit twice")
+        return hits[:k]
+
+    def _of_kind(self, kind: type[T], call: Callable[[], object]) -> T:
+        """Return what the call gives, if that is of the kind.
+
+        Raises:
+            StoreError: it failed, or gave something else.
+        """
+        with self._plugin.guarded():
+            given = call()
+        if not isinstance(given, kind):
+            raise self._plugin.failed(f"it gave {type(given).__name__}, not {kind.__name__}")
+        return given
+
+
+class GuardedStructured(Guarded):
+    """The same of one that is indexed."""
+
+    own: StructuredBackbone
+
+    def outlook(self) -> Outlook:
+        """Return what `index` would do now.
+
+        Raises:
+            StoreError: it failed.
+        """
+        return self._of_kind(Outlook, self.own.outlook)
+
+    def index(self, report: Callable[[PartDone], None]) -> Indexed:
+        """Derive from what is new.
+
+        Raises:
+            StoreError: it failed.
+        """
+        return self._of_kind(Indexed, lambda: self.own.index(report))
+
+
+class GuardedHistory(GuardedStructured):
+    """The same of one that knows what its units were before."""
+
+    def history(self, unit: str) -> list[Happening]:
+        """Return what happened to the unit.
+
+        Raises:
+            StoreError: it failed.
+        """
+        return self._of_kind(list, lambda: cast("KeepsHistory", self.own).history(unit))
