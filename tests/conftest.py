@@ -1,4 +1,5 @@
-"""What every test shares: how thorough it is, a share of the cores, a user's home of its own, the sample conversations.
+"""What every test shares: how thorough it is, a share of the cores, a user's home of its own, the sample conversations;
+the command line and a browser for whoever asks for them.
 
 Properties see a quarter of their examples, drawn anew each time; with `--hypothesis-profile steady` the same ones in
 every run, so that a change is refused for what it does and not for what was drawn; with `thorough` all.
@@ -20,6 +21,10 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from tests import without_models
+from tests.browsing import browser
+from tests.invoking import goalmem, momoco, momoco_store
+
+__all__ = ["browser", "goalmem", "momoco", "momoco_store"]
 
 # No test has a wall-clock limit: a slow machine is no failure.
 settings.register_profile("thorough", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

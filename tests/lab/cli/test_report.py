@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.lab.evaluation.runs.folder import write_run
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 from tests.lab.evaluation.made_runs import answered_run, retrieved_run
 
 

@@ -12,18 +12,12 @@ import pytest
 from goalmem_cli.ports import Request
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem, seeing
-from tests.cli.test_eval import MOMOCO, answering, replies, without_seconds
 from tests.cli.test_remem import reply as remembering
+from tests.invoking import Goalmem, seeing
+from tests.lab.cli.test_eval import MOMOCO, answering, replies, without_seconds
 
 FEW = (MOMOCO, "--limit", "3", "--sample", "first")
 PAIRS = ("--backbone", "bm25,dense", "--reasoner", "direct,oracle")
-
-
-@pytest.fixture(autouse=True)
-def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep matrices without --out in the test's own folder."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 def extracting(stops_at: int | None = None) -> tuple[Factories, ScriptedModel]:
