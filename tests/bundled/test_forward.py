@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.remem.backbone import Remem as Graph
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.reasoners import direct, full_context, memguide, oracle, react, reflect, reformulate, tiser
@@ -26,6 +25,7 @@ from goalmem_cli.reasoners.tiser import Tiser
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone
 from goalmem_cli.trace import Status, Stop, Trace
+from tests.backbones.derived import no_kit
 from tests.backbones.remem_samples import stored
 from tests.reasoners.forward import COMPACT, QUESTION, TURNS, Build, check
 from tests.reasoners.scripting import MOMENT
@@ -107,10 +107,6 @@ def test_a_question_gets_its_rewrites(model: LlamaModel) -> None:
 @pytest.mark.slow
 def test_tools_of_the_episodic_graph_are_called(model: LlamaModel, tmp_path: Path) -> None:
     """The agent calls tools and answers in their form, and so does the reader after one retrieval."""
-
-    def no_kit() -> Kit:
-        raise AssertionError("a model was loaded to index")
-
     graph = Graph(stored(tmp_path), no_kit)
     tools = Tools(graph, model, COMPACT, Budget(60, 400), "bundled")
     question = Question("How often was Momoco visited?", MOMENT)

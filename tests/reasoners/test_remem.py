@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem.backbone import Remem as Memory
 from goalmem_cli.backbones.remem.settings import Settings
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
@@ -27,6 +26,7 @@ from goalmem_cli.records import Question
 from goalmem_cli.store.memory import Store
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Fact, Status, Stop, Trace, as_document, from_document
+from tests.backbones.derived import no_kit
 from tests.backbones.remem_samples import SAID, stored
 from tests.conftest import examples
 from tests.reasoners.forward import COMPACT, FULL, RUBBISH, Adversary, both_profiles
@@ -43,13 +43,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def memory(store: Store) -> Iterator[Memory]:
+def memory(store: Store) -> Memory:
     """The graph over it."""
-
-    def no_kit() -> Kit:
-        raise AssertionError("the model was loaded")
-
-    yield Memory(store, no_kit)
+    return Memory(store, no_kit)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.test_remem import reply as remembering
 from tests.invoking import Goalmem, seeing
-from tests.lab.cli.test_eval import MOMOCO, answering, replies, without_seconds
+from tests.lab.cli.test_eval import MOMOCO, answering, document, replies, without_seconds
 
 FEW = (MOMOCO, "--limit", "3", "--sample", "first")
 PAIRS = ("--backbone", "bm25,dense", "--reasoner", "direct,oracle")
@@ -36,13 +35,6 @@ def extracting(stops_at: int | None = None) -> tuple[Factories, ScriptedModel]:
 def steps(model: ScriptedModel, step: str) -> int:
     """Return how often the model was asked for a step."""
     return sum(request.step == step for request in model.seen)
-
-
-def document(goalmem: Goalmem, *words: str, factories: Factories | None = None) -> Any:
-    """Return what the command prints with --json."""
-    outcome = goalmem("eval", *words, "--json", factories=factories)
-    assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)
 
 
 def test_every_pair_is_a_cell_with_its_difference(goalmem: Goalmem, tmp_path: Path) -> None:
