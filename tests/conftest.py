@@ -1,4 +1,5 @@
-"""What every test shares: how thorough it is, a share of the cores, a user's home of its own, the sample conversations.
+"""What every test shares: how thorough it is, a share of the cores, a user's home of its own, the sample conversations;
+the command line and a browser for whoever asks for them.
 
 Properties see a quarter of their examples, drawn anew each time; with `--hypothesis-profile steady` the same ones in
 every run, so that a change is refused for what it does and not for what was drawn; with `thorough` all.
@@ -18,6 +19,12 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+
+from tests import without_models
+from tests.browsing import browser
+from tests.invoking import goalmem, momoco, momoco_store
+
+__all__ = ["browser", "goalmem", "momoco", "momoco_store"]
 
 # No test has a wall-clock limit: a slow machine is no failure.
 settings.register_profile("thorough", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -42,6 +49,7 @@ FOREIGN = (
 )  # fmt: skip
 """What the user's environment may say to a terminal or of the hub, and no test is to hear."""
 OBJECTS_PER_COLLECTION = 50_000
+WITHOUT_MODELS = "--without-models"
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 
@@ -50,8 +58,17 @@ def examples(thorough: int) -> int:
     return max(min(thorough, 3), thorough * settings().max_examples // settings.get_profile("thorough").max_examples)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run do without the libraries that run models, and without any model."""
+    parser.addoption(
+        WITHOUT_MODELS, action="store_true", help="stop whatever imports llama.cpp or torch, or wants a model"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give each worker cores of its own: models compute with as many threads as there are, and would fight for them."""
+    if config.getoption(WITHOUT_MODELS):
+        without_models.block()
     worker = getattr(config, "workerinput", None)
     if worker and hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
@@ -73,10 +90,12 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def _warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _warm_cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
     """A cache folder that has the smallest bundled model's weights, repacked once for all workers and not for each test,
-    with goalmem's adapter and without.
+    with goalmem's adapter and without; in a run without models an empty one.
     """
+    if pytestconfig.getoption(WITHOUT_MODELS):
+        return tmp_path_factory.mktemp("cache")
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.weights.lora import Adapter
     from goalmem_cli.models.weights.repacking import repacked

@@ -28,11 +28,9 @@ from goalmem_cli.testing import ScriptedModel, faked
 from goalmem_cli.trace import as_document
 from goalmem_cli.transcripts import Order, Place
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem, goalmem, momoco, momoco_store
 from tests.cli.test_ask import PROOF, QUESTION, proving
 from tests.conftest import CHECKOUT, SAMPLES
-
-__all__ = ["goalmem", "momoco", "momoco_store"]
+from tests.invoking import Goalmem
 
 EXAMPLES = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 OPEN_CHAT = "5/3/23, 21:15 - Ana: hi\n5/3/23, 21:16 - Ben: ho\n"

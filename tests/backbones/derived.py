@@ -11,11 +11,18 @@ import pytest
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.lab.bench.gathering import GatheringStore
 from goalmem_cli.ports import PartDone, StructuredBackbone
+from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import open_store
+
+
+def books(steps: Sequence[str]) -> tuple[PromptBook, PromptBook, pytest.MarkDecorator]:
+    """Return a backbone's prompts, full and compact, and what runs a test with each of them as its `book`."""
+    full, compact = (PromptBook.load(None, profile, steps) for profile in ("full", "compact"))
+    return full, compact, pytest.mark.parametrize("book", [full, compact], ids=["full", "compact"])
 
 
 def filled(path: Path, turns: Sequence[Turn]) -> Store:

@@ -16,10 +16,10 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import contents_of, indexed_by, no_kit
+from tests.backbones.derived import books, contents_of, indexed_by, no_kit
 from tests.store.samples import chat
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 TALK = (
     "ann home hull 2019",
     "ann home york 2021",

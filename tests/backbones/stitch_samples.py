@@ -18,10 +18,11 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.testing import ScriptedModel
+from tests.backbones.derived import books
 from tests.reasoners.scripting import chat
 from tests.store.samples import open_store
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 SMALL = Settings(window=4, seed=3, period=4, history=2, candidates=2, aligned=2)
 LINES = (
     "Alice: About Lisbon: what does the Apollo cost?",

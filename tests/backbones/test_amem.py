@@ -29,6 +29,7 @@ from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.backbones.derived import (
+    books,
     contents_of,
     filled,
     forget_as_if_never_said,
@@ -41,9 +42,8 @@ from tests.backbones.derived import (
 from tests.conftest import examples
 from tests.store.samples import chat, open_store
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 TALK = (
     "boat paint red",
     "boat mast new",

@@ -18,18 +18,18 @@ from goalmem_cli.backbones.graphiti.settings import Episode, Settings
 from goalmem_cli.backbones.graphiti.validity import Validity, invalidate, validities
 from goalmem_cli.backbones.structured.decisions import DECISION
 from goalmem_cli.backbones.structured.units import derived_unit, listed
-from goalmem_cli.ports import PartDone, Request
+from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import filled, forget_as_if_never_said, grow_as_at_once, stores_in
+from tests.backbones.derived import filled, forget_as_if_never_said, grow_as_at_once, stop_and_go_on, stores_in
 from tests.backbones.graphiti_samples import (
-    COMPACT,
     FULL,
     TALK,
     backbone,
+    both_profiles,
     contents,
     indexed,
     known_of,
@@ -41,7 +41,6 @@ from tests.backbones.graphiti_samples import (
 )
 from tests.conftest import examples
 
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 ALL = Settings(similar=50)
 """With which all facts on a matter are compared."""
 Row = tuple[str, str, str, str, int]
@@ -309,21 +308,8 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
 )
 def test_interrupted_it_goes_on(tmp_path: Path, stop: int) -> None:
     """What was reported is kept and not asked for again."""
-    store = filled(tmp_path, said())
-    reported: list[str] = []
-
-    def stopping(part: PartDone) -> None:
-        reported.append(part.name)
-        if len(reported) == stop:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        backbone(store, ScriptedModel(says)).index(stopping)
-    rest = indexed(store)
-    assert not set(reported) & {part.name for part in rest}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    stores = filled(tmp_path, said()), filled(tmp_path / "fresh", said())
+    stop_and_go_on(NAME, stores, stop, backbone(stores[0], ScriptedModel(says)), indexed)
 
 
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:

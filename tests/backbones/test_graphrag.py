@@ -47,13 +47,12 @@ from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
+from tests.backbones.derived import books, contents_of, filled, grow_as_at_once, indexed_by, no_kit, stores_in
 from tests.conftest import examples
-from tests.store.samples import chat, open_store
+from tests.store.samples import chat
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 TALK = (
     "Priya knows Tom",
     "Tom owns Boat",
@@ -212,13 +211,7 @@ def test_a_name_of_another_type_is_another_entity(tmp_path: Path) -> None:
 @given(st.lists(st.integers(1, 7), max_size=2, unique=True))
 def test_growing_ends_as_reading_it_at_once(tmp_path_factory: pytest.TempPathFactory, sizes: list[int]) -> None:
     """Indexed after any growth, the store has what it would have had at once; nothing new costs nothing."""
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for count in [*sorted(sizes), len(TALK)]:
-        store.add(Conversation("chat", "openai", tuple(said()[:count]), "chat"))
-        indexed(store)
-    fresh.add(Conversation("chat", "openai", tuple(said()), "chat"))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), said(), sizes, indexed)
     assert GraphRAG(store, lambda: Kit(ScriptedModel([]), FULL, 4, 4096)).index(lambda _: None).parts == 0
 
 

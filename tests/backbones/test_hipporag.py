@@ -24,18 +24,26 @@ from goalmem_cli.backbones.structured.triples import phrase_id, triple_attribute
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Edge, Query, Turn
+from goalmem_cli.records import Edge, Query, Turn
 from goalmem_cli.store.looking.episodes import CONTEXT, FACT, PHRASE, RELATION, SYNONYMY
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Ranking, Selection
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit, stop_and_go_on
+from tests.backbones.derived import (
+    books,
+    contents_of,
+    filled,
+    grow_as_at_once,
+    indexed_by,
+    no_kit,
+    stop_and_go_on,
+    stores_in,
+)
 from tests.conftest import examples
 from tests.store.samples import chat, open_store
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 TALK = (
     "Priya teaches Tom",
     "Priya lives_in Leeds",
@@ -214,13 +222,7 @@ def test_names_that_cannot_be_read_are_done_without(tmp_path: Path) -> None:
 @given(st.lists(st.integers(1, 5), max_size=3, unique=True))
 def test_growing_ends_as_reading_it_at_once(tmp_path_factory: pytest.TempPathFactory, sizes: list[int]) -> None:
     """Indexed after any growth, the store has what it would have had at once; nothing new costs nothing."""
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for count in [*sorted(sizes), len(TALK)]:
-        store.add(Conversation("chat", "openai", tuple(said()[:count]), "chat"))
-        indexed(store)
-    fresh.add(Conversation("chat", "openai", tuple(said()), "chat"))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), said(), sizes, indexed)
     assert indexed(store) == []
 
 

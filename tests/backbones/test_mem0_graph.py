@@ -29,6 +29,7 @@ from goalmem_cli.stored import Selection
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones import test_mem0
 from tests.backbones.derived import (
+    books,
     contents_of,
     filled,
     forget_as_if_never_said,
@@ -41,9 +42,8 @@ from tests.backbones.test_mem0 import TALK, known_of, lines_of, said
 from tests.conftest import examples
 from tests.store.samples import open_store
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 NOW = ["Priya home York", "Priya pet Biscuit", "Tom drink no", "Tom job baker"]
 Says = Callable[[Request], str]
 WIDE = Settings(least=0.3)

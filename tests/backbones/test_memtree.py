@@ -27,6 +27,7 @@ from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
+    books,
     contents_of,
     filled,
     forget_as_if_never_said,
@@ -38,9 +39,8 @@ from tests.backbones.derived import (
 from tests.conftest import examples
 from tests.store.samples import chat
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 TALK = (
     "the cello pupils in Leeds",
     "a blue boat",

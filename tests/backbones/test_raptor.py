@@ -26,13 +26,12 @@ from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import contents_of, filled, indexed_by, no_kit
+from tests.backbones.derived import books, contents_of, filled, grow_as_at_once, indexed_by, no_kit, stores_in
 from tests.conftest import examples
-from tests.store.samples import chat, open_store
+from tests.store.samples import chat
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 SMALL = Settings(reducer=Reducer.PCA, dimension=2, components=4)
 TOPICS = ("cello pupils leeds", "boat paint blue", "matcha momoco latte", "van brakes squeal")
 TALK = tuple(f"{TOPICS[place % 4]} {place}" for place in range(14))
@@ -115,13 +114,7 @@ def test_the_same_clusters_keep_their_summary(tmp_path: Path) -> None:
 @given(st.lists(st.integers(3, 13), max_size=2, unique=True))
 def test_growing_ends_as_reading_it_at_once(tmp_path_factory: pytest.TempPathFactory, sizes: list[int]) -> None:
     """Indexed after any growth, the store has what it would have had at once."""
-    store, fresh = (open_store(tmp_path_factory.mktemp("store"), dimension=64) for _ in range(2))
-    for count in [*sorted(sizes), len(TALK)]:
-        store.add(Conversation("chat", "openai", tuple(said()[:count]), "chat"))
-        indexed(store)
-    fresh.add(Conversation("chat", "openai", tuple(said()), "chat"))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    grow_as_at_once(NAME, stores_in(tmp_path_factory), said(), sizes, indexed)
 
 
 def test_other_settings_make_another_tree(tmp_path: Path) -> None:

@@ -28,13 +28,13 @@ from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, PHRA
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from goalmem_cli.testing import ScriptedModel
+from tests.backbones.derived import books
 from tests.backbones.remem_samples import SAID, TEXTS, turns
 from tests.conftest import examples
 from tests.store.samples import open_store
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
+FULL, COMPACT, both_profiles = books(STEPS)
 BLANK = '{"gists": [{"turns": ["T1"], "text": " ", "when": ""}], "facts": []}'
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 EVENTS = {
     "moved to Leeds": ("moved to", "Leeds", "2023-05-06"),
     "coached E57": ("coaches", "E57", "2021-03"),

@@ -28,12 +28,19 @@ from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Selection
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import filled, forget_as_if_never_said, indexed_by, no_kit, stop_and_go_on, stores_in
+from tests.backbones.derived import (
+    books,
+    filled,
+    forget_as_if_never_said,
+    indexed_by,
+    no_kit,
+    stop_and_go_on,
+    stores_in,
+)
 from tests.conftest import examples
 from tests.store.samples import START, chat, open_store
 
-FULL, COMPACT = (PromptBook.load(None, profile, STEPS) for profile in ("full", "compact"))
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
+FULL, COMPACT, both_profiles = books(STEPS)
 TALK = (
     "The cello pupils come on Monday.",
     "How many cello pupils have you got?",

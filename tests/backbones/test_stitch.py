@@ -38,6 +38,7 @@ from tests.backbones.stitch_samples import (
     LINES,
     SMALL,
     backbone,
+    both_profiles,
     but,
     filled,
     indexed,
@@ -48,7 +49,6 @@ from tests.backbones.stitch_samples import (
 )
 from tests.conftest import examples
 
-both_profiles = pytest.mark.parametrize("book", [FULL, COMPACT], ids=["full", "compact"])
 LISBON, OSLO = "trip to Lisbon", "trip to Oslo"
 
 

@@ -12,8 +12,7 @@ from goalmem_cli.models.bundled import ADAPTERS, BUNDLED
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.trace import as_document, from_document
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem, seeing
-from tests.conftest import SAMPLES
+from tests.invoking import Goalmem, seeing
 
 HASH = "0123456789abcdef" * 4
 
@@ -41,20 +40,6 @@ def test_a_trace_has_the_adapters_hash(momoco: Goalmem, reasoner: str) -> None:
     assert as_document(trace) == document
     del document["adapter"]
     assert from_document(document).adapter == ""
-
-
-def test_an_evaluation_with_another_adapter_is_another_run(
-    goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The same command goes on with a run only if the adapter is the same; what was measured names it."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    words = ("eval", str(SAMPLES / "momoco.json"), "--reasoner", "direct", "--limit", "2")
-    runs = tmp_path / "data" / "goalmem" / "runs"
-    for adapter, count in ((HASH, 1), (HASH, 1), ("f" * 64, 2), ("", 3)):
-        assert goalmem(*words, factories=adapted(adapter)).code == 0
-        assert len(list(runs.iterdir())) == count
-    manifests = [(folder / "run.json").read_text("utf-8") for folder in runs.iterdir()]
-    assert sum(HASH in manifest for manifest in manifests) == 1
 
 
 def test_the_flag_and_the_variable(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from goalmem_cli.store import Store
 from goalmem_cli.stored import Capability, Ranking
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel, local, open_store
-from tests.cli.conftest import Goalmem, scripted, seeing
+from tests.invoking import Goalmem, scripted, seeing
 from tests.reasoners.scripting import claims, plan, proved, wants
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"

@@ -16,7 +16,7 @@ from goalmem_cli.reasoners.catalogue import REASONERS
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import GOAL_MEM, Factories, LoadedModel
 from tests.backbones.stitch_samples import understands
-from tests.cli.conftest import Goalmem, seeing
+from tests.invoking import Goalmem, seeing
 from tests.reasoners.forward import RUBBISH, says
 from tests.reasoners.scripting import claims, number_of, plan, proved
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from goalmem_cli.backbones.catalogue import STRUCTURED
-from tests.cli.conftest import Goalmem
 from tests.conftest import SAMPLES
+from tests.invoking import Goalmem
 
 OLDER = {"remem", "stitch"}
 """Which have tests of their own."""

@@ -16,9 +16,9 @@ from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.ports import Request
 from goalmem_cli.testing import Reply, ScriptedModel
 from goalmem_cli.wiring import LoadedModel
-from tests.cli.conftest import Goalmem, scripted, seeing
 from tests.cli.test_ask import NO_PROOF, ORDERED, PROOF, QUESTION, answer_units, opened, remembered
 from tests.conftest import CHECKOUT
+from tests.invoking import Goalmem, scripted, seeing
 from tests.reasoners.scripting import claims, plan, proved
 
 PROVING: tuple[Reply, ...] = (PROOF,)

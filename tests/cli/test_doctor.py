@@ -21,8 +21,8 @@ from goalmem_cli.ports import Vectors
 from goalmem_cli.store.health import look_at_disk, write_refusal
 from goalmem_cli.store.indexes.derived import Manifest
 from goalmem_cli.wiring import Factories
-from tests.cli.conftest import Goalmem, Outcome, hashing, seeing
 from tests.conftest import CHECKOUT, SAMPLES
+from tests.invoking import Goalmem, Outcome, hashing, seeing
 
 NAMES = [
     "python", "installation", "bundled", "memory", "minilm", "variables", "user file", "store file", "folder", "disk",

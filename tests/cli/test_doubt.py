@@ -15,7 +15,7 @@ from goalmem_cli.reasoners.certainty import UNSURE, doubt_in_words
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.trace import from_document
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 from tests.reasoners.forward import says
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"

@@ -21,8 +21,8 @@ from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Ending
 from goalmem_cli.wiring import Factories, build_reasoner, open_store
-from tests.cli.conftest import Goalmem, Outcome
 from tests.conftest import SAMPLES
+from tests.invoking import Goalmem, Outcome
 
 FIRST = "What did the man who saved Tomas's morning meeting pay for the Tourer?"
 WHEN = "When did Nora give Ben a bamboo whisk?"

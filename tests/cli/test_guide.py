@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.guide import NAMES, page
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 
 def test_the_pages_are_listed(goalmem: Goalmem) -> None:

@@ -13,7 +13,7 @@ from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.backbones import graphiti_samples, test_amem, test_magma, test_mem0_graph
 from tests.backbones.test_mem0 import says
-from tests.cli.conftest import Goalmem, seeing
+from tests.invoking import Goalmem, seeing
 from tests.reasoners.scripting import claims, plan, proved
 
 HOME = "(Priya) has a home in (x:place)"

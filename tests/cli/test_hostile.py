@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE
-from tests.cli.conftest import Goalmem, scripted
+from tests.invoking import Goalmem, scripted
 
 HOSTILE = (
     "[bold red]not red[/bold red] [link=file:///etc/passwd]click[/link]",

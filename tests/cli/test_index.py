@@ -18,9 +18,9 @@ from goalmem_cli.ports import Backbone, Indexed, PartDone
 from goalmem_cli.records import Part
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
 from tests.fakes import SessionNotes
+from tests.invoking import Goalmem, seeing
 
 MOMOCO = str(SAMPLES / "momoco.json")
 
@@ -235,17 +235,3 @@ def test_forgetting_what_was_indexed_leaves_a_sound_store(filled: Goalmem) -> No
     left = document(filled)
     assert left["parts"] == 0
     assert left["units"]["note"] == made["units"]["note"] - counts["units"]["note"]
-
-
-def test_a_benchmark_is_indexed_on_the_way(goalmem: Goalmem, tmp_path: Path) -> None:
-    """`eval --backbone notes` builds it over its own store, retrieving only or not, and says what it costs."""
-    model = ScriptedModel(lambda _: "{}")
-    factories = noting(model=lambda _: LoadedModel(model, "scripted", "full", 8192))
-    words = ("eval", MOMOCO, "--retrieval-only", "--backbone", "hybrid,notes", "--out", str(tmp_path / "run"))
-    outcome = goalmem(*words, "--json", factories=factories)
-    assert outcome.code == 0, outcome.err
-    assert "notes: " in outcome.err
-    assert model.calls == 0
-    outcome = goalmem("eval", MOMOCO, "--retrieval-only", "--backbone", "flat", factories=factories)
-    assert outcome.code == 2
-    assert "notes" in outcome.error_lines[1]

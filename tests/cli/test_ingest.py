@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 CHAT = [
     {"role": "user", "content": "I moved to Leeds.", "timestamp": "2024-05-01T09:00:00"},

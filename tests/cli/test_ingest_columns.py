@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 
 def test_columns_are_told(goalmem: Goalmem, tmp_path: Path) -> None:

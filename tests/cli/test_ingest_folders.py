@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 CHAT = "31/12/2023, 21:15 - Ana: Where do we stay?\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goalmem_cli.transcripts import READERS
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 
 def test_all_formats_are_listed_with_their_signs(goalmem: Goalmem) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Goalmem, Outcome
+from tests.invoking import Goalmem, Outcome
 
 GREETING = ["Hi", "Hello!"]
 ALIKE = [GREETING, [*GREETING, "Plan Rome", "Sure: Rome."], [*GREETING, "Fix tax", "Sure: tax."]]

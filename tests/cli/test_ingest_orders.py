@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 OPEN = "5/3/23, 21:15 - Ana: hi\n5/3/23, 21:16 - Ben: ho\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 GOOD = {"role": "user", "content": "I moved to Leeds."}
 LATER = {"role": "assistant", "content": "Noted."}

@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 WHATSAPP = "[2024-03-05, 21:15:00] Ana: The boat is green.\n[2024-03-05, 21:16:00] Ben: Since when?\n"
 OPENAI = json.dumps(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from goalmem_cli.models.embedding.embedders import STATIC_FOLDER, load_embedder
-from tests.cli.conftest import Goalmem
 from tests.conftest import SAMPLES
+from tests.invoking import Goalmem
 
 
 def test_forgetting_asks_first(momoco: Goalmem) -> None:

@@ -22,9 +22,9 @@ from goalmem_cli.cli.serving.offers import MOST_CHARACTERS, MOST_HITS
 from goalmem_cli.main import run
 from goalmem_cli.ports import GrammarShape, Request
 from goalmem_cli.testing import Reply
-from tests.cli.conftest import Goalmem
 from tests.cli.test_ask import NO_PROOF, PROOF, QUESTION
 from tests.conftest import SAMPLES
+from tests.invoking import Goalmem
 from tests.models.faulty_server import Exchange, FaultyServer, completion, fitting
 
 ODD = "odd / name%20 [bold]"

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -16,9 +15,9 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.engine import Engine
 from goalmem_cli.milvus.schema import ID, Collection
-from tests.cli.conftest import Goalmem, scripted
 from tests.cli.test_ask import PROOF, QUESTION
 from tests.conftest import SAMPLES
+from tests.invoking import Goalmem, scripted
 
 
 @pytest.fixture
@@ -87,33 +86,6 @@ def test_an_export_is_read_back_into_the_same(milvus: Goalmem, tmp_path: Path) -
             for side in ("ours", "theirs")
         )
         assert ours == theirs != []
-
-
-def recalls(document: dict[str, Any]) -> dict[tuple[str, str], float]:
-    """Return the share of the evidence at 10 and at 60, by backbone."""
-    found = {}
-    for run in document["runs"]:
-        for depth in ("recall@10", "recall@60"):
-            each = [category["metrics"][depth] for category in run["by_category"].values() if category["metrics"]]
-            found[run["backbone"], depth] = sum(one["mean"] * one["n"] for one in each) / sum(one["n"] for one in each)
-    return found
-
-
-def test_eval_finds_the_same_evidence(goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a run of its own, with all four backbones, whose recall is that of the run over a folder.
-
-    One turn of the evidence of these ten questions is 0.03; the 786 of LoCoMo are compared in the guide on servers.
-    """
-    words = ("eval", str(SAMPLES / "work-02.json"), "--retrieval-only", "--backbone", "bm25,dense,hybrid,reranked")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    runs = [json.loads(goalmem(*words, "--json", *more).out) for more in ((), ("--milvus",))]
-    assert len(list((tmp_path / "data" / "goalmem" / "runs").iterdir())) == 2
-    assert not (tmp_path / "data" / "goalmem" / "milvus").exists()
-    here, there = (recalls(run) for run in runs)
-    assert here.keys() == there.keys()
-    assert {backbone for backbone, _ in here} == {"bm25", "dense", "hybrid", "reranked"}
-    assert all(abs(there[key] - recall) <= 0.03 for key, recall in here.items())
-    assert max(here.values()) == 1
 
 
 def test_settings_and_traces_lie_beside_it(milvus: Goalmem, tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from goalmem_cli.reasoners.goal_mem import BLIND, SEEN, Planning
 from goalmem_cli.records import Turn
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
-from tests.cli.conftest import Goalmem, Outcome, scripted, seeing
 from tests.cli.test_ask import PROOF, QUESTION
+from tests.invoking import Goalmem, Outcome, scripted, seeing
 from tests.reasoners.test_gold_replay import FOLDER, SHARED, gold_files
 
 STEP = 32

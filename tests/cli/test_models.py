@@ -6,7 +6,7 @@ import json
 
 from goalmem_cli.models.bundled import BUNDLED
 from goalmem_cli.models.catalogue import HUB_NAME
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 
 
 def test_the_list_has_memory_and_how_to_get_each(goalmem: Goalmem) -> None:

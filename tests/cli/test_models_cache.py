@@ -11,7 +11,7 @@ import pytest
 from goalmem_cli.config import load_settings
 from goalmem_cli.models.state_cache import StateCache, model_cache
 from goalmem_cli.wiring import load_model
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 from tests.models.varied import chosen
 
 pytestmark = pytest.mark.usefixtures("empty_cache")

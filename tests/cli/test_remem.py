@@ -11,7 +11,7 @@ from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import Profile
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem, seeing
+from tests.invoking import Goalmem, seeing
 from tests.reasoners.forward import says
 from tests.reasoners.scripting import number_of
 

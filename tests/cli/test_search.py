@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Goalmem, hashing
+from tests.invoking import Goalmem, hashing
 
 CHAT = [
     {"role": "user", "content": "I bake rye bread on Sundays.", "timestamp": "2024-05-05T09:00:00"},

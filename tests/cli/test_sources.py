@@ -11,8 +11,8 @@ import pytest
 from goalmem_cli.transcripts import Source, format_of, places
 from goalmem_cli.transcripts.formats import FORMATS
 from goalmem_cli.transcripts.places import PROGRAMS, folders_of, kept_by, program_of
-from tests.cli.conftest import Goalmem
 from tests.cli.test_ingest_zips import WHATSAPP, zipped
+from tests.invoking import Goalmem
 from tests.transcripts.test_documented import documented
 
 SAID = {

@@ -11,8 +11,8 @@ from goalmem_cli.prompts import Profile
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.backbones.stitch_samples import understands
-from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
+from tests.invoking import Goalmem, seeing
 
 
 @pytest.mark.slow

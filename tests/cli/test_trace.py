@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Goalmem
 from tests.cli.test_ask import QUESTION, failing, proving
+from tests.invoking import Goalmem
 
 
 def test_a_trace_is_kept_and_shown_again(momoco: Goalmem) -> None:

@@ -7,15 +7,14 @@ whichever form the request asks for, so the same script runs in both profiles (`
 and finds the numbers of facts by their words. `RUBBISH` is unusable in either form.
 
 `stays_within(build, most_calls, ...)` drives it with an adversary and checks what holds for all of them; call it from a
-test with `@adversarial`. `bundled()` lends the real small model; `check` holds its traces to the same bounds.
+test with `@adversarial`. `check` holds any trace to the same bounds; `tests/bundled` does with those of a real model.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -24,9 +23,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goalmem_cli.models.catalogue import resolve
-from goalmem_cli.models.in_process.llama import LlamaModel
-from goalmem_cli.ports import GrammarShape, JsonShape, LanguageModel, Reasoner, Request
+from goalmem_cli.ports import GrammarShape, JsonShape, Reasoner, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.showing import block_of
@@ -216,19 +213,3 @@ def check(trace: Trace, most_calls: int, budget: Budget) -> None:
     assert (trace.failure is not None) == (trace.status is Status.FAILED)
     assert set(trace.prompts) == {action.name for action in trace.actions if action.usage.calls}
     assert from_document(json.loads(json.dumps(as_document(trace)))) == trace
-
-
-@contextmanager
-def bundled() -> Iterator[LlamaModel]:
-    """Lend the bundled model, on one thread so that tests do not fight over the machine."""
-    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)
-    try:
-        yield model
-    finally:
-        model.close()
-
-
-def ask_bundled(build: Build, model: LanguageModel, question: str = QUESTION, budget: Budget | None = None) -> Trace:
-    """Return the trace of a question to the real small model, with the prompts of its profile."""
-    tools = Tools(ListBackbone(TURNS, least=0), model, COMPACT, budget or Budget(60, 400), "bundled")
-    return build(tools).answer(Question(question, MOMENT))

@@ -23,10 +23,7 @@ from tests.reasoners.forward import (
     RUBBISH,
     adversarial,
     ask,
-    ask_bundled,
     both_profiles,
-    bundled,
-    check,
     says,
     stays_within,
 )
@@ -105,15 +102,6 @@ def test_what_the_budget_leaves_out_is_counted() -> None:
 def test_whatever_the_model_writes(book: PromptBook, seed: int, units: int, tokens: int) -> None:
     """Calls, budget and citations keep their bounds."""
     stays_within(Direct, calls()[1], book, seed, units, tokens)
-
-
-def test_the_bundled_model_ends_within_bounds() -> None:
-    """The real small model gives a usable reply, since the grammar sees to it."""
-    with bundled() as model:
-        trace = ask_bundled(Direct, model)
-
-    check(trace, calls()[1], Budget(60, 400))
-    assert trace.status is not Status.FAILED
 
 
 def test_only_a_line_feed_ends_a_line_of_a_reply() -> None:

@@ -29,10 +29,7 @@ from tests.reasoners.forward import (
     RUBBISH,
     TURNS,
     adversarial,
-    ask_bundled,
     both_profiles,
-    bundled,
-    check,
     says,
     stays_within,
 )  # fmt: skip
@@ -325,14 +322,3 @@ def test_whatever_the_model_writes_it_ends_within_its_bounds(
 ) -> None:
     """No reply makes it ask more, show more or cite what was not shown."""
     stays_within(lambda tools: FullContext(tools, Kept(TURNS)), calls()[1], book, seed, units, tokens)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tokens", [60, 400])
-def test_the_bundled_model_reads_what_fits(tokens: int) -> None:
-    """The grammar sees to it that the reply can be used, whatever it says."""
-    budget = Budget(60, tokens)
-    with bundled() as model:
-        trace = ask_bundled(lambda tools: FullContext(tools, Kept(TURNS)), model, budget=budget)
-    check(trace, calls()[1], budget)
-    assert trace.status is not Status.FAILED

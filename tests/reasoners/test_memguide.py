@@ -18,10 +18,7 @@ from tests.reasoners.forward import (
     TURNS,
     adversarial,
     ask,
-    ask_bundled,
     both_profiles,
-    bundled,
-    check,
     says,
     stays_within,
 )  # fmt: skip
@@ -240,16 +237,6 @@ def test_whatever_the_model_writes_it_ends_within_its_bounds(
 ) -> None:
     """No reply makes it ask more, show more or cite what was not shown."""
     stays_within(MemGuide, calls()[1], book, seed, units, tokens)
-
-
-@pytest.mark.slow
-def test_the_bundled_model_writes_replies_of_the_form_asked_for() -> None:
-    """Grammars see to it that every step's reply can be used, whatever it says."""
-    with bundled() as model:
-        trace = ask_bundled(MemGuide, model)
-    check(trace, calls()[1], Budget(60, 400))
-    assert trace.status is not Status.FAILED
-    assert not [action.name for action in trace.actions if action.failure]
 
 
 def test_what_a_model_writes_breaks_no_line_of_later_prompts() -> None:

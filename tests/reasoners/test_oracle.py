@@ -17,10 +17,7 @@ from tests.reasoners.forward import (
     TURNS,
     adversarial,
     ask,
-    ask_bundled,
     both_profiles,
-    bundled,
-    check,
     says,
     stays_within,
 )  # fmt: skip
@@ -95,11 +92,3 @@ def test_whatever_the_model_writes_it_ends_within_its_bounds(
 ) -> None:
     """No reply makes it ask more, show more or cite what was not shown."""
     stays_within(knowing(0, 1, 4, 5), calls()[1], book, seed, units, tokens)
-
-
-def test_the_bundled_model_reads_the_evidence() -> None:
-    """The grammar sees to it that the reply can be used, whatever it says."""
-    with bundled() as model:
-        trace = ask_bundled(knowing(0, 5), model)
-    check(trace, calls()[1], Budget(60, 400))
-    assert trace.status is not Status.FAILED

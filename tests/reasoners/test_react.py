@@ -17,10 +17,7 @@ from tests.reasoners.forward import (
     RUBBISH,
     adversarial,
     ask,
-    ask_bundled,
     both_profiles,
-    bundled,
-    check,
     says,
     stays_within,
 )
@@ -242,14 +239,3 @@ def test_whatever_the_model_writes(book: PromptBook, seed: int, units: int, toke
     assert sum(action.name == "retrieve" for action in trace.actions) <= 5
     if trace.stopped is Stop.FINISHED and trace.status is Status.ANSWERED:
         assert trace.evidence
-
-
-@pytest.mark.slow
-def test_the_bundled_model_ends_within_bounds() -> None:
-    """The real small model keeps to one thought and one action a step."""
-    with bundled() as model:
-        trace = ask_bundled(React, model)
-
-    check(trace, calls()[1], Budget(60, 400))
-    assert trace.status is not Status.FAILED
-    assert trace.stopped is not Stop.UNUSABLE_REPLY

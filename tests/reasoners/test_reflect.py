@@ -15,10 +15,7 @@ from tests.reasoners.forward import (
     RUBBISH,
     adversarial,
     ask,
-    ask_bundled,
     both_profiles,
-    bundled,
-    check,
     says,
     stays_within,
 )
@@ -195,14 +192,3 @@ def test_whatever_the_model_writes(book: PromptBook, seed: int, units: int, toke
     queries = [query for action in trace.actions for query in action.queries]
 
     assert len(queries) == len(set(queries)) <= 6
-
-
-@pytest.mark.slow
-def test_the_bundled_model_ends_within_bounds() -> None:
-    """The real small model decides and answers in the right form."""
-    with bundled() as model:
-        trace = ask_bundled(Reflect, model)
-
-    check(trace, calls()[1], Budget(60, 400))
-    assert trace.status is not Status.FAILED
-    assert trace.stopped is not Stop.UNUSABLE_REPLY

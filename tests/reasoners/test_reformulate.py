@@ -14,10 +14,7 @@ from tests.reasoners.forward import (
     RUBBISH,
     adversarial,
     ask,
-    ask_bundled,
     both_profiles,
-    bundled,
-    check,
     says,
     stays_within,
 )
@@ -141,14 +138,3 @@ def test_whatever_the_model_writes(book: PromptBook, seed: int, units: int, toke
     trace = stays_within(Reformulate, calls()[1], book, seed, units, tokens)
 
     assert sum(len(action.queries) for action in trace.actions) <= 6
-
-
-@pytest.mark.slow
-def test_the_bundled_model_ends_within_bounds() -> None:
-    """The real small model writes rewrites and an answer of the right form."""
-    with bundled() as model:
-        trace = ask_bundled(Reformulate, model)
-
-    check(trace, calls()[1], Budget(60, 400))
-    assert trace.status is not Status.FAILED
-    assert len(trace.actions[0].said) == 5

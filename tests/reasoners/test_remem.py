@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem.backbone import Remem as Memory
 from goalmem_cli.backbones.remem.settings import Settings
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.errors import UsageError
-from goalmem_cli.ports import JsonShape, LanguageModel, Reasoner, Request
+from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.catalogue import REASONERS, Sources
@@ -27,9 +26,10 @@ from goalmem_cli.records import Question
 from goalmem_cli.store.memory import Store
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Fact, Status, Stop, Trace, as_document, from_document
+from tests.backbones.derived import no_kit
 from tests.backbones.remem_samples import SAID, stored
 from tests.conftest import examples
-from tests.reasoners.forward import COMPACT, FULL, RUBBISH, Adversary, both_profiles, bundled
+from tests.reasoners.forward import COMPACT, FULL, RUBBISH, Adversary, both_profiles
 from tests.reasoners.scripting import number_of
 
 QUESTION = "How often was Momoco visited?"
@@ -43,13 +43,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def memory(store: Store) -> Iterator[Memory]:
+def memory(store: Store) -> Memory:
     """The graph over it."""
-
-    def no_kit() -> Kit:
-        raise AssertionError("the model was loaded")
-
-    yield Memory(store, no_kit)
+    return Memory(store, no_kit)
 
 
 @dataclass(frozen=True)
@@ -411,26 +407,3 @@ def test_whatever_the_model_writes(memory: Memory, book: PromptBook, seed: int, 
     assert (trace.answer is not None) == (trace.status is Status.ANSWERED)
     assert (trace.failure is not None) == (trace.status is Status.FAILED)
     assert from_document(json.loads(json.dumps(as_document(trace)))) == trace
-
-
-@pytest.mark.slow
-def test_the_bundled_model_ends_within_bounds(memory: Memory) -> None:
-    """The real small model calls tools and answers in their form."""
-    with bundled() as model:
-        traces = [_answered(memory, build, model) for build in (_agent, _single)]
-
-    assert all(trace.status is not Status.FAILED for trace in traces)
-    assert traces[0].usage.calls <= 2 * calls(RECOLLECTION)[1]
-    assert traces[0].actions[0].said
-
-
-def _answered(memory: Memory, build: Callable[[Tools, Memory], Reasoner], model: LanguageModel) -> Trace:
-    return build(Tools(memory, model, COMPACT, Budget(60, 400), "bundled"), memory).answer(Question(QUESTION, ASKED))
-
-
-def _agent(tools: Tools, memory: Memory) -> Reasoner:
-    return Remem(tools, memory, RECOLLECTION)
-
-
-def _single(tools: Tools, memory: Memory) -> Reasoner:
-    return RememSingle(tools, memory)

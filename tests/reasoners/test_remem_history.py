@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -15,7 +15,6 @@ import pytest
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.backbone import Remem as Memory
 from goalmem_cli.backbones.remem.tools import find_entity_contexts, lexical_retrieve, semantic_retrieve
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.logic.dates import say_period
 from goalmem_cli.logic.days import Period
 from goalmem_cli.ports import Request
@@ -23,6 +22,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Part, Query, Turn, Unit
 from goalmem_cli.store.memory import Store
 from goalmem_cli.stored import Derivation
+from tests.backbones.derived import no_kit
 from tests.backbones.remem_samples import fact, gist
 from tests.reasoners.forward import both_profiles
 from tests.reasoners.test_remem import ask, finishes, retrieves, says
@@ -113,13 +113,9 @@ def remembered(folder: Path) -> Store:
 
 
 @pytest.fixture(scope="module")
-def memory(store: Store) -> Iterator[Memory]:
+def memory(store: Store) -> Memory:
     """The graph over it."""
-
-    def no_kit() -> Kit:
-        raise AssertionError("the model was loaded")
-
-    yield Memory(store, no_kit)
+    return Memory(store, no_kit)
 
 
 def seen(pattern: str) -> Callable[[Request], str]:

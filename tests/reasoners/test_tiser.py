@@ -20,10 +20,7 @@ from tests.reasoners.forward import (
     Asked,
     adversarial,
     ask,
-    ask_bundled,
     both_profiles,
-    bundled,
-    check,
     says,
     stays_within,
 )  # fmt: skip
@@ -126,12 +123,3 @@ def test_whatever_the_model_writes_it_ends_within_its_bounds(
 ) -> None:
     """No reply makes it ask more, show more or cite what was not shown."""
     stays_within(Tiser, calls()[1], book, seed, units, tokens)
-
-
-@pytest.mark.slow
-def test_the_bundled_model_writes_replies_of_the_form_asked_for() -> None:
-    """The grammar sees to it that the reply can be used, whatever it says."""
-    with bundled() as model:
-        trace = ask_bundled(Tiser, model, WHEN)
-    check(trace, calls()[1], Budget(60, 400))
-    assert trace.status is not Status.FAILED

@@ -11,6 +11,7 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_bytes
 from tests.transcripts.layouts import CHATGPT
+from tests.transcripts.refusing import check_refused
 
 
 def read(document: object, name: str = "conversations.json") -> list[Conversation]:
@@ -155,11 +156,7 @@ def test_names() -> None:
 )
 def test_errors_name_place_and_reason(document: object, place: str, reason: str) -> None:
     """What has not the layout is an error at its path."""
-    with pytest.raises(InputError) as caught:
-        read(document)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, document, place, reason)
 
 
 def test_a_hostile_message_id_cannot_break_the_error_line() -> None:

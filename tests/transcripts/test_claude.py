@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_bytes
 from tests.transcripts.layouts import CLAUDE
+from tests.transcripts.refusing import check_refused
 
 
 def read(document: object) -> list[Conversation]:
@@ -142,11 +142,7 @@ def test_names() -> None:
 )  # fmt: skip
 def test_errors_name_place_and_reason(document: object, place: str, reason: str) -> None:
     """What has not the layout is an error at its path."""
-    with pytest.raises(InputError) as caught:
-        read(document)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, document, place, reason)
 
 
 def test_the_small_sample_is_read_as_it_stands() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_bytes, read_file
+from tests.transcripts.refusing import check_refused
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -126,11 +126,7 @@ def test_blank_turns_and_empty_sessions_are_left_out() -> None:
 )  # fmt: skip
 def test_errors_name_the_place(document: object, place: str, reason: str) -> None:
     """What does not have the layout is an error with the path to the value and the reason."""
-    with pytest.raises(InputError) as caught:
-        read(document)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, document, place, reason)
 
 
 def test_empty_samples_beside_full_ones_are_counted() -> None:

@@ -10,6 +10,7 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in, read_bytes
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
+from tests.transcripts.refusing import check_refused
 
 
 def read(text: str, name: str = "walk.md") -> Conversation:
@@ -209,11 +210,7 @@ def test_blank_turns_are_left_out() -> None:
 )
 def test_errors_name_the_line(text: str, place: str, reason: str) -> None:
     """What stands in the place of a time and is none is an error with its line."""
-    with pytest.raises(InputError) as caught:
-        read(text)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, text, place, reason)
 
 
 def test_names_that_nothing_marks_are_an_error_that_says_how_to_mark_them() -> None:

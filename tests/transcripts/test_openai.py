@@ -10,6 +10,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_bytes
+from tests.transcripts.refusing import check_refused
 
 
 def read(document: object, name: str = "chat.json") -> list[Conversation]:
@@ -172,11 +173,7 @@ def test_lone_surrogates_become_storable() -> None:
 )
 def test_errors_name_the_place(document: object, place: str, reason: str) -> None:
     """What does not have the layout is an error with the path to the value and the reason."""
-    with pytest.raises(InputError) as caught:
-        read(document)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, document, place, reason)
 
 
 def test_lines_of_messages_are_one_conversation() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import detect, read_bytes, read_file
 from tests.transcripts.layouts import REALTALK
+from tests.transcripts.refusing import check_refused
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "realtalk"
 
@@ -70,11 +70,7 @@ def test_the_sessions_time_stands_in_for_a_turns() -> None:
 )
 def test_errors_name_place_and_reason(document: object, place: str, reason: str) -> None:
     """What has not the layout is an error at its path."""
-    with pytest.raises(InputError) as caught:
-        read(document)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, document, place, reason)
 
 
 def test_locomo_with_cleaned_text_stays_locomo() -> None:

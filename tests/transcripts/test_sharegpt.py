@@ -11,6 +11,7 @@ from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import conversations_in, detect, read_bytes
 from goalmem_cli.transcripts.reading.source import Source
 from tests.transcripts.layouts import SHAREGPT
+from tests.transcripts.refusing import check_refused
 
 
 def read(document: object, name: str = "chats.json") -> list[Conversation]:
@@ -88,11 +89,7 @@ def test_a_long_conversation_comes_in_stretches() -> None:
 )  # fmt: skip
 def test_errors_name_place_and_reason(document: object, place: str, reason: str) -> None:
     """What has not the layout is an error at its path."""
-    with pytest.raises(InputError) as caught:
-        read(document)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, document, place, reason)
 
 
 def test_errors_in_lines_name_the_line() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
 from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
+from tests.transcripts.refusing import check_refused
 
 CHAT: dict[str, Any] = {
     "name": "Ana",
@@ -134,8 +134,4 @@ def with_message(**keys: object) -> dict[str, Any]:
 )
 def test_errors_name_the_path(document: object, place: str, reason: str) -> None:
     """What does not have the layout is an error with the path to the value."""
-    with pytest.raises(InputError) as caught:
-        read(document)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, document, place, reason)

@@ -20,8 +20,8 @@ from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.readers.came import LABELS
 from goalmem_cli.wiring import LoadedModel
-from tests.cli.conftest import seeing
 from tests.conftest import CHECKOUT
+from tests.invoking import seeing
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,11 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.lab.evaluation.datasets.locomo import CATEGORIES, MEM0_CATEGORIES, read_cases
-from goalmem_cli.lab.evaluation.datasets.questions import Repair, ordered
-from goalmem_cli.transcripts import Source, read_file
+from goalmem_cli.lab.evaluation.datasets.questions import Repair
+from goalmem_cli.transcripts import read_file
+from tests.lab.evaluation.reading import questions_by
+
+read = questions_by(read_cases)
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "data"
@@ -36,13 +38,6 @@ def written(folder: Path, *questions: object, **keys: object) -> Path:
     path = folder / "set.json"
     path.write_text(json.dumps([sample]), encoding="utf-8")
     return path
-
-
-def read(path: Path) -> tuple[list[Case], dict[str, int]]:
-    """Return the file's questions and what was repaired, with how often."""
-    repairs: Counter[str] = Counter()
-    cases = list(read_cases(Source.from_path(path), repairs))
-    return cases, ordered(repairs)
 
 
 def question(evidence: object = ("D1:1",), **keys: object) -> dict[str, object]:

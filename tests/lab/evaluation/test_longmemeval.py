@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
@@ -13,9 +12,12 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.longmemeval import CATEGORIES, read_cases
-from goalmem_cli.lab.evaluation.datasets.questions import Repair, ordered
-from goalmem_cli.transcripts import Source, read_file
+from goalmem_cli.lab.evaluation.datasets.questions import Repair
+from goalmem_cli.transcripts import read_file
+from tests.lab.evaluation.reading import questions_by
 from tests.transcripts.layouts import LONGMEMEVAL
+
+read = questions_by(read_cases)
 
 
 def marked(text: str, *, is_answer: bool = True) -> dict[str, object]:
@@ -33,13 +35,6 @@ def written(folder: Path, *questions: object) -> Path:
 def question(**keys: object) -> dict[str, object]:
     """Return a question with its haystack, its keys replaced or extended."""
     return {**LONGMEMEVAL, **keys}
-
-
-def read(path: Path) -> tuple[list[Case], dict[str, int]]:
-    """Return the file's questions and what was repaired, with how often."""
-    repairs: Counter[str] = Counter()
-    cases = list(read_cases(Source.from_path(path), repairs))
-    return cases, ordered(repairs)
 
 
 def test_a_question_as_golden(tmp_path: Path) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.datasets.questions import Repair, ordered
+from goalmem_cli.lab.evaluation.datasets.questions import Repair
 from goalmem_cli.lab.evaluation.datasets.realtalk import read_cases
-from goalmem_cli.transcripts import Source, read_file
+from goalmem_cli.transcripts import read_file
+from tests.lab.evaluation.reading import questions_by
+
+read = questions_by(read_cases)
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "realtalk"
 
@@ -37,13 +39,6 @@ def written(folder: Path, *asked: tuple[str, str], **keys: object) -> Path:
     path = folder / "Chat_1_Mia_Theo.json"
     path.write_text(json.dumps({"session_1": turns, "qa": qa, **keys}), encoding="utf-8")
     return path
-
-
-def read(path: Path) -> tuple[list[Case], dict[str, int]]:
-    """Return the file's questions and what was repaired, with how often."""
-    repairs: Counter[str] = Counter()
-    cases = list(read_cases(Source.from_path(path), repairs))
-    return cases, ordered(repairs)
 
 
 def test_a_question_as_golden(tmp_path: Path) -> None:

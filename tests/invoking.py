@@ -16,7 +16,6 @@ from goalmem_cli.config import Settings
 from goalmem_cli.main import run
 from goalmem_cli.testing import HashEmbedder, Reply, ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.conftest import SAMPLES
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,10 @@ def momoco_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def momoco(goalmem: Goalmem, momoco_store: Path, tmp_path: Path) -> Goalmem:
+def momoco(goalmem: Goalmem, momoco_store: Path, samples: Path, tmp_path: Path) -> Goalmem:
     """The command over a store of the test's own that holds the Momoco conversation."""
     if not momoco_store.exists():
-        words = ("ingest", str(SAMPLES / "momoco.json"), "--quiet", "--store", str(momoco_store))
+        words = ("ingest", str(samples / "momoco.json"), "--quiet", "--store", str(momoco_store))
         assert goalmem(*words).code == 0
     shutil.copytree(momoco_store, tmp_path / "store")
     return goalmem

@@ -5,25 +5,18 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from goalmem_cli.ports import Request
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem, seeing
-from tests.cli.test_eval import MOMOCO, answering, replies, without_seconds
 from tests.cli.test_remem import reply as remembering
+from tests.invoking import Goalmem, seeing
+from tests.lab.cli.test_eval import MOMOCO, answering, document, replies, without_seconds
 
 FEW = (MOMOCO, "--limit", "3", "--sample", "first")
 PAIRS = ("--backbone", "bm25,dense", "--reasoner", "direct,oracle")
-
-
-@pytest.fixture(autouse=True)
-def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep matrices without --out in the test's own folder."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 def extracting(stops_at: int | None = None) -> tuple[Factories, ScriptedModel]:
@@ -42,13 +35,6 @@ def extracting(stops_at: int | None = None) -> tuple[Factories, ScriptedModel]:
 def steps(model: ScriptedModel, step: str) -> int:
     """Return how often the model was asked for a step."""
     return sum(request.step == step for request in model.seen)
-
-
-def document(goalmem: Goalmem, *words: str, factories: Factories | None = None) -> Any:
-    """Return what the command prints with --json."""
-    outcome = goalmem("eval", *words, "--json", factories=factories)
-    assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)
 
 
 def test_every_pair_is_a_cell_with_its_difference(goalmem: Goalmem, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem, seeing
 from tests.conftest import SAMPLES
+from tests.invoking import Goalmem, seeing
 
 MOMOCO = str(SAMPLES / "momoco.json")
 HAYSTACK = [
@@ -31,12 +31,6 @@ HAYSTACK = [
      "haystack_sessions": [[{"role": "user", "content": "I bought the blue cup.", "has_answer": True}]]}
     for number, ending in ((1, ""), (2, "_abs"))
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep runs without --out in the test's own folder."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 def replies(request: Request) -> str:

@@ -7,18 +7,9 @@ import io
 import json
 from pathlib import Path
 
-import pytest
-
 from goalmem_cli.lab.evaluation.runs.folder import write_run
-from tests.cli.conftest import Goalmem
-from tests.lab.evaluation.made_runs import answered_run, retrieved_run
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> str:
-    """The folder of a run."""
-    write_run(tmp_path / "run", answered_run())
-    return str(tmp_path / "run")
+from tests.invoking import Goalmem
+from tests.lab.evaluation.made_runs import retrieved_run
 
 
 def test_tables_stand_on_stdout(goalmem: Goalmem, run: str) -> None:

@@ -17,8 +17,8 @@ from goalmem_cli.config import Settings
 from goalmem_cli.ports import Request
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.cli.conftest import Goalmem, seeing
-from tests.cli.test_eval import MOMOCO, document, replies, without_seconds
+from tests.invoking import Goalmem, seeing
+from tests.lab.cli.test_eval import MOMOCO, document, replies, without_seconds
 
 WORDS = (MOMOCO, "--reasoner", "direct,oracle,reformulate,goal-mem", "--max-breadth", "1", "--max-depth", "1")
 # A server that never answers the third call, seen by the command as any other.
@@ -40,12 +40,6 @@ class Hanging:
 model = LoadedModel(Hanging(), "hanging", "full", 8192, is_shared=True, at_once=8)
 main(sys.argv[1:], Factories(model=lambda _: model))
 """
-
-
-@pytest.fixture(autouse=True)
-def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep runs without --out in the test's own folder."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 def model_of(

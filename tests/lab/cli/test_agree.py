@@ -6,18 +6,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from goalmem_cli.lab.evaluation.runs.folder import write_run
-from tests.cli.conftest import Goalmem
+from tests.invoking import Goalmem
 from tests.lab.evaluation.made_runs import answered_run
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> str:
-    """The folder of a judged run."""
-    write_run(tmp_path / "run", answered_run())
-    return str(tmp_path / "run")
 
 
 def marks(folder: Path, *rows: str) -> str:
