@@ -166,7 +166,8 @@ def check(trace: Trace, is_strict: bool) -> None:
     assert trace.evidence and trace.attempts[-1].ending is Ending.GROUNDED
     values = [value for found in trace.substitution.values() for value in found]
     if trace.answer not in VERDICTS:
-        assert claimed(trace) <= {stem(word) for word in words(" ".join([trace.question, *values]))}
+        told = f"{trace.question} {trace.goal if trace.planning == 'paper' else ''} {' '.join(values)}"
+        assert claimed(trace) <= {stem(word) for word in words(told)}
     accepted = [entry for step in trace.attempts[-1].steps for entry in step.grounded]
     bound = {(name, value) for entry in accepted for name, found in entry.bindings.items() for value in found}
     assert {(name, value) for name, found in trace.substitution.items() for value in found} <= bound

@@ -192,7 +192,8 @@ class SearchRun:
         if problem:
             self.count(Usage(), f"the answer's wording was unusable ({problem}), the bindings stand for it")
             return ", ".join(proof.found)
-        answer, note = checked_wording(wording.rstrip(" ."), proof.found, self.question.text)
+        asked = self.question.text if reply is None else f"{self.question.text} {plan.goal.phrase}"
+        answer, note = checked_wording(wording.rstrip(" ."), proof.found, asked)
         self.count(Usage(), note)
         return answer
 
