@@ -14,10 +14,12 @@ from goalmem_cli.lab.tuning.answering import TOKENS
 from goalmem_cli.lab.tuning.batches import MIX, Example, packed, tokenise
 from goalmem_cli.lab.tuning.corpus import Talk
 from goalmem_cli.lab.tuning.rendering import Variety, render
+from goalmem_cli.models.bundled import TRAINED
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan, write_plan
+from goalmem_cli.reasoners.goal_mem.provers.stepwise import STEPS
 from goalmem_cli.records import Question
 from tests.lab.tuning.samples import asked_in
 
@@ -32,10 +34,11 @@ def of_kind(examples: list[Example], *kinds: str) -> list[Example]:
 
 
 def test_samples_give_examples_of_every_kind_that_they_have(examples: list[Example]) -> None:
-    """All kinds are drawn in training, each from some example."""
+    """All kinds are drawn in training, each from some example; they are of the steps that run with the adapters."""
     counts = Counter(example.kind for example in examples)
 
     assert counts.keys() == {kind for kind, share in MIX.items() if share > 0}
+    assert {example.request.step for example in examples} == TRAINED == set(STEPS)
     assert counts["decompose"] > 20 and counts["read"] > 2 * counts["read none"] and counts["read step"] > 10
 
 
