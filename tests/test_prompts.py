@@ -42,12 +42,13 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
     book = PromptBook.load(None, profile)
     choices = {
         "facts": ["F1", "F2", "F3", "F4"], "subgoals": ["S1", "S2"], "variables": ["x", "y"],
-        "names": ["Priya"], "replies": ["unknown", "alone", "cited"], "refusal": ["none"], "types": ["date"], "entity_types": ["person", "organization", "place", "event"], "open": ["x"], "several": ["x and y"], "closed": ["no"], "kinds": ["date"],
+        "names": ["Priya"], "replies": ["unknown", "alone", "cited"], "types": ["date"], "entity_types": ["person", "organization", "place", "event"], "open": ["x"], "several": ["x and y"], "closed": ["no"], "kinds": ["date"],
         "lines": ["1", "2"], "new": ["N1", "N2", "N3"], "events": ["ADD", "UPDATE", "DELETE", "NONE", "LINK", "TAG", "INVALIDATE", "SAME", "NEW", "CONTRADICTS"], "labels": ["0", "1", "2", "3"], "numbers": ["0", "1", "2", "3", "4"], "points": ["P1", "P2"], "actions": ["Retrieve", "Finish"], "turns": ["T1", "T2", "T3"], "gists": ["F1"], "intents": ["why", "when", "entity"],
         "tools": ["semantic_retrieve", "lexical_retrieve", "find_gist_contexts", "find_entity_contexts", "output_answer"],
     }  # fmt: skip
 
-    assert {"decompose", "unify", "refine", "answer", "verdict"} <= book.prompts.keys()
+    assert {"decompose", "read"} <= book.prompts.keys()
+    assert ({"unify", "refine", "answer", "verdict"} & book.prompts.keys() != set()) == (profile == "full")
     for name, prompt in book.prompts.items():
         request = prompt.request(dict.fromkeys(prompt.variables, ""), choices)
         assert len(book.hashes[name]) == 32

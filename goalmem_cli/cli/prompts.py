@@ -62,7 +62,7 @@ def list_prompts(context: typer.Context, prompts: options.Prompts = None, json: 
 
 @group.command(
     "show",
-    epilog=examples("goalmem prompts show unify", "goalmem prompts show unify --profile compact", guide="settings"),
+    epilog=examples("goalmem prompts show unify", "goalmem prompts show read --profile compact", guide="settings"),
 )
 def show(
     context: typer.Context,

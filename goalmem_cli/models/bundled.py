@@ -10,8 +10,8 @@ from goalmem_cli.fitted import Fitted
 
 ADAPTERS = Path(__file__).parent / "adapter"
 MEGABYTE = 2**20
-TRAINED = frozenset({"decompose", "unify", "read", "refine", "answer", "verdict"})
-"""The steps whose compact prompts goalmem's adapters were trained for."""
+TRAINED = frozenset({"decompose", "read"})
+"""The steps that run with goalmem's adapters, which were trained for their compact prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class BundledModel:
     `file` say where its publisher has the same file on the hub; `adapter` is goalmem's for it, below `ADAPTERS`.
     `runs_as` is the form in which it is computed: a quantisation of llama.cpp with the adapter merged into it, or blank
     for the file as it is with the adapter beside it. `memory` is what a question takes at most, in bytes. The adapter
-    was trained for the prompts of `TRAINED` alone.
+    applies to the steps of `TRAINED` alone.
     """
 
     name: str

@@ -194,7 +194,7 @@ def test_the_embedder_is_shown(goalmem: Goalmem) -> None:
 def test_prompts_are_listed_shown_and_checked(goalmem: Goalmem, tmp_path: Path) -> None:
     """Both profiles are listed; a wrong file is named with its key, exit 4."""
     rows = json.loads(goalmem("prompts", "--json").out)["prompts"]
-    assert {(row["profile"], row["step"]) for row in rows} >= {("full", "unify"), ("compact", "unify")}
+    assert {(row["profile"], row["step"]) for row in rows} >= {("full", "unify"), ("compact", "read")}
     shown = goalmem("prompts", "show", "decompose").out
     assert "## system" in shown
     assert "## example 1" in shown
@@ -202,7 +202,7 @@ def test_prompts_are_listed_shown_and_checked(goalmem: Goalmem, tmp_path: Path) 
     assert goalmem("prompts", "check").code == 0
     for folder in (tmp_path, tmp_path / "compact"):
         folder.mkdir(exist_ok=True)
-        (folder / "unify.yaml").write_text("descriptoin: a typing error")
+        (folder / "decompose.yaml").write_text("descriptoin: a typing error")
     outcome = goalmem("prompts", "check", "--prompts", str(tmp_path))
     assert outcome.code == 4
     assert outcome.err.count("descriptoin") == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -17,7 +16,6 @@ from goalmem_cli.prompts import PromptBook
 _LEAST_TOKENS = 16
 _COMPILATIONS = 5
 _QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
-_SEVERAL = ("groundings", "antecedents")  # lists of a JSON reply, of which a line reply gives one item
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,8 @@ class ReplyForms:
     """The tokens of a step's reply to one worked question, as JSON and as lines."""
 
     step: str
-    json_tokens: float
-    line_tokens: float
+    json_tokens: int
+    line_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +98,7 @@ def _writings(model: LanguageModel, request: Request) -> tuple[Writing, Writing]
 
 
 def reply_forms(full: PromptBook, compact: PromptBook, count_tokens: Callable[[str], int]) -> Iterator[ReplyForms]:
-    """Yield for each step the tokens of what both profiles' examples reply to the same question.
-
-    Of several groundings or antecedents in a JSON reply, one counts, as a line reply gives one.
-    """
+    """Yield for each step the tokens of what both profiles' examples reply to the same question."""
     for step in sorted(full.prompts.keys() & compact.prompts.keys()):
         lines = _by_question(compact[step].examples)
         both = [
@@ -112,7 +107,7 @@ def reply_forms(full: PromptBook, compact: PromptBook, count_tokens: Callable[[s
             if question in lines
         ]
         for reply, line in both[:1]:
-            yield ReplyForms(step, count_tokens(reply) / _items(reply), count_tokens(line))
+            yield ReplyForms(step, count_tokens(reply), count_tokens(line))
 
 
 def _by_question(examples: Iterable[Example]) -> dict[str, str]:
@@ -122,8 +117,3 @@ def _by_question(examples: Iterable[Example]) -> dict[str, str]:
         for question in _QUESTION.findall(example.input):
             found.setdefault(question, example.output)
     return found
-
-
-def _items(reply: str) -> int:
-    content = json.loads(reply)
-    return max([1, *(len(content[name]) for name in _SEVERAL if name in content)])

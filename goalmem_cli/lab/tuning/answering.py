@@ -1,5 +1,5 @@
-"""Examples of answering: the wording of what was found, verdicts, and readings of retrieved facts: of a question, or of
-the steps of its plan, each put as a question by itself.
+"""Examples of answering: readings of retrieved facts, of a question or of the steps of its plan, each put as a question
+by itself.
 """
 
 from __future__ import annotations
@@ -16,20 +16,15 @@ from goalmem_cli.logic import Atom, Substitution, Variable
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, fact_line
 from goalmem_cli.reasoners.facts import token_cost
-from goalmem_cli.reasoners.goal_mem.plan_texts import VERDICTS
-from goalmem_cli.reasoners.goal_mem.plans import Limits
-from goalmem_cli.reasoners.goal_mem.readings import reading_request
-from goalmem_cli.reasoners.goal_mem.step_questions import step_question
-from goalmem_cli.reasoners.goal_mem.wording import worded
+from goalmem_cli.reasoners.goal_mem.provers.readings import CITED, reading_request
+from goalmem_cli.reasoners.goal_mem.provers.step_questions import step_question
+from goalmem_cli.reasoners.goal_mem.records import Limits
 from goalmem_cli.reasoners.inquiry import reading_choices
-from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact
 
 FEWEST, MOST, TOKENS = 2, 20, Limits().read_tokens
 """How many facts a reading is shown, and about how many tokens they have at most: as many as in answering."""
-CITED = 4
 WITHOUT = 0.12
 """How often a reading is shown none of the evidence."""
 TOGETHER = 14
@@ -38,44 +33,6 @@ LEFT_OUT = 0.33
 """How often a value that an earlier step found is left out of a step's question."""
 OF_ANOTHER = 0.5
 """How often a question is put again with somebody else's name in it, whom its evidence does not tell of."""
-
-
-def answering(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:
-    """Yield the wording or the verdict of a question, and its reading from retrieved facts."""
-    scene.number([ground.atom.phrase for ground in lesson.subgoals], MOST)
-    if lesson.answer_variables:
-        yield from _wording(scene, lesson, book)
-    else:
-        yield from _verdict(scene, lesson, book)
-    yield from reading(scene, book, chance)
-
-
-def _wording(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
-    """Yield the corpus's answer as the wording of its bindings, or the bindings where the engine would not take it."""
-    if scene.case.answer is None or not all(name in lesson.bindings for name in lesson.answer_variables):
-        return
-    found = [value for name in lesson.answer_variables for value in lesson.bindings[name]]
-    asked = f"{scene.question.text} {lesson.goal.phrase if lesson.goal is not None else ''}"
-    reply, _ = worded(Reply(scene.case.answer, Usage()), found, asked)
-    facts = _cited(scene, lesson.subgoals)
-    if facts:
-        inputs = {"question": scene.question.text, "facts": _lines(facts), "found": ", ".join(found), "problem": ""}
-        yield Example("answer", scene.case.id, book["answer"].request(inputs), reply)
-
-
-def _verdict(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
-    """Yield the verdict on a closed question; a false premise that was taken for grounded leaves it unknown."""
-    reply = (scene.case.answer or "unknown").strip().lower()
-    whole = Substitution(lesson.bindings)
-    facts, settled = [], []
-    for ground in lesson.subgoals:
-        shown = scene.gold(ground.facts or (scene.case.evidence if scene.case.is_unanswerable else ()))
-        facts += shown
-        settled.append(f"{whole.apply(ground.atom)} -- {', '.join(fact.number for fact in shown)}")
-    unique = list({fact.unit: fact for fact in facts}.values())
-    if unique and reply in VERDICTS:
-        inputs = {"question": scene.question.text, "facts": _lines(unique), "settled": settled, "problem": ""}
-        yield Example("verdict", scene.case.id, book["verdict"].request(inputs), reply)
 
 
 def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
@@ -122,7 +79,7 @@ def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, 
             yield Example("read together", scene.case.id, request, reply, group)
 
 
-def of_another(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:  # noqa: ARG001
+def of_another(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
     """Yield a reading that finds what the question is about, but told of somebody else than it names."""
     if scene.case.is_unanswerable or chance.random() >= OF_ANOTHER:
         return
@@ -190,14 +147,6 @@ def _within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
 
 def _cost(fact: Fact) -> int:
     return token_cost(fact.speaker, fact.text, fact.times)
-
-
-def _cited(scene: Scene, grounds: Sequence[Ground]) -> list[Fact]:
-    return scene.gold(tuple(dict.fromkeys(label for ground in grounds for label in ground.facts)))
-
-
-def _lines(facts: Sequence[Fact]) -> list[str]:
-    return [fact_line(fact) for fact in facts]
 
 
 def stepping(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 
 MIX: Mapping[str, float] = {
-    "decompose": 0.15, "decompose again": 0.02, "unify": 0.32, "unify none": 0.36, "refine": 0.03, "stop": 0.01,
-    "answer": 0.03, "verdict": 0.02, "read": 0.03, "read none": 0.01, "read together": 0.02,
-    "read step": 0.0, "read step none": 0.0,
+    "decompose": 0.3, "read": 0.3, "read none": 0.04, "read together": 0.2, "read step": 0.12, "read step none": 0.04,
 }  # fmt: skip
 """The share of each kind among the rows that are drawn."""
 

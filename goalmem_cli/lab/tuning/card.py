@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from goalmem_cli.lab.tuning.batches import MIX
+
 RECORD = "training.json"
 CARD = "README.md"
 
@@ -37,12 +39,14 @@ def update_record(folder: Path, entries: Mapping[str, object]) -> None:
 
 def card(record: Mapping[str, object]) -> str:
     """Return the card of a record as Markdown."""
+    older = [kind for kind, _ in _items(record["mix"]) if kind not in MIX]
     lines = [
         f"# goalmem's own adapter for {record['base']}",
         "",
-        "A low-rank adapter (LoRA, GGUF) that makes the model take the steps of goalmem: decompose a question, hold a",
-        "subgoal against a fact, refine, word an answer, settle yes or no, read an answer, refuse. It is made for",
-        "goalmem's compact prompts and for nothing else; in any other talk it is of no use.",
+        "A low-rank adapter (LoRA, GGUF) that makes the model take two steps of goalmem: decompose a question, and",
+        "read an answer from facts, or refuse. It is made for goalmem's compact prompts of these and for nothing",
+        "else; in any other talk it is of no use.",
+        *([f"It was also trained for what goalmem asks of it no more: {', '.join(older)}."] if older else []),
         "",
         "| | |",
         "| --- | --- |",

@@ -17,13 +17,11 @@ from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.tuning.renaming import Kind, Renamed
 from goalmem_cli.memory import OpenMemory
 from goalmem_cli.ports import Embedder
-from goalmem_cli.reasoners.facts import NumberedFacts, round_robin
+from goalmem_cli.reasoners.facts import NumberedFacts
 from goalmem_cli.records import Hit, Query, Question, Turn
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Fact
-
-DEEP = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +38,9 @@ class Scene:
         """Return the turns of those labels as facts; passages of a long one are left out."""
         return [self.numbered.fact(self.hits[label]) for label in labels if label in self.hits]
 
-    def found(self, query: str, k: int = DEEP) -> list[Fact]:
+    def found(self, query: str, k: int) -> list[Fact]:
         """Return what the memory gives for a query, best first."""
         return [self.numbered.fact(hit) for hit in self.numbered.hits(query, k)]
-
-    def number(self, queries: Sequence[str], k: int) -> None:
-        """Give the facts that the queries lead to their numbers, the best of each first."""
-        for hit in round_robin([self.numbered.hits(query, k) for query in queries]):
-            self.numbered.fact(hit)
-
-    def label(self, fact: Fact) -> str:
-        """Return a fact's label; empty for one of another conversation."""
-        return fact.turns[0] if fact.conversation == self.case.conversation else ""
 
 
 @contextmanager

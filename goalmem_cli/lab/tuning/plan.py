@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.logic import Atom, Substitution, Variable, parse_atom
+from goalmem_cli.logic import Atom, Variable, parse_atom
 
 MOST_SUBGOALS, MOST_TERMS, LONGEST_VALUE = 4, 4, 80
 _LETTERS = frozenset("uvwxyz")
@@ -15,58 +15,31 @@ _ARTICLES = ("a", "an", "the")
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A gold subgoal or refinement: `facts` are labels of turns, `bindings` those of its own variables."""
+    """A gold subgoal: `facts` are labels of turns, `bindings` those of its own variables."""
 
     atom: Atom
     facts: tuple[str, ...]
     bindings: Mapping[str, tuple[str, ...]]
-    of: int | None = None
-    query: str = ""
-    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A question's gold reasoning. `goal` is None where it cannot be written with the answer variables alone."""
+    """A question's gold plan. `goal` is None where it cannot be written with the answer variables alone."""
 
     goal: Atom | None
     answer_variables: tuple[str, ...]
     subgoals: tuple[Ground, ...]
-    refinements: tuple[Ground, ...]
-    alternative: tuple[Atom, ...]
-    bindings: Mapping[str, tuple[str, ...]]
     starred: frozenset[str]
-    distractors: tuple[str, ...]
-
-    def known_beside(self, number: int) -> Substitution:
-        """Return what the other subgoals bind, as the engine puts it into a subgoal: single values only."""
-        others = [ground for place, ground in enumerate(self.subgoals) if place != number]
-        names = {name for ground in others for name in ground.bindings} - self.starred
-        return Substitution({name: self.bindings[name] for name in sorted(names)})
 
 
 def lesson_of(case: Case) -> Lesson | None:
-    """Return the question's reasoning, None where it has none."""
+    """Return the question's plan, None where it has none."""
     plan = case.plan
     if plan is None:
         return None
-    steps = (*plan.subgoals, *plan.refinements)
-    starred = _starred(steps)
-    bindings = {
-        name: tuple(value.split(", ")) if name in starred else (value,)
-        for step in steps
-        for name, value in step.bindings.items()
-    }
-    return Lesson(
-        goal=_goal(plan, starred),
-        answer_variables=plan.answer_variables,
-        subgoals=tuple(_ground(step, starred, bindings) for step in plan.subgoals),
-        refinements=tuple(_ground(step, starred, bindings) for step in plan.refinements),
-        alternative=tuple(_star(parse_atom(text), starred) for text in plan.alternative),
-        bindings=bindings,
-        starred=starred,
-        distractors=plan.distractors,
-    )
+    starred = _starred((*plan.subgoals, *plan.refinements))
+    subgoals = tuple(_ground(step, starred) for step in plan.subgoals)
+    return Lesson(_goal(plan, starred), plan.answer_variables, subgoals, starred)
 
 
 def fits(atoms: Sequence[Atom]) -> bool:
@@ -91,10 +64,14 @@ def _is_plural(type_phrase: str) -> bool:
     return (head.endswith("s") and not head.endswith("ss")) or head in ("people", "children")
 
 
-def _ground(step: GoldStep, starred: frozenset[str], bindings: Mapping[str, tuple[str, ...]]) -> Ground:
+def _ground(step: GoldStep, starred: frozenset[str]) -> Ground:
     atom = _star(parse_atom(step.text), starred)
-    own = {variable.name: bindings[variable.name] for variable in atom.variables if variable.name in step.bindings}
-    return Ground(atom, step.facts, own, step.of, step.query, step.relation)
+    bindings = {
+        variable.name: tuple(value.split(", ")) if variable.name in starred else (value,)
+        for variable in atom.variables
+        if (value := step.bindings.get(variable.name)) is not None
+    }
+    return Ground(atom, step.facts, bindings)
 
 
 def _star(atom: Atom, starred: frozenset[str]) -> Atom:

@@ -13,11 +13,13 @@ from sklearn.preprocessing import StandardScaler
 
 from goalmem_cli.backbones.relevance import FUSED, POOL, WEIGHTS, features
 from goalmem_cli.lab.tuning.corpus import Talk, by_domain
-from goalmem_cli.lab.tuning.memory import DEEP, Scene, remembered
+from goalmem_cli.lab.tuning.memory import Scene, remembered
 from goalmem_cli.lab.tuning.plan import lesson_of
 from goalmem_cli.lab.tuning.renaming import rename
 from goalmem_cli.ports import Embedder
 
+DEEP = 20
+"""How many of the hits of a query are told apart."""
 STRENGTH = 0.3
 """The inverse of how strongly the weights are held down (scikit-learn's C)."""
 

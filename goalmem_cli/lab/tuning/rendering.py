@@ -1,4 +1,4 @@
-"""Renders the corpus into examples of every step, under new names each time, and in other years where wanted."""
+"""Renders the corpus into examples of each kind, under new names each time, and in other years where wanted."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from goalmem_cli.lab.tuning.answering import answering, of_another, reading, reading_together, stepping
+from goalmem_cli.lab.tuning.answering import of_another, reading, reading_together, stepping
 from goalmem_cli.lab.tuning.batches import Example
 from goalmem_cli.lab.tuning.corpus import Talk, by_domain
 from goalmem_cli.lab.tuning.memory import Scene, remembered
 from goalmem_cli.lab.tuning.plan import Lesson, lesson_of
 from goalmem_cli.lab.tuning.planning import planning
 from goalmem_cli.lab.tuning.renaming import YEARS, Kind, lower_words, names_of, rename
-from goalmem_cli.lab.tuning.unifying import unifying
 from goalmem_cli.logic.normal import numbers
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Embedder
@@ -43,7 +42,6 @@ def render(
     chance = Random(seed)  # noqa: S311 - these are no secrets
     common = lower_words(talks)
     kinds: Mapping[str, Mapping[str, Kind]] = {talk.name: names_of(talk, common) for talk in talks}
-    parts = (planning, unifying, answering, stepping, *((of_another,) if variety.people else ()))
     for members in by_domain(talks).values():
         years = chance.choice(YEARS) if variety.years else 0
         renamed = [rename(talk, kinds[talk.name] if variety.names else {}, chance, years) for talk in members]
@@ -51,13 +49,14 @@ def render(
             read: dict[str, list[Scene]] = {}
             for scene in scenes:
                 lesson = lesson_of(scene.case)
-                if lesson is None:
-                    yield from reading(scene, book, chance)
-                elif is_worked_out(scene, lesson):
+                if lesson is not None and is_worked_out(scene, lesson):
                     continue
-                else:
-                    for examples in parts:
-                        yield from examples(scene, lesson, book, chance)
+                yield from reading(scene, book, chance)
+                if lesson is not None:
+                    yield from planning(scene, lesson, book)
+                    yield from stepping(scene, lesson, book, chance)
+                    if variety.people:
+                        yield from of_another(scene, book, chance)
                 read.setdefault(scene.case.conversation, []).append(scene)
             for asked in read.values():
                 yield from reading_together(asked, book, chance, seed)

@@ -32,9 +32,6 @@ from goalmem_cli.lab.tuning.batches import Row, Tokens, rows_of
 ATTENTION = "goalmem_float32"
 STATE = "state.pt"
 """What is saved beside the adapter: how its weights were last moved, and what was done."""
-DECIDED, DECISION = ("unify", "unify none"), 2.0
-"""The kinds whose replies decide by their first token, and what that token weighs besides: without it, whether a fact
-proves a subgoal was a seventh of the loss, and was hardly learnt."""
 PADDING = -1
 """The block of what fills up a row."""
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -262,15 +259,11 @@ def _examples(batch: Sequence[Row]) -> list[Tokens]:
 
 
 def _loss(batch: Sequence[Row], losses: torch.Tensor) -> torch.Tensor:
-    """Return the mean over a batch's reply tokens, each weighing 1 by the root of its reply's length, decisions more.
+    """Return the mean over a batch's reply tokens, each weighing 1 by the root of its reply's length.
 
-    A plan has fifty tokens, a refusal two, and the refusal is as hard to learn: by plain means plans would be all.
+    A plan has fifty tokens, a refusal four, and the refusal is as hard to learn: by plain means plans would be all.
     """
-    weights: list[float] = []
-    for example in _examples(batch):
-        first = DECISION if example.kind in DECIDED else 0.0
-        each = 1 / math.sqrt(len(example.reply))
-        weights += [each + first, *[each] * (len(example.reply) - 1)]
+    weights = [1 / math.sqrt(len(example.reply)) for example in _examples(batch) for _ in example.reply]
     return losses @ torch.tensor(weights, device=losses.device) / sum(weights)
 
 

@@ -22,15 +22,15 @@ def test_writings_add_up() -> None:
 
 
 def test_both_forms_of_the_same_worked_replies_are_compared() -> None:
-    """Of steps for which both profiles have worked examples; of several groundings in one JSON reply, one counts."""
+    """Of steps for which both profiles have worked examples."""
     full, compact = PromptBook.load(None, "full"), PromptBook.load(None, "compact")
-    worked = next(example for example in full["unify"].examples if "cello" in example.output)
-    line = replace(compact["unify"], examples=(Example(worked.input, "y = Anjali"),))
-    book = replace(compact, prompts={**compact.prompts, "unify": line})
+    worked = full["decompose"].examples[0]
+    line = replace(compact["decompose"], examples=(Example(worked.input, "a goal\n1. a subgoal"),))
+    book = replace(compact, prompts={**compact.prompts, "decompose": line})
     forms = {form.step: form for form in reply_forms(full, book, len)}
-    assert {"unify", "judge", "react", "rewrite"} <= forms.keys() <= compact.prompts.keys()
-    assert forms["unify"].json_tokens == len(worked.output) / 2
-    assert forms["unify"].line_tokens == len("y = Anjali")
+    assert {"decompose", "judge", "react", "rewrite"} <= forms.keys() <= compact.prompts.keys()
+    assert forms["decompose"].json_tokens == len(worked.output)
+    assert forms["decompose"].line_tokens == len("a goal\n1. a subgoal")
     assert all(form.line_tokens < form.json_tokens for form in forms.values())
 
 

@@ -53,9 +53,3 @@ def asked_in(example: Example) -> tuple[str, str | None]:
     asker = re.search(r"^Asked by: (.+)$", prompt, re.MULTILINE)
     assert question is not None
     return question[1], asker[1] if asker else None
-
-
-def held_together(example: Example) -> tuple[str, str]:
-    """Return the statement of a unification, and what the fact says, without its times."""
-    statement = example.request.growing.removeprefix("Statement: ").strip()
-    return statement, example.request.tail.split("\n")[0].rpartition(" [")[0]

@@ -4,129 +4,136 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 
 import pytest
 
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.lab.tuning.batches import Example
 from goalmem_cli.lab.tuning.corpus import Talk
+from goalmem_cli.logic import parse_atom
+from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Embedder, GrammarShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.reasoners.goal_mem.provers.step_questions import step_question
 from goalmem_cli.records import Question
 from goalmem_cli.store.memory import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.lab.tuning.samples import held_together, steps_of
-from tests.reasoners.scripting import FEW
+from tests.lab.tuning.samples import steps_of
+
+STEPS = ("read step", "read step none")
 
 
-def place_of(request: Request) -> tuple[str, str]:
-    """Return the statement and the fact of a unification, or the question and the rest of another prompt."""
-    if request.step == "unify":
-        return held_together(Example("", "", request, ""))
-    return request.growing, request.tail
+@dataclass(frozen=True)
+class Asked:
+    """What the engine asks for each question of the samples, by its text, when it plans and reads steps by gold."""
+
+    by_question: dict[str, list[Request]]
+
+    @property
+    def requests(self) -> list[Request]:
+        """What it asks for all of them."""
+        return [request for requests in self.by_question.values() for request in requests]
 
 
-def unnamed(statement: str) -> str:
-    """Return a statement without stars and without the names of its variables."""
-    return re.sub(r"\([u-z]:", "(:", statement).replace("*", "")
+def lines_of(request: Request) -> dict[str, str]:
+    """Return the number of each fact that a reading shows, by what its line says, in the order shown."""
+    return {line.partition(". ")[2]: line.partition(". ")[0] for line in request.growing.splitlines()}
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory, talks: list[Talk], embedder: Embedder) -> Store:
-    """A memory of the samples."""
-    memory = Store(tmp_path_factory.mktemp("engine") / "store", embedder, announce=lambda _: None)
-    memory.add_all((talk.conversation for talk in talks), by_name=True)
-    return memory
+def without_facts(request: Request) -> tuple[str, str, str, int]:
+    """Return all of a reading but its facts and their numbers."""
+    assert isinstance(request.shape, GrammarShape)
+    grammar = re.sub(r'"F\d+"( \| "F\d+")*', "FACT", request.shape.grammar)
+    return request.system, request.tail, grammar, request.max_tokens
 
 
-def asked_by_engine(
-    store: Store, talks: list[Talk], book: PromptBook, reply: Callable[[Request], str]
-) -> list[Request]:
-    """Return whatever the engine asks of a model over all questions of the samples."""
-    model = ScriptedModel(reply)
-    engine = GoalMem(FlatBackbone(store), model, book, Limits(max_breadth=2, max_depth=2), fitted=FEW)
-    for talk in talks:
-        last = max(turn.said for turn in talk.conversation.turns if turn.said is not None)
-        for case in talk.cases:
-            engine.answer(Question(case.question, last, case.asker, (talk.name,)))
-    return model.seen
-
-
-@pytest.fixture(scope="module")
-def requests(store: Store, talks: list[Talk], plain: list[Example], book: PromptBook) -> list[Request]:
-    """What the engine asks of a model that plans and proves by gold, refines nothing and words no answer."""
-    replies = {place_of(example.request): example.reply for example in plain}
-    otherwise = {"decompose": "nothing", "unify": "none", "refine": "stop"}
+def gold_replies(plain: list[Example]) -> Callable[[Request], str]:
+    """Return what plans and reads steps as the examples do, and knows no answer to a whole question."""
+    plans = {example.request: example.reply for example in plain if example.kind == "decompose"}
+    answers: dict[str, tuple[str, set[str]]] = {}
+    for example in plain:
+        if example.kind == "read step":
+            answer, cited = example.reply.removeprefix("answer: ").split("\nfacts: ")
+            told = {number: line for line, number in lines_of(example.request).items()}
+            answers[example.request.tail] = answer, {told[number] for number in cited.split(", ")}
 
     def reply(request: Request) -> str:
-        is_gold = request.step in ("decompose", "unify")
-        return replies.get(place_of(request) if is_gold else ("", ""), otherwise.get(request.step, "unknown"))
+        if request.step == "decompose":
+            return plans.get(request, "nothing")
+        answer, wanted = answers.get(request.tail, ("", set()))
+        cited = [number for line, number in lines_of(request).items() if line in wanted]
+        return f"answer: {answer}\nfacts: {', '.join(cited)}" if cited else "answer: unknown"
 
-    return asked_by_engine(store, talks, book, reply)
+    return reply
 
 
-@pytest.mark.slow
-def test_questions_are_asked_as_the_engine_asks_them(plain: list[Example], requests: list[Request]) -> None:
-    """Each first plan has the very request of the engine: prompt, asker, grammar, length."""
+@pytest.fixture(scope="module")
+def asked(
+    tmp_path_factory: pytest.TempPathFactory,
+    talks: list[Talk],
+    plain: list[Example],
+    book: PromptBook,
+    embedder: Embedder,
+) -> Asked:
+    """What the engine asks over all questions of the samples, each conversation in a memory of its own."""
+    found: dict[str, list[Request]] = {}
+    for talk in talks:
+        store = Store(tmp_path_factory.mktemp("engine") / "store", embedder, announce=lambda _: None)
+        store.add_all([talk.conversation], by_name=True)
+        last = max(turn.said for turn in talk.conversation.turns if turn.said is not None)
+        for case in talk.cases:
+            model = ScriptedModel(gold_replies(plain))
+            engine = GoalMem(FlatBackbone(store), model, book, Limits(), fitted=SMOLLM2.fitted)
+            engine.answer(Question(case.question, last, case.asker, (talk.name,)))
+            found[case.question] = model.seen
+    return Asked(found)
+
+
+def test_plans_are_asked_for_as_the_engine_does(plain: list[Example], asked: Asked) -> None:
+    """Each decomposition has the very request of the engine: prompt, asker, grammar, length."""
     wanted = [example.request for example in plain if example.kind == "decompose"]
 
     assert len(wanted) > 20
-    assert [request for request in wanted if request not in requests] == []
+    assert [request for request in wanted if request not in asked.requests] == []
 
 
-@pytest.mark.slow
-def test_failed_plans_are_named_as_the_engine_names_them(plain: list[Example], requests: list[Request]) -> None:
-    """Where gold's first plan leads nowhere, the engine asks for the second one as the example does."""
-    wanted = [example.request for example in plain if example.kind == "decompose again"]
+def test_questions_are_read_as_the_engine_reads_them(plain: list[Example], asked: Asked) -> None:
+    """A reading has the engine's request but for which facts it shows; those that both show have the same lines."""
+    readings = {without_facts(request) for request in asked.requests if request.step == "read"}
+    lines = {line for request in asked.requests if request.step == "read" for line in lines_of(request)}
+    wanted = [example.request for example in plain if example.kind in ("read", "read none", "read together")]
+    heads = {line.rpartition(" [")[0]: line for line in lines}
+    shared = [line for request in wanted for line in lines_of(request) if line.rpartition(" [")[0] in heads]
 
-    assert [request for request in wanted if request in requests]
-
-
-def insistent(request: Request) -> Request:
-    """Return the request without the word that refuses."""
-    assert isinstance(request.shape, GrammarShape)
-    return replace(request, shape=GrammarShape(request.shape.grammar.replace('"none" | ', "", 1)))
+    assert len(wanted) > 60 and all(without_facts(request) in readings for request in wanted)
+    assert len(set(shared)) > 60 and set(shared) <= lines
 
 
-def test_statements_are_held_against_facts_as_the_engine_does(plain: list[Example], requests: list[Request]) -> None:
-    """What both ask of a statement and a fact is the same to the letter, but that the engine wants a value at any rate."""
-    asked = {place_of(request): request for request in requests if request.step == "unify"}
-    common = [example for example in plain if example.request.step == "unify" and place_of(example.request) in asked]
-
-    assert len({place_of(example.request) for example in common}) > 60
-    assert all(insistent(example.request) == asked[place_of(example.request)] for example in common)
-
-
-def test_bound_variables_are_put_into_statements_as_the_engine_does(
-    store: Store, talks: list[Talk], plain: list[Example], book: PromptBook
-) -> None:
-    """A statement in which the engine puts what another subgoal bound is held against facts in the examples too."""
-    replies = {place_of(example.request): example.reply for example in plain}
-    refined = {example.request.growing: example.reply for example in plain if example.kind == "refine"}
-
-    def reply(request: Request) -> str:
-        if request.step == "refine":
-            return refined.get(request.growing, "stop")
-        if request.step == "unify" and request.growing.count(":") > 2:  # two variables: too much at once
-            return "none"
-        return replies.get(place_of(request), "none" if request.step == "unify" else "unknown")
-
-    gold = {unnamed(step.text) for talk in talks for case in talk.cases for step in steps_of(case)}
-    asked = {request.growing for request in asked_by_engine(store, talks, book, reply)}
-    wanted = {example.request.growing for example in plain if example.request.step == "unify"}
-    statements = {unnamed(growing.removeprefix("Statement: ").strip()) for growing in wanted & asked}
-
-    assert statements - gold
+def test_facts_are_read_in_the_engine_s_order(plain: list[Example], talks: list[Talk], asked: Asked) -> None:
+    """What a question finds stands in its example as the engine shows it, the best last, but for evidence put in."""
+    said = {(talk.name, turn.label): " ".join(turn.text.split()) for talk in talks for turn in talk.conversation.turns}
+    evidence = {case.id: [said[talk.name, each] for each in case.evidence] for talk in talks for case in talk.cases}
+    compared = 0
+    for example in plain:
+        if example.kind in ("read", "read none"):
+            requests = next(each for each in asked.by_question.values() if each[0].tail == example.request.tail)
+            first = requests[: [request.step for request in requests].index("decompose")]
+            engine = list(lines_of(max(first, key=lambda request: len(request.growing))))
+            found = [each for each in lines_of(example.request) if not any(t in each for t in evidence[example.case])]
+            assert [line for line in found if line in engine] == [line for line in engine if line in found]
+            compared += sum(line in engine for line in found)
+    assert compared > 200
 
 
-def test_refinements_are_asked_for_as_the_engine_does(plain: list[Example], requests: list[Request]) -> None:
-    """An unresolved subgoal of which nothing is known nor tried has the engine's own request."""
-    asked = [request for request in requests if request.step == "refine"]
-    wanted = [example.request for example in plain if example.kind == "refine"]
+def test_steps_are_read_as_the_engine_reads_them(plain: list[Example], talks: list[Talk], asked: Asked) -> None:
+    """A step is the question that the engine puts, at times with what an earlier step bound in it, and read like any."""
+    examples = {without_facts(example.request) for example in plain if example.kind in STEPS}
+    readings = {without_facts(request) for request in asked.requests if request.step == "read"}
+    atoms = [parse_atom(step.text) for talk in talks for case in talk.cases for step in steps_of(case)]
+    as_planned = {step_question(atom, variable.name) for atom in atoms for variable in atom.variables}
+    common = {tail.splitlines()[0].removeprefix("Question: ") for _, tail, _, _ in examples & readings}
 
-    assert [request for request in wanted if request in asked]
-    assert {(request.system, request.max_tokens) for request in wanted} == {
-        (request.system, request.max_tokens) for request in asked
-    }
+    assert len(common) > 20 and len(common - as_planned) > 2
+    assert {(system, *rest) for system, _, *rest in examples} == {(system, *rest) for system, _, *rest in readings}

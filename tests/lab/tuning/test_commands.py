@@ -97,6 +97,8 @@ def test_card_tells_what_each_kind_was_trained_on() -> None:
     assert "| copies differ in | names |" in text and "| shares of rows, by kind | unify 0.7, read 0.3 |" in text
     assert "| unify | 5 | 1 | 3 | 0.25 | 0.5 | 2.5 | 0 |\n| read | 2 | 0 | 0 | 0 | 0 | 0 | 0 |\n" in text
     assert "| base | base.gguf (b1) |" in text and "| adapter | 9 bytes, d1 |" in text
+    assert "trained for what goalmem asks of it no more: unify.\n" in text
+    assert "no more" not in card.card({**RECORD, "mix": {"read": 1.0}})
     assert all(name in text for name in HELD_OUT)
 
 

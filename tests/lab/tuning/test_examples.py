@@ -14,14 +14,14 @@ from goalmem_cli.lab.tuning.answering import TOKENS
 from goalmem_cli.lab.tuning.batches import MIX, Example, packed, tokenise
 from goalmem_cli.lab.tuning.corpus import Talk
 from goalmem_cli.lab.tuning.rendering import Variety, render
-from goalmem_cli.logic import parse_atom
+from goalmem_cli.models.bundled import TRAINED
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import lines
-from goalmem_cli.reasoners.goal_mem.line_steps import plan_choices
+from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan, write_plan
+from goalmem_cli.reasoners.goal_mem.provers.stepwise import STEPS
 from goalmem_cli.records import Question
-from tests.lab.tuning.samples import asked_in, held_together
+from tests.lab.tuning.samples import asked_in
 
 MOMENT = datetime(2024, 6, 1, 12, 0)
 
@@ -34,84 +34,32 @@ def of_kind(examples: list[Example], *kinds: str) -> list[Example]:
 
 
 def test_samples_give_examples_of_every_kind_that_they_have(examples: list[Example]) -> None:
-    """All kinds are drawn in training; the samples have all but a refinement that leads nowhere."""
+    """All kinds are drawn in training, each from some example; they are of the steps that run with the adapters."""
     counts = Counter(example.kind for example in examples)
 
-    assert counts.keys() == MIX.keys() - {"stop"}
-    assert counts["unify"] > 40 and counts["unify none"] > counts["unify"]
+    assert counts.keys() == {kind for kind, share in MIX.items() if share > 0}
+    assert {example.request.step for example in examples} == TRAINED == set(STEPS)
+    assert counts["decompose"] > 20 and counts["read"] > 2 * counts["read none"] and counts["read step"] > 10
 
 
 def test_plans_are_read_back(examples: list[Example]) -> None:
     """The engine takes each plan for its question, and writes it as it was written."""
-    for example in of_kind(examples, "decompose", "decompose again"):
+    for example in of_kind(examples, "decompose"):
         text, asker = asked_in(example)
-        plan = lines.read_plan(example.reply, Question(text, MOMENT, asker))
+        plan = read_plan(example.reply, Question(text, MOMENT, asker))
 
-        assert lines.write_plan(str(plan.goal), list(map(str, plan.subgoals))) == example.reply
+        assert write_plan(str(plan.goal), list(map(str, plan.subgoals))) == example.reply
         assert {variable.name for variable in plan.goal.variables} == set(plan.answer_variables)
-
-
-def test_another_plan_is_not_the_one_that_failed(examples: list[Example]) -> None:
-    """After a failed plan comes another one for the same goal."""
-    for example in of_kind(examples, "decompose again"):
-        failed = re.search(r"^Do not repeat: IF (.+) THEN (.+)$", example.request.tail, re.MULTILINE)
-        assert failed is not None
-        goal, *subgoals = [line.partition(". ")[2] or line for line in example.reply.split("\n")]
-
-        assert goal == failed[2]
-        assert failed[1] != " AND ".join(subgoals)
-
-
-def test_bindings_are_read_back(examples: list[Example]) -> None:
-    """What a fact binds is all variables of its statement, in their order, or yes where it has none."""
-    for example in of_kind(examples, "unify"):
-        wanted = parse_atom(held_together(example)[0]).variables
-        bindings = lines.read_bindings(example.reply, wanted)
-
-        assert bindings is not None
-        assert list(bindings) == [variable.name for variable in wanted]
-        assert lines.write_bindings(bindings) == example.reply
-
-
-def test_refusals_bind_nothing(examples: list[Example]) -> None:
-    """A fact that does not prove its statement gets the reply that the engine takes for no."""
-    for example in of_kind(examples, "unify none"):
-        assert lines.read_bindings(example.reply, parse_atom(held_together(example)[0]).variables) is None
-
-
-def test_antecedents_are_read_back(examples: list[Example]) -> None:
-    """A refinement names a relation, a statement other than the unresolved one and those tried, and a query."""
-    for example in of_kind(examples, "refine"):
-        antecedent = lines.read_antecedent(example.reply, 3)
-
-        assert antecedent is not None
-        assert lines.write_antecedent(antecedent.relation, str(antecedent.subgoal), antecedent.query) == example.reply
-        assert f": {antecedent.subgoal}\n" not in example.request.tail
-
-
-def test_answers_and_verdicts_are_read_back(examples: list[Example]) -> None:
-    """A wording has one line, and a verdict is one of the five."""
-    for example in of_kind(examples, "answer"):
-        assert lines.read_line(example.reply) == example.reply
-    for example in of_kind(examples, "verdict"):
-        assert lines.read_verdict(example.reply) == example.reply
-
-
-def test_wordings_hold_what_was_found(examples: list[Example]) -> None:
-    """The prompt asks for a wording that contains what was found, and so do its examples."""
-    for example in of_kind(examples, "answer"):
-        found = example.request.tail.removeprefix("Found: ").strip()
-        assert all(value.casefold() in example.reply.casefold() for value in found.split(", ")), example
 
 
 def test_readings_cite_facts_that_are_shown(examples: list[Example]) -> None:
     """A reading names facts of its prompt beside its answer; a refused one says unknown and names none."""
-    for example in of_kind(examples, "read", "read none"):
+    for example in of_kind(examples, "read", "read none", "read step", "read step none"):
         fields = read_fields(example.reply, example.request)
         shown = re.findall(r"^(F\d+)\. ", example.request.growing, re.MULTILINE)
 
         assert len(shown) == len(set(shown)) > 0
-        if example.kind == "read none":
+        if example.kind.endswith("none"):
             assert fields == {"answer": ("unknown",)}
         else:
             assert fields.keys() == {"answer", "facts"} and fields["answer"] != ("unknown",)
@@ -141,7 +89,7 @@ def test_a_question_of_somebody_else_is_refused_in_sight_of_the_evidence(
 ) -> None:
     """What is told of one is no answer to the same question of another, whom the facts that tell it do not name."""
     examples = list(render(talks, book, embedder, 1, Variety(people=True)))
-    asked = {example.case: asked_in(example)[0] for example in of_kind(examples, "answer", "decompose")}
+    asked = {example.case: asked_in(example)[0] for example in of_kind(examples, "read together", "decompose")}
     reads = {example.case: example for example in of_kind(examples, "read")}
     others = 0
     for example in of_kind(examples, "read none"):
@@ -226,7 +174,7 @@ def facts_of(example: Example) -> dict[str, str]:
 
 def test_readings_are_not_longer_than_the_engine_reads(examples: list[Example], vocabulary: PromptTokens) -> None:
     """The facts of a reading stay within their tokens."""
-    for example in of_kind(examples, "read", "read none"):
+    for example in of_kind(examples, "read", "read none", "read step", "read step none"):
         bare = replace(example.request, system="", growing="", tail="")
         assert len(vocabulary.prompt(example.request)) - len(vocabulary.prompt(bare)) <= TOKENS + 100
 
@@ -236,21 +184,21 @@ def test_grammars_allow_the_replies(examples: list[Example], vocabulary: PromptT
     dropped: Counter[str] = Counter()
     tokens = list(tokenise(examples, vocabulary, dropped))
 
-    assert dropped.keys() <= {"decompose", "decompose again", "refine"}
-    assert dropped.total() < len(of_kind(examples, "decompose", "decompose again", "refine")) / 2
+    assert dropped.keys() <= {"decompose"}
+    assert dropped.total() < len(of_kind(examples, "decompose")) / 2
     assert Counter(each.kind for each in tokens) + dropped == Counter(example.kind for example in examples)
     assert {each.reply[-1] for each in tokens} == {vocabulary.reply("")[-1]}
 
 
 def test_what_the_grammar_forbids_is_dropped_and_counted(examples: list[Example], vocabulary: PromptTokens) -> None:
     """An example that the model could not say at run time is not learnt, and that is told."""
-    good = of_kind(examples, "unify")[0]
+    good = of_kind(examples, "read")[0]
     dropped: Counter[str] = Counter()
-    bad = [replace(good, reply=reply) for reply in ("perhaps", "q = tea", f"{good.reply}\n", "")]
+    bad = [replace(good, reply=reply) for reply in ("perhaps", "answer: tea\nfacts: F99", f"{good.reply}\n", "")]
     plan = replace(of_kind(examples, "decompose")[0], reply="Somebody did something\n1. no brackets")
 
-    assert [each.kind for each in tokenise([*bad, plan, good], vocabulary, dropped)] == ["unify"]
-    assert dropped == {"unify": 4, "decompose": 1}
+    assert [each.kind for each in tokenise([*bad, plan, good], vocabulary, dropped)] == ["read"]
+    assert dropped == {"read": 4, "decompose": 1}
 
 
 def test_plans_name_nobody_whom_the_question_does_not_name(plain: list[Example], vocabulary: PromptTokens) -> None:
@@ -284,7 +232,7 @@ def test_goal_has_the_variables_and_the_names_that_are_asked_for(
     name is as long as it is, and has its capital where the question has any; a place is no person.
     """
     asked = Question(question, MOMENT)
-    inputs = {"question": question, "asker": "", "failed": [], "problem": ""}
+    inputs = {"question": question, "asker": "", "problem": ""}
     request = book["decompose"].request(inputs, plan_choices(asked))
 
     assert vocabulary.allows(request, f"{allowed}\n1. {allowed}")

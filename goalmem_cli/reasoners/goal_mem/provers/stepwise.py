@@ -100,7 +100,7 @@ class Stepwise:
         """Return a rule for the question (GOAL-MEM 4.1)."""
 
         def build(trouble: str) -> list[Request]:
-            inputs = {"question": question.text, "asker": asker_in(question), "failed": [], "problem": trouble}
+            inputs = {"question": question.text, "asker": asker_in(question), "problem": trouble}
             return [self._prompts["decompose"].request(inputs, plan_choices(question))]
 
         return ask(self._model, build, lambda texts: read_plan(texts[0], question))
