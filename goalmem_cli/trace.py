@@ -13,7 +13,7 @@ from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
 SCHEMA_VERSION = 3
-"""Version 2 added what plan and proof in one reply need, version 3 stages and exchanges; the older ones are read too."""
+"""Version 2 added what plan and proof in one reply need, version 3 stages and exchanges; the older ones are read."""
 READABLE = (1, 2, SCHEMA_VERSION)
 
 

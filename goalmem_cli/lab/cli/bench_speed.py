@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goalmem_cli.records import Turn
 
 SCHEMA_VERSION = 1
-LEAST_CALLS = 3
+LEAST_CALLS = 2
 SESSIONS = 8
 PROCESSES = 3
 READING = "direct"  # the reasoner that makes one call a question, which depends on no other question's
