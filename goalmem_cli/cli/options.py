@@ -15,7 +15,8 @@ ReasonerName: TypeAlias = Literal[
 ]  # fmt: skip
 """All but `oracle`, which needs a benchmark's evidence."""
 
-PlanningName: TypeAlias = Literal["seen", "blind"]
+PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "seen", "blind"]
+"""The last two are what together and paper were called before."""
 
 Store = Annotated[
     str | None,
@@ -108,9 +109,10 @@ Planning = Annotated[
     PlanningName | None,
     typer.Option(
         "--planning",
-        metavar="ORDER",
-        help="How goal-mem works: seen plans and proves in one call, with the first facts in view; blind plans before "
-        "it sees any [default: seen, or blind of small models].",
+        metavar="NAME",
+        help="How goal-mem works: together plans and proves in one call, with the first facts in view; paper plans "
+        "before it sees any; stepwise, of small models, reads the question first, and plans where that does not settle "
+        "it [default: together, or stepwise of small models].",
     ),
 ]
 All = Annotated[

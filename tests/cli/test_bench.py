@@ -115,10 +115,10 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     assert process["warm"]["evaluated_tokens"] < process["plain"]["evaluated_tokens"]
 
     proofs = {cost["reasoner"]: cost for cost in calls["proofs"]}
-    assert list(proofs) == ["seen", "blind", "direct"]
-    assert {name: cost["usage"]["calls"] for name, cost in proofs.items()} == {"seen": 1, "blind": 3, "direct": 1}
+    assert list(proofs) == ["together", "paper", "direct"]
+    assert {name: cost["usage"]["calls"] for name, cost in proofs.items()} == {"together": 1, "paper": 3, "direct": 1}
     assert all(cost["right"] == cost["questions"] == 1 for cost in proofs.values())
-    assert proofs["direct"]["usage"]["prompt_tokens"] < proofs["seen"]["usage"]["prompt_tokens"]
+    assert proofs["direct"]["usage"]["prompt_tokens"] < proofs["together"]["usage"]["prompt_tokens"]
 
     steps = {cost["step"] for cost in document["reply"]["grammars"]}
     assert {"decompose", "unify"} <= steps

@@ -181,17 +181,16 @@ class SpeedBench:
         from goalmem_cli.lab.bench.proofs import measure_proofs
         from goalmem_cli.lab.cli.speed_tables import proofs_document, proofs_table
         from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
-        from goalmem_cli.reasoners.goal_mem import BLIND, SEEN
 
         questions = self._gold_questions()
         if not questions:
             self._screen.note("no question has a gold plan: what proofs cost is not counted")
             return []
-        names = {SEEN: SEEN, BLIND: BLIND, READING: None}
+        names = {"together": "together", "paper": "paper", READING: None}
         with closing(PromptTokens(self._weights.shipped)) as tokens:
             build = {name: partial(self._reasoner, planning) for name, planning in names.items()}
             with self._screen.counting("questions by their gold plans") as reach:
-                costs = measure_proofs(questions, build, tokens.prompt, SEEN, reach)
+                costs = measure_proofs(questions, build, tokens.prompt, "together", reach)
         self._show(proofs_table(costs, READING))
         return proofs_document(costs)
 
@@ -216,7 +215,7 @@ class SpeedBench:
         ]  # fmt: skip
 
     def _reasoner(self, planning: str | None, model: LanguageModel) -> Reasoner:
-        """Build goal-mem in an order, or what reads, with the full prompts, over a model that replies as told."""
+        """Build goal-mem with a prover, or what reads, with the full prompts, over a model that replies as told."""
         from goalmem_cli.loading import LoadedModel
         from goalmem_cli.wiring import GOAL_MEM, build_reasoner
 

@@ -44,7 +44,7 @@ def sums(
     """
     from goalmem_cli.lab.bench.sums.files import write_story
     from goalmem_cli.lab.bench.sums.questions import questions_of
-    from goalmem_cli.lab.bench.sums.replay import replayed, replay_prompts
+    from goalmem_cli.lab.bench.sums.replay import replay_prompts, replayed
     from goalmem_cli.lab.bench.sums.story import made_up_story
 
     run = begin(context, quiet=quiet)

@@ -50,7 +50,7 @@ def tot(
     calculation to the answers.
     """
     from goalmem_cli.errors import UsageError
-    from goalmem_cli.lab.bench.sums.replay import replayed, replay_prompts
+    from goalmem_cli.lab.bench.sums.replay import replay_prompts, replayed
     from goalmem_cli.lab.bench.tot.files import FILES, made_up, write_rows
     from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS
     from goalmem_cli.lab.cli.wanted import listed

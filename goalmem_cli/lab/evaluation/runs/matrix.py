@@ -72,8 +72,8 @@ ABLATIONS: Mapping[str, tuple[Variant, ...]] = {
         Variant("goal-mem", "goal-mem without refinement", {"max_depth": 0}),
         Variant("goal-mem", "goal-mem, breadth 1", {"max_breadth": 1}),
         Variant("goal-mem", "goal-mem, unchecked", {"checks": False}),
-        Variant("goal-mem", "goal-mem, blind", {"planning": "blind"}),
-        Variant("goal-mem", "goal-mem, seen", {"planning": "seen"}),
+        Variant("goal-mem", "goal-mem, paper", {"planning": "paper"}),
+        Variant("goal-mem", "goal-mem, together", {"planning": "together"}),
     ),
 }  # fmt: skip
 """What the papers leave out: REMem's Table 5, STITCH's Table 2, and GOAL-MEM's section 5, by the system's name."""
