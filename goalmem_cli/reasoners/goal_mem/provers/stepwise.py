@@ -105,7 +105,7 @@ class Stepwise:
 
         return ask(self._model, build, lambda texts: read_plan(texts[0], question))
 
-    def word(self, question: Question, proof: Proof) -> Reply[str] | None:
+    def word(self, question: Question, proof: Proof) -> Reply[str] | None:  # noqa: ARG002 - as every prover has it
         """Return what was read, without a call; of a closed question the reading has the verdict."""
         return None if proof.is_closed else Reply(", ".join(proof.found), Usage())
 
