@@ -12,13 +12,12 @@ class Fitted:
 
     `rounds` says how many of the question's best facts are read together: the counts of one round are read in one
     call, each anew, and the next round follows where no reading is `sure` (the mean probability of its words, 0 to 1).
-    `fact_tokens` is about how many tokens of facts a reading shows at most.
+    A plan is made only where none is. `fact_tokens` is about how many tokens of facts the first reading shows at most.
 
-    With `reads_first` the question is read before a plan is made, and a plan is made only where that reading is refused
-    or not `sure`. Each further reading shows the facts of the first one and more: the steps of the plan, and the
-    question after them, at most the facts and tokens of `added` more; the question without such steps, or where they
-    did not settle it, those of `again` in all. A reading of what another person seems to have said is taken where its
-    mean probability is at least `trusted`.
+    Each further reading shows the facts of the first one and more: the steps of the plan, and the question after them,
+    at most the facts and tokens of `added` more; the question without such steps, or where they did not settle it,
+    those of `again` in all. A reading of what another person seems to have said is taken where its mean probability is
+    at least `trusted`.
 
     `adapter` is the SHA-256 of the adapter that the certainties belong to, `weights` are those of a logistic regression
     by reasoner (the bias first, then one for each of `reasoners.certainty.signs_of`), and `floors` are the certainties,
@@ -28,7 +27,6 @@ class Fitted:
     rounds: tuple[tuple[int, ...], ...] = ((20,),)
     sure: float = 0.8
     fact_tokens: int = 900
-    reads_first: bool = True
     again: tuple[int, int] = (30, 1800)
     added: tuple[int, int] = (8, 400)
     trusted: float = 0.95

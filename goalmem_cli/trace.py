@@ -13,7 +13,7 @@ from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
 SCHEMA_VERSION = 3
-"""Version 2 added what plan and proof in one reply need, version 3 stages and exchanges; the older ones are read."""
+"""Version 2 added what the prover `together` does, version 3 stages and exchanges; the older ones are read too."""
 READABLE = (1, 2, SCHEMA_VERSION)
 
 
@@ -191,10 +191,9 @@ class Step:
     Subgoals are numbered from 0: first the decomposition's, then the antecedents, in the order they were added.
     `skipped` counts the hits that were too long to be shown; `failure` says which reply could not be used, if any.
 
-    Where plan and proof come in one reply: `opened` is what the model wants to look for further, `denied` what the
-    facts speak against, `several` the variables that it says have several values at once, `provisional` what only
-    antecedents have bound so far, and `dropped` the antecedents that were not proved in the round after they were asked
-    for.
+    With the prover `together`: `opened` is what the model wants to look for further, `denied` what the facts speak
+    against, `several` the variables that it says have several values at once, `provisional` what only antecedents have
+    bound so far, and `dropped` the antecedents that were not proved in the round after they were asked for.
     """
 
     depth: int
@@ -219,8 +218,8 @@ class Step:
 class Attempt:
     """One decomposition and its rounds. `breadth` counts from 1.
 
-    A step without calls asked nothing: memory was looked into, and nothing was new. Where the goal was read from facts
-    together, as its own subgoal, `breadth` is 0, and `planned` are those of the decomposition.
+    With the prover `together`, a step without calls asked nothing: memory was looked into, and nothing was new. Where
+    the goal was read as its own subgoal, `breadth` is 0, and `planned` are those of the decomposition.
     """
 
     breadth: int
@@ -300,14 +299,14 @@ class Trace:
 
     `model` is the name of the language model, `adapter` the SHA-256 of the LoRA adapter it had, blank for none.
 
-    `attempts` are those of `goal-mem`, by the prover that `planning` names: ``together``, ``stepwise`` or
-    ``paper``; in older traces ``seen`` or ``blind``, and in those of version 1 nothing. Every other reasoner leaves
-    `actions`, and `stopped` for what ended them. `check` is the last check of an answer, where it ran;
-    `may_be_more` says that a list is surely not complete. `certainty`, from 0 to 1, is which share of answers like
-    this one is right, None where that is not known. `calculations` are those that the answer was computed by.
-    `guess` is the answer that was withheld. `is_unchecked` says that the engine's checks were off, so that bindings
-    are the model's word alone. `stages` say where the time went, and `exchanges` are the prompts with their
-    replies, where they were kept; two traces that differ in nothing else are equal.
+    `attempts` are those of `goal-mem`, by the prover that `planning` names: ``together``, ``stepwise`` or ``paper``;
+    older traces have ``seen`` or ``blind``, those of version 1 nothing. Every other reasoner leaves `actions`, and
+    `stopped` for what ended them. `check` is the last check of an answer, where it ran; `may_be_more` says that a list
+    is surely not complete. `certainty`, from 0 to 1, is which share of answers like this one is right, None where that
+    is not known. `calculations` are those that the answer was computed by. `guess` is the answer that was withheld.
+    `is_unchecked` says that the engine's checks were off, so that bindings are the model's word alone.
+    `stages` say where the time went, and `exchanges` are the prompts with their replies, where they were kept; two
+    traces that differ in nothing else are equal.
     """
 
     status: Status

@@ -37,6 +37,7 @@ def _reasoners_that_begin(typed: str) -> list[str]:
 
 
 PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "seen", "blind"]
+"""The last two are what together and paper were called before."""
 
 Store = Annotated[
     str | None,
@@ -131,10 +132,10 @@ Planning = Annotated[
     PlanningName | None,
     typer.Option(
         "--planning",
-        metavar="ORDER",
-        help="How goal-mem works: together plans and proves in one reply, with the first facts in view; stepwise, for "
-        "small models, reads, plans and reads again; paper plans before it sees a fact [default: together, or stepwise "
-        "of small models].",
+        metavar="NAME",
+        help="How goal-mem works: together plans and proves in one call, with the first facts in view; paper plans "
+        "before it sees any; stepwise, of small models, reads the question first, and plans where that does not settle "
+        "it [default: together, or stepwise of small models].",
     ),
 ]
 All = Annotated[

@@ -112,7 +112,6 @@ SMOLLM2 = BundledModel(
     fitted=Fitted(
         rounds=((2, 4), (7, 11)),
         sure=0.9,
-        reads_first=False,
         trusted=1.1,
         adapter="98f48cce34d54001322e3a7b4ead1ca838aa570e98947f3f1bd4dae88448a410",
         weights={

@@ -155,6 +155,13 @@ def test_settings_reach_the_engine(momoco: Goalmem) -> None:
     assert [line.number for line in lines_shown(seen[0].growing)] == ["F1", "F2"]
 
 
+@pytest.mark.parametrize("planning", ["together", "seen"])
+def test_a_planning_has_its_old_name_too(momoco: Goalmem, planning: str) -> None:
+    """The trace has the new one."""
+    outcome = momoco("ask", QUESTION, "--planning", planning, "--json", factories=proving())
+    assert (outcome.code, json.loads(outcome.out)["planning"]) == (0, "together")
+
+
 def test_all_looks_on_and_says_where_there_may_be_more(goalmem: Goalmem) -> None:
     """`--all` looks for a list again after each look that found something; what the model calls open is said."""
     played = ("cello", "harp", "oboe", "flute", "drum")

@@ -13,7 +13,7 @@ from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.milvus.embedded import close_embedded
-from goalmem_cli.reasoners.goal_mem import BLIND, SEEN, Planning
+from goalmem_cli.reasoners.goal_mem import Planning
 from goalmem_cli.records import Turn
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
@@ -109,7 +109,7 @@ def compared(goalmem: Goalmem, files: list[Path], folder: Path, planning: Planni
     return statuses
 
 
-@pytest.mark.parametrize("planning", [pytest.param(BLIND, marks=pytest.mark.slow), SEEN])
+@pytest.mark.parametrize("planning", [pytest.param("paper", marks=pytest.mark.slow), "together"])
 def test_gold_plans_end_as_over_a_folder(goalmem: Goalmem, tmp_path: Path, samples: Path, planning: Planning) -> None:
     """Answers, proofs and what they took are the same, over the conversations of the samples."""
     files = [file for file in sorted(samples.glob("*.json")) if '"subgoals"' in file.read_text("utf-8")]
@@ -121,7 +121,7 @@ def test_gold_plans_end_as_over_a_folder(goalmem: Goalmem, tmp_path: Path, sampl
 @pytest.mark.skipif(FOLDER != SHARED, reason="shared data is not there")
 def test_the_corpus_ends_as_over_a_folder(goalmem: Goalmem, tmp_path: Path) -> None:
     """The same among the 78 conversations of the corpus, in one memory."""
-    assert len(compared(goalmem, gold_files(), tmp_path, SEEN, STEP)) > 15
+    assert len(compared(goalmem, gold_files(), tmp_path, "together", STEP)) > 15
 
 
 def remembered(goalmem: Goalmem, store: str) -> list[tuple[object, ...]]:

@@ -18,7 +18,7 @@ from goalmem_cli.trace import Trace
 FULL = PromptBook.load(None, "full", steps_of("paper"))
 TOGETHER = PromptBook.load(None, "full", steps_of("together"))
 FEW = SMOLLM2.fitted
-"""How the smallest bundled model reads: a plan first, then few facts at a time."""
+"""How the smallest bundled model reads: few facts at a time, and more where it is not sure."""
 COMPACT = PromptBook.load(None, "compact", steps_of("stepwise"))
 MOMENT = datetime(2023, 6, 1, 12, 0)
 
@@ -35,11 +35,6 @@ def chat(*lines: str, conversation: str = "chat", day: int = 1) -> list[Turn]:
         said = datetime(2023, 5, day + session, 18, len(turns) % 60)
         turns.append(Turn(conversation, session, len(turns), speaker, text, said, f"D{session + 1}:{len(turns) + 1}"))
     return turns
-
-
-def is_of_all(request: Request) -> bool:
-    """Say whether a reading is of all that the question finds, whose facts it names: the goal's, at once."""
-    return request.step == "read" and "cited" in getattr(request.shape, "grammar", "")
 
 
 def plan(goal: str, *subgoals: str, answer: Sequence[str] = ("x",), current: bool = False) -> str:

@@ -11,8 +11,8 @@ from goalmem_cli.trace import Trace
 from tests.reasoners.scripting import (
     FULL,
     MOMENT,
-    TOGETHER,
     STOP,
+    TOGETHER,
     Grounding,
     answered,
     ask,

@@ -26,16 +26,16 @@ FOUND = (("from Ben", "Ben", "2 May 2023"), ("Another", "Ola", "9 May 2023"), ("
 ONE_ROUND = Limits(max_breadth=1, max_depth=0)
 
 
-def blind(question: str, *answer: str, asked: datetime = datetime(2023, 6, 1)) -> Trace:
-    """Return the trace of the letters' plan with that answer, in the order `blind`."""
+def paper(question: str, *answer: str, asked: datetime = datetime(2023, 6, 1)) -> Trace:
+    """Return the trace of the letters' plan with that answer, with the prover `paper`."""
     groundings = [grounds(1, text, x=name, d=day) for text, name, day in FOUND]
     return ask(LETTERS, question, plan(GOAL, GOAL, answer=answer), unified(*groundings), limits=ONE_ROUND, asked=asked)[
         0
     ]
 
 
-def seen(question: str, *answer: str) -> Trace:
-    """Return the trace of the letters' plan with that answer, in the order `seen`."""
+def together(question: str, *answer: str) -> Trace:
+    """Return the trace of the letters' plan with that answer, with the prover `together`."""
     written = plan(*[GOAL.replace("d:", "z:")] * 2, answer=answer)
     groundings = [claims(1, text, x=name, z=day) for text, name, day in FOUND]
     reply = proved(*groundings, plan=written, status="settled", wording="7 letters")
@@ -54,14 +54,14 @@ def seen(question: str, *answer: str) -> Trace:
 )
 def test_the_engine_computes_what_no_turn_says(question: str, answer: str, computed: str) -> None:
     """Two letters of one person on two days are two; the value comes from the groundings, whatever a model would word."""
-    for trace in (blind(question, answer), seen(question, answer.replace("by d", "by z"))):
+    for trace in (paper(question, answer), together(question, answer.replace("by d", "by z"))):
         assert (trace.status, trace.answer) == (Status.ANSWERED, computed)
         assert [calculation.support for calculation in trace.calculations] == [Support.DERIVED]
 
 
 def test_each_thing_that_was_counted_cites_its_turns() -> None:
     """The calculation says what was counted and by which facts, and stands in the JSON document."""
-    trace = blind("How many letters has Joanna received?", "count(x)")
+    trace = paper("How many letters has Joanna received?", "count(x)")
     (found,) = trace.calculations
 
     assert found.parts == (Part("Ben", ("F1",)), Part("Ola", ("F2",)), Part("Ben", ("F3",)))

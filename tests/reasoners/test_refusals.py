@@ -8,12 +8,11 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from goalmem_cli.asking import Reply
 from goalmem_cli.logic.support import Support
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
-from goalmem_cli.reasoners.goal_mem.wording import worded
-from goalmem_cli.records import Question, Usage
+from goalmem_cli.reasoners.goal_mem.wording import checked_wording
+from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.reasoners.scripting import (
@@ -53,15 +52,13 @@ def refusals(trace: Trace) -> list[str]:
 )
 def test_wording_may_add_deny_or_oppose_nothing(wording: str) -> None:
     """Every word of an answer comes from the binding, the question or the goal; no other stands."""
-    assert (
-        worded(Reply(wording, Usage()), ["Kyoto Latte"], "Which drink did Alice order at Momoco?")[0] == "Kyoto Latte"
-    )
+    assert checked_wording(wording, ["Kyoto Latte"], "Which drink did Alice order at Momoco?")[0] == "Kyoto Latte"
 
 
 @pytest.mark.parametrize("wording", ["Kyoto Latte", "a Kyoto Latte", "Alice ordered the Kyoto Latte at Momoco"])
 def test_wording_from_binding_and_question_stands(wording: str) -> None:
     """A wording in the question's own words is kept."""
-    assert worded(Reply(wording, Usage()), ["Kyoto Latte"], "Which drink did Alice order at Momoco?") == (wording, "")
+    assert checked_wording(wording, ["Kyoto Latte"], "Which drink did Alice order at Momoco?") == (wording, "")
 
 
 def test_bound_variables_are_anchored_like_written_constants() -> None:

@@ -41,7 +41,7 @@ def drawn(trace: Trace) -> str:
 
 
 def test_a_fact_of_another_is_taken_where_nothing_is_checked() -> None:
-    """In the order blind: what Ben says of himself is refused of Alice, and taken with the checks off."""
+    """With the prover `paper`: what Ben says of himself is refused of Alice, and taken with the checks off."""
     replies = (TAUGHT, unified(grounds(1, "What I teach", x="guitar")), answered("guitar"))
     refused, _ = ask(TALK, "What instrument does Alice teach?", *replies[:2], limits=ON)
     taken, _ = ask(TALK, "What instrument does Alice teach?", *replies, limits=OFF)
@@ -55,7 +55,7 @@ def test_a_fact_of_another_is_taken_where_nothing_is_checked() -> None:
     assert from_document(as_document(taken)) == taken
 
 
-def test_a_value_of_the_wrong_type_is_taken_in_the_order_seen() -> None:
+def test_a_value_of_the_wrong_type_is_taken_together() -> None:
     """A year that has no number in it is refused, and taken with the checks off."""
     claim = claims(1, "I was born", x="spring")
     refused, _ = ask_together(TALK, "When was Ben born?", proved(claim, plan=BORN, status="stop"), limits=ON)
@@ -74,12 +74,12 @@ def test_of_values_that_differ_the_first_stays() -> None:
         "What instrument may Ben teach?",
         plan("(Ben) may teach (x:instrument)", "(Ben) may teach (x:instrument)"),
     )
-    seen = set()
+    found = set()
     for proposals in ((one, other), (other, one)):
         trace, _ = ask(TALK, question, taught, unified(*proposals), answered("it"), limits=OFF)
         assert trace.status is Status.ANSWERED
-        seen.add(trace.substitution["x"])
-    assert len(seen) == 1
+        found.add(trace.substitution["x"])
+    assert len(found) == 1
     refused, _ = ask(TALK, question, taught, unified(one, other), limits=ON)
     assert refused.status is Status.UNKNOWN
     assert "conflict" in refused.attempts[0].steps[0].rejected[0].why

@@ -24,7 +24,7 @@ from tests.lab.evaluation.made_runs import HOSTILE
 from tests.render.test_actions import ANSWERED as FORWARD_ANSWERED
 from tests.render.test_actions import FAILED as FORWARD_FAILED
 from tests.render.test_actions import UNKNOWN as FORWARD_UNKNOWN
-from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, SEEN, UNKNOWN
+from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, TOGETHER, UNKNOWN
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -52,8 +52,8 @@ TRACES = {
     "unknown": UNKNOWN,
     "failed": FAILED,
     "contradicted": CONTRADICTED,
-    "blind": replace(ANSWERED, planning="blind", certainty=0.34),
-    "seen": SEEN,
+    "paper": replace(ANSWERED, planning="paper", certainty=0.34),
+    "together": TOGETHER,
     "version 1": of_version_1(ANSWERED),
     "version 1, unknown": of_version_1(UNKNOWN),
     "another reasoner": FORWARD_ANSWERED,

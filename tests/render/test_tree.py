@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from goalmem_cli.render.nodes import BRIEF, FULL
 from goalmem_cli.render.tree import proof_tree, reason_line
 from goalmem_cli.trace import Calculation, Ending, Fact, Trace
-from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, SEEN, UNKNOWN
+from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, TOGETHER, UNKNOWN
 
 AT_80 = """\
 Which ingredient is in the drink that Alice ordered at Momoco?
@@ -120,9 +120,9 @@ def test_a_contradicted_subgoal_shows_its_facts() -> None:
     assert "F2 Alice, time unknown" in text
 
 
-def test_what_the_order_seen_adds_is_shown() -> None:
+def test_what_a_proof_together_adds_is_shown() -> None:
     """What speaks against a subgoal, what is looked for, what is provisional or a list, and the last check."""
-    lines = [line.lstrip("│├└─ ") for line in drawn(proof_tree(SEEN), 100).splitlines()]
+    lines = [line.lstrip("│├└─ ") for line in drawn(proof_tree(TOGETHER), 100).splitlines()]
 
     start = lines.index("S1 denied (Alice) ordered (x:drink) at (Momoco:cafe)")
     assert lines[start + 1] == "why: F2 says it of Ben"

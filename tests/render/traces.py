@@ -112,7 +112,7 @@ CONTRADICTED = Trace(
     ),
     usage=USAGE,
 )
-SEEN = Trace(
+TOGETHER = Trace(
     status=Status.UNKNOWN,
     reasoner="goal-mem",
     question=QUESTION,
@@ -143,7 +143,7 @@ SEEN = Trace(
         ),
     ),
     usage=USAGE,
-    planning="seen",
+    planning="together",
     check=Checked(("it is the answer of plan 2",), is_same=False, differs="it is Ben's drink"),
     may_be_more=True,
 )

@@ -215,7 +215,7 @@ class SpeedBench:
         ]  # fmt: skip
 
     def _reasoner(self, planning: str | None, model: LanguageModel) -> Reasoner:
-        """Build goal-mem in an order, or what reads, with the full prompts, over a model that replies as told."""
+        """Build goal-mem with a prover, or what reads, with the full prompts, over a model that replies as told."""
         from goalmem_cli.loading import LoadedModel
         from goalmem_cli.wiring import GOAL_MEM, build_reasoner
 

@@ -253,11 +253,14 @@ def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel
 
     usual = chosen_planning(made.settings.planning, loaded.profile)
     for variant in variants:
-        order = variant.changes.get("planning")
-        if order == usual:
-            made.screen.note(f"{variant.label}: left out, since it is the usual order here")
-        elif order is not None and loaded.profile == "compact":
-            made.screen.note(f"{variant.label}: left out, since the compact prompts know no such order")
+        wanted = variant.changes.get("planning")
+        try:
+            planning = chosen_planning(str(wanted), loaded.profile) if wanted is not None else None
+        except UsageError:
+            made.screen.note(f"{variant.label}: left out, since the {loaded.profile} prompts know no such planning")
+            continue
+        if planning == usual:
+            made.screen.note(f"{variant.label}: left out, since it is the usual planning here")
         else:
             yield variant
 

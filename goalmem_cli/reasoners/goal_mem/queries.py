@@ -19,10 +19,11 @@ def open_queries(state: ProofState, wishes: Sequence[Wish], most: int = MOST) ->
     what is bound put in, and with what is bound provisionally. The query of an antecedent stands for its words.
     """
     numbers = state.open_numbers()
-    told = {wish.need.subgoal.phrase for wish in wishes if wish.need is not None and wish.queries}
+    needs = [wish.need.subgoal for wish in wishes if wish.need is not None and wish.queries]
     queries = {query: wish.subgoal for wish in wishes if wish.subgoal in numbers for query in wish.queries}
     certain = {name: values for name, values in state.substitution.bindings.items() if name not in state.starred}
     for bound in (certain, {**state.perhaps, **certain}):
+        told = {_phrase(need, bound) for need in needs}
         for number in numbers:
             if (phrase := _phrase(state.atoms[number], bound)) not in told:
                 queries.setdefault(phrase, number)

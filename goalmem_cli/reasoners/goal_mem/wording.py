@@ -86,8 +86,8 @@ def reasons_to_check(groundings: Sequence[Grounded], breadth: int) -> tuple[str,
 
 
 def unproved(trace: Trace) -> Trace:
-    """Return the trace as unknown, or as failed where every plan ended in unusable replies."""
-    tried = [attempt for attempt in trace.attempts if attempt.breadth]
+    """Return the trace as unknown, or as failed where every attempt that asked ended in unusable replies."""
+    tried = [each for each in trace.attempts if each.breadth or any(step.usage.calls for step in each.steps)]
     if tried and all(attempt.ending is Ending.UNUSABLE_REPLY for attempt in tried):
         last = tried[-1]
         failure = last.failure or next(step.failure for step in last.steps if step.failure)

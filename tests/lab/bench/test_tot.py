@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.bench.sums.replay import replayed, replay_prompts
+from goalmem_cli.lab.bench.sums.replay import replay_prompts, replayed
 from goalmem_cli.lab.bench.tot.facts import RELATIONS, Span
 from goalmem_cli.lab.bench.tot.files import ARITHMETIC, COMPLEX_TR, TOT, Asked, made_up
 from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS, edges

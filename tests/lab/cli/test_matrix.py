@@ -70,7 +70,7 @@ def test_a_variant_is_a_row_or_a_column_of_its_own(goalmem: Goalmem, tmp_path: P
     rows = {entry["reasoner"]: entry for entry in made["runs"] if entry["queries"] is None}
     assert list(rows) == [
         "direct", "goal-mem", "goal-mem without refinement", "goal-mem, breadth 1", "goal-mem, unchecked",
-        "goal-mem, blind", "goal-mem, max_breadth=2,max_depth=1",
+        "goal-mem, paper", "goal-mem, max_breadth=2,max_depth=1",
     ]  # fmt: skip
     assert all(entry["n"] == 3 for entry in rows.values())
     assert all(entry["paired"]["baseline"] == "direct" for name, entry in rows.items() if name != "direct")

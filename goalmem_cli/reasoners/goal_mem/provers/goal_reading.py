@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from goalmem_cli.fitted import Fitted
-from goalmem_cli.logic.substitution import values_of
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.asking import Reply
@@ -104,22 +103,21 @@ def _told(read: Read, standing: Round, state: ProofState, trusted: float) -> Pro
     if isinstance(found, str):
         return Proposed(plan, reasons={0: found})
     answer, numbers = found
-    claim = Claim(0, numbers, {variable.name: values_of(answer, variable)}, certainty=likelihood)
+    claim = Claim(0, numbers, {variable.name: (answer,)}, certainty=likelihood)
     claims, reasons = fitting([claim], standing, state, is_trusted=is_trusted)
     return Proposed(plan, claims, reasons=reasons)
 
 
 def _together(told: Sequence[Proposed], plan: Plan) -> Proposed:
-    """Return the claims of several readings, which are alternatives; or of one, the surest, where a verdict or a list
-    is asked for, to which the others would add. A model that tells no probabilities has the reading of the most facts
-    taken. Where there is no claim, return why the reading of the most facts has none.
+    """Return the claims of several readings, which are alternatives; or of one, the surest, where a verdict is asked
+    for. A model that tells no probabilities has the reading of the most facts taken. Where there is no claim, return
+    why the reading of the most facts has none.
     """
     found = [(claim, each.wording) for each in told for claim in each.claims]
     if not found:
         return next((each for each in reversed(told) if each.reasons != {0: UNREAD}), told[-1])
-    is_list = any(variable.is_starred for variable in plan.goal.variables)
     is_ranked = all(claim.certainty is not None for claim, _ in found)
-    if not plan.is_closed and not is_list and is_ranked:
+    if not plan.is_closed and is_ranked:
         return Proposed(plan, tuple(claim for claim, _ in found))
     surest, wording = max(reversed(found), key=lambda entry: entry[0].certainty or 0.0)
     return Proposed(plan, (surest,), wording=wording)

@@ -1,4 +1,4 @@
-"""The engine, driven by scripted replies through every exit."""
+"""The prover `paper`, driven by scripted replies through every exit."""
 
 from __future__ import annotations
 

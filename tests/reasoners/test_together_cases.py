@@ -53,14 +53,14 @@ def test_values_that_both_hold_make_a_list() -> None:
 
 def test_values_that_are_not_said_to_hold_together_conflict() -> None:
     """Without that word of the model's they are two answers, of which neither is taken; in either order."""
-    seen, _ = ask_together(SHOP, "Why did Gina open a store?", proved(*REASONS, plan=REASON, status="stop"))
-    blind, _ = ask(
+    together, _ = ask_together(SHOP, "Why did Gina open a store?", proved(*REASONS, plan=REASON, status="stop"))
+    paper, _ = ask(
         SHOP, "Why did Gina open a store?", REASON,
         unified(grounds(1, "lost my job", x="lost my job"), grounds(1, "loved fashion", x="loved fashion")),
         limits=Limits(max_breadth=1, max_depth=0),
     )  # fmt: skip
 
-    for trace in (seen, blind):
+    for trace in (together, paper):
         assert trace.status is Status.UNKNOWN
         assert all("conflict" in item.why for item in trace.attempts[0].steps[0].rejected)
 
@@ -160,7 +160,7 @@ def test_list_is_explored_where_all_are_asked_for(question: str) -> None:
 
 
 def test_list_stands_in_the_other_order_too() -> None:
-    """In the order `blind` a list gets one further look, and its values are those of both rounds."""
+    """With the prover `paper` a list gets one further look, and its values are those of both rounds."""
     trace, _ = ask(
         BAND, "Which instruments does Ana play?", PLAYS,
         unified(grounds(1, "the cello", x=("cello", "harp"))), unified(grounds(1, "oboe", x="oboe")),
@@ -323,7 +323,7 @@ def test_earlier_value_replaces_nothing_and_none_comes_back() -> None:
 
 
 def test_later_value_wins_in_the_other_order_where_the_question_is_of_now() -> None:
-    """In the order `blind` the later of two values in one reply supersedes the other, with a note of both."""
+    """With the prover `paper` the later of two values in one reply supersedes the other, with a note of both."""
     trace, _ = ask(
         LEFT, "How much is left now after paying the author?",
         plan("(x:amount) is left after paying the author", "(x:amount) is left after paying the author", current=True),
@@ -394,13 +394,13 @@ def test_contradiction_settles_a_closed_question_in_both_orders() -> None:
         plan("(Lachlan) looked after the doors", "(Lachlan) looked after the doors", answer=()),
         "Did he?",
     )
-    seen, _ = ask_together(
+    together, _ = ask_together(
         DOORS, f"Lachlan, doors: {question}",
         proved(claims(1, "I never", verdict="contradicted"), plan=closed, status="settled", wording="no"),
     )  # fmt: skip
-    blind, _ = ask(DOORS, f"Lachlan, doors: {question}", closed, unified(denies(1, "I never")), answered("no"))
+    paper, _ = ask(DOORS, f"Lachlan, doors: {question}", closed, unified(denies(1, "I never")), answered("no"))
 
-    assert seen.answer == blind.answer == "no"
+    assert together.answer == paper.answer == "no"
 
 
 TALK = chat("Nate: Look at this! [image: a red bicycle on a lawn]", "Ida: You should try Canasta, it is calm and fair.")
@@ -421,12 +421,12 @@ TALK = chat("Nate: Look at this! [image: a red bicycle on a lawn]", "Ida: You sh
 )
 def test_questions_about_the_talk_itself(question: str, told: str, words: str, found: str) -> None:
     """Who said, suggested or showed what is a fact like another, and captions count as what was shown; either order."""
-    seen, model = ask_together(
+    together, model = ask_together(
         TALK, question, proved(claims(1, words, x=found), plan=plan(told, told), status="settled", wording=found)
     )
-    blind, _ = ask(TALK, question, plan(told, told), unified(grounds(1, words, x=found)), answered(found))
+    paper, _ = ask(TALK, question, plan(told, told), unified(grounds(1, words, x=found)), answered(found))
 
-    assert seen.answer == blind.answer == found
+    assert together.answer == paper.answer == found
     assert model.calls == 1
-    for trace in (seen, blind):
+    for trace in (together, paper):
         assert trace.attempts[0].steps[0].grounded[0].support == {"x": Support.STATED}

@@ -1,4 +1,4 @@
-"""Every schema of the order `seen` is a grammar of llama.cpp, and the bundled model decodes it to valid JSON."""
+"""Every schema of the prover `together` is a grammar of llama.cpp, and the bundled model decodes it to valid JSON."""
 
 from __future__ import annotations
 

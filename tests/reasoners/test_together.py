@@ -1,4 +1,4 @@
-"""The order `seen`, driven by scripted replies through every exit."""
+"""The prover `together`, driven by scripted replies through every exit."""
 
 from __future__ import annotations
 
