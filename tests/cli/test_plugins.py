@@ -20,9 +20,9 @@ from goalmem_cli.guide import page
 from goalmem_cli.plugins import Kind, find, installed
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
-from tests.invoking import Goalmem, Outcome, scripted, seeing
 from tests.cli.test_doctor import found
 from tests.conftest import CHECKOUT, SAMPLES
+from tests.invoking import Goalmem, Outcome, scripted, seeing
 from tests.reasoners.forward import says
 
 Install = Callable[..., Path]
