@@ -89,7 +89,7 @@ def test_a_plan_names_whom_the_question_names_the_asker_and_whom_you_means() -> 
 def test_the_grammar_has_the_names_and_the_kinds() -> None:
     """No other name can be written."""
     question = asked("When did Ana order tea for me?", "Ben")
-    inputs = {"question": question.text, "asker": "Ben", "failed": [], "problem": ""}
+    inputs = {"question": question.text, "asker": "Ben", "problem": ""}
     shape = COMPACT["decompose"].request(inputs, plan_choices(question)).shape
 
     assert isinstance(shape, GrammarShape)
