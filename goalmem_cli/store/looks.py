@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import Derived, Edge, Hit, Query, Turn, Unit
@@ -41,6 +42,12 @@ class Looks:
         self._parts = Parts.of_folder(path, embedder, announce, patience, written)
         self._database = self._parts.database
         self._filters = Filters()
+
+    def over(self, embedder: Embedder) -> Self:
+        """Return the same store over another embedder; see `SupportsUpkeep`. DuckDB is started once for both."""
+        other = copy(self)
+        other._parts, other._filters = self._parts.over(embedder), Filters()
+        return other
 
     @property
     def capabilities(self) -> frozenset[Capability]:

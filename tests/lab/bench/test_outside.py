@@ -13,7 +13,7 @@ from goalmem_cli.errors import ModelError
 from goalmem_cli.lab.bench.outside import Heard, OutsideCost, ToldAgain, empty_caches, measure_outside, noting
 from goalmem_cli.logic.normal import content_stems, stem
 from goalmem_cli.ports import LanguageModel
-from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
+from goalmem_cli.testing import HashEmbedder, Reply, ScriptedModel, faked
 from goalmem_cli.trace import Trace
 from tests.lab.bench.conftest import asking
 from tests.reasoners.scripting import grounds, plan, unified
@@ -32,7 +32,7 @@ def asks(store: Path, times: int, model: LanguageModel) -> Trace:
 
 def replies(times: int) -> ScriptedModel:
     """What proves the goal, so often."""
-    proof = [plan(GOAL, GOAL), unified(grounds(1, "She lives in Leeds", x="Leeds")), '{"answer": "Leeds"}']
+    proof: list[Reply] = [plan(GOAL, GOAL), unified(grounds(1, "She lives in Leeds", x="Leeds")), '{"answer": "Leeds"}']
     return ScriptedModel(proof * times)
 
 
@@ -82,10 +82,12 @@ def test_functions_are_noted_in_every_thread_and_never_afterwards() -> None:
         stem("walked")
 
     with noting() as entered:
-        content_stems("Alice walked to Momoco.")
-        Thread(target=elsewhere).start()
+        content_stems("Alice walked to no other test's cafe.")
+        started = Thread(target=elsewhere)
+        started.start()
+        started.join()
     names = [code.co_name for code in entered]
-    assert "elsewhere" in names and "words" in names
+    assert "elsewhere" in names and "content_words" in names
     before = len(entered)
     elsewhere()
     assert len(entered) == before
