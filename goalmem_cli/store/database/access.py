@@ -43,10 +43,19 @@ _DAMAGED = ("not a valid DuckDB", "Could not read", "orrupt", "checksum", "WAL f
 class Connection:
     """One open connection. Rows are always fetched whole, so that no cursor outlives its statement."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, written: Written = unwatched) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        path: Path,
+        written: Written = unwatched,
+        *,
+        is_fixed: bool = False,
+    ) -> None:
+        """Take an open database; it `is_fixed` where nobody can write it as long as it is open."""
         self._connection = connection
         self._path = path
         self._written = written
+        self._fixed: dict[str, list[Row]] | None = {} if is_fixed else None
 
     def rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
         """Run one statement and return all of its rows.
@@ -64,6 +73,18 @@ class Connection:
         if not sql.lstrip().startswith(_READS):
             self._written(" ".join(sql.split()[:3]))
         return rows
+
+    def rows_once(self, sql: str) -> list[Row]:
+        """As `rows`, of a question that is asked again and again: it is answered once where nothing can change.
+
+        Raises:
+            StoreError: as `rows`.
+        """
+        if self._fixed is None:
+            return self.rows(sql)
+        if sql not in self._fixed:
+            self._fixed[sql] = self.rows(sql)
+        return self._fixed[sql]
 
     def value(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Any:
         """Return the first column of the only row."""
@@ -116,6 +137,7 @@ class Database:
         self._patience = patience
         self._written = written
         self._often = OpenedOften(path)
+        self._known_current: tuple[int, int, int] | None = None
 
     @property
     def exists(self) -> bool:
@@ -147,7 +169,10 @@ class Database:
             StoreError: there is no such file, or the system refuses.
         """
         with self._read() as connection:
-            is_current = _is_current(connection)
+            state = _state(self.path)
+            is_current = state is not None and state == self._known_current
+            if not is_current and (is_current := _is_current(connection)):
+                self._known_current = state
             if is_current:
                 yield connection
         if not is_current:
@@ -291,7 +316,7 @@ class Database:
     def _read(self) -> Iterator[Connection]:
         reading = self._patiently(self._often.read, self._often.close)
         try:
-            yield Connection(reading, self.path, self._written)
+            yield Connection(reading, self.path, self._written, is_fixed=True)
         finally:
             self._often.close(reading)
 
@@ -370,6 +395,15 @@ def _identity(path: Path) -> int | None:
         return path.stat().st_ino
     except OSError:
         return None
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells a file from itself as it was before somebody changed it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _remove_with_log(path: Path) -> None:

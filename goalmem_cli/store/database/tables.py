@@ -41,7 +41,7 @@ class Meta:
 
 def load_meta(connection: Connection) -> Meta:
     """Return what the store records about itself."""
-    found = {str(key): str(value) for key, value in connection.rows("SELECT key, value FROM meta")}
+    found = {str(key): str(value) for key, value in connection.rows_once("SELECT key, value FROM meta")}
     return Meta(
         found.get("store", ""),
         int(found.get("generation", 0)),
