@@ -20,7 +20,6 @@ from goalmem_cli.errors import InputError, UsageError
 from goalmem_cli.lab.cli.wanted import ascending_sizes, listed
 
 if TYPE_CHECKING:
-    from goalmem_cli.lab.bench.outside import OutsideCost
     from goalmem_cli.lab.bench.proofs import GoldQuestion
     from goalmem_cli.lab.bench.recording import RecordedQuestion
     from goalmem_cli.lab.bench.store import Place, SizeFigures
@@ -28,11 +27,9 @@ if TYPE_CHECKING:
     from goalmem_cli.lab.cli.speed_tables import Table
     from goalmem_cli.lab.evaluation.cases import Dataset
     from goalmem_cli.lab.evaluation.runs.runner import Memory
-    from goalmem_cli.loading import LoadedModel
     from goalmem_cli.ports import LanguageModel, Reasoner
     from goalmem_cli.prompts import Profile
     from goalmem_cli.records import Turn
-    from goalmem_cli.trace import Trace
 
 SCHEMA_VERSION = 1
 LEAST_CALLS = 3
@@ -273,6 +270,7 @@ class SpeedBench:
 
     def _ask(self) -> object:
         from goalmem_cli.lab.bench.calls import measure_asking
+        from goalmem_cli.lab.cli.speed_outside import outside_costs
         from goalmem_cli.lab.cli.speed_tables import ask_table, outside_table
 
         _ = self._memory  # which fills the store
@@ -282,42 +280,9 @@ class SpeedBench:
         with self._screen.counting("questions, a process each") as reach:
             cost = measure_asking(questions, words, reach)
         self._show(ask_table(cost))
-        outside = self._outside()
+        outside = outside_costs(self._run, self._dataset.cases[0], self._memory.store)
         self._show(outside_table(outside))
         return asdict(cost) | {"outside": [asdict(each) for each in outside]}
-
-    def _outside(self) -> list[OutsideCost]:
-        """What the first question does outside the model: with full prompts, if it has a gold plan, and the model's."""
-        from goalmem_cli.lab.bench.outside import measure_outside
-        from goalmem_cli.lab.evaluation.replies import GoldReplies
-        from goalmem_cli.loading import LoadedModel
-        from goalmem_cli.testing import ScriptedModel
-
-        case, told = self._dataset.cases[0], self._run.settings
-        settings = replace(
-            Settings(told.store), model=told.model, adapter=told.adapter, threads=told.threads, embedder=told.embedder
-        )
-        ways = []
-        if case.plan is not None:
-            turns = {turn.label: turn for turn in self._memory.store.turns([case.conversation])}
-            ways.append(LoadedModel(ScriptedModel(GoldReplies(case, turns)), "gold replies", "full", AMPLE))
-        ways.append(self._run.factories.model(settings))
-        with closing(ways[-1]), self._screen.counting("runs of one question") as reach:
-            return [
-                measure_outside(
-                    way.profile, partial(self._answered, settings, case.question, way), way.model, report=reach
-                )
-                for way in ways
-            ]
-
-    def _answered(self, settings: Settings, question: str, loaded: LoadedModel, model: LanguageModel) -> Trace:
-        """Open the store, ask the question as a program does, and return the trace, which is kept."""
-        from goalmem_cli.library.memory import Memory
-
-        asked = replace(loaded, model=model, close=lambda: None)
-        factories = replace(self._run.factories, model=lambda _: asked)
-        with Memory(settings, factories, self._screen) as memory:
-            return memory.ask(question)
 
     def _store(self) -> object:
         from goalmem_cli.lab.bench.store import measure_sizes
