@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
-from goalmem_cli.ports import Vectors
+from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import Conversation, Derived, Edge, Hit, Query, Turn, Unit
 from goalmem_cli.stored import (
     FLAT,
@@ -281,6 +281,10 @@ class SupportsUpkeep(Protocol):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What it can do beside what every memory can."""
+        ...
+
+    def over(self, embedder: Embedder) -> Self:
+        """Return the same memory over another embedder, without opening anything a second time."""
         ...
 
     def embedded_with(self) -> tuple[str, int]:

@@ -126,6 +126,10 @@ class Unit:
         """What sorts the units of a session as they were said."""
         return (self.ordinal, self.part, self.id)
 
+    def precedes(self, other: Unit) -> bool:
+        """Say whether it was said before the other one of its session."""
+        return self.ordinal < other.ordinal or (self.ordinal == other.ordinal and self.place < other.place)
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -198,12 +202,22 @@ class Hit:
     @property
     def before(self) -> tuple[tuple[str, str], ...]:
         """What was said before it, nearest last, as (speaker, text)."""
-        return tuple((unit.speaker, unit.text) for unit in self.beside if unit.place < self.unit.place)
+        return tuple((unit.speaker, unit.text) for unit in self.earlier)
 
     @property
     def after(self) -> tuple[tuple[str, str], ...]:
         """What was said after it, nearest first, as (speaker, text)."""
-        return tuple((unit.speaker, unit.text) for unit in self.beside if unit.place > self.unit.place)
+        return tuple((unit.speaker, unit.text) for unit in self.later)
+
+    @property
+    def earlier(self) -> tuple[Unit, ...]:
+        """The units beside it that were said before it."""
+        return tuple([unit for unit in self.beside if unit.precedes(self.unit)])
+
+    @property
+    def later(self) -> tuple[Unit, ...]:
+        """The units beside it that were said after it."""
+        return tuple([unit for unit in self.beside if self.unit.precedes(unit)])
 
 
 @dataclass(frozen=True, slots=True)

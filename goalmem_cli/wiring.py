@@ -19,7 +19,6 @@ from goalmem_cli.loading import (
     LoadedModel,
     load_embedder,
     load_model,
-    open_memory,
     open_unread,
 )
 from goalmem_cli.plugins import Kind, registered
@@ -98,9 +97,13 @@ def chosen_embedder(settings: Settings, factories: Factories, announce: Callable
         StoreError: the store cannot be read.
         ModelError: the embedder that was named cannot be loaded.
     """
-    bare = open_unread(settings, factories.embedder, announce)
-    if bare.exists:
-        name, dimension = bare.embedded_with()
+    return _embedder_of(open_unread(settings, factories.embedder, announce), settings, factories)
+
+
+def _embedder_of(memory: KeptMemory, settings: Settings, factories: Factories) -> Embedder:
+    """Return the embedder that the settings name for the memory, as `chosen_embedder` does."""
+    if memory.exists:
+        name, dimension = memory.embedded_with()
         if name and settings.embedder in (None, name):
             return DeferredEmbedder(name, dimension, factories.embedder)
     return factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
@@ -113,7 +116,8 @@ def open_store(settings: Settings, factories: Factories, announce: Callable[[str
         StoreError: what is there cannot be read.
         ModelError: the embedder that was named cannot be loaded.
     """
-    return open_memory(settings, chosen_embedder(settings, factories, announce), announce)
+    bare = open_unread(settings, factories.embedder, announce)
+    return bare.over(_embedder_of(bare, settings, factories))
 
 
 def open_stored(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> KeptMemory:

@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +65,41 @@ def likelihoods(query: str, hits: Sequence[Hit], without: Collection[str] = ()) 
     if not hits:
         return []
     weights = [0.0 if name in without else weight for name, weight in WEIGHTS.items()]
-    odds = features(query, hits) @ np.array(weights) + BIAS
+    looked = _Looked(query, tuple(hits))
+    rows = _rows(looked)
+    odds = np.array([rows[place] for place in looked.places], dtype=np.float64) @ np.array(weights) + BIAS
     return [float(value) for value in 1 / (1 + np.exp(-odds))]
+
+
+_Place: TypeAlias = tuple[int, int, int]
+_Row: TypeAlias = tuple[float, ...]
+
+
+class _Looked:
+    """A query with hits, which is equal to another with the same in any order: the very units, ranked as they were.
+
+    It holds on to the hits, so that no other unit gets the identity of one of theirs.
+    """
+
+    def __init__(self, query: str, hits: tuple[Hit, ...]) -> None:
+        self.query = query
+        self.hits = hits
+        self.places: list[_Place] = [
+            (id(hit.unit), id(hit.beside), hit.ranks.get(FUSED, place)) for place, hit in enumerate(hits, 1)
+        ]
+        self._key = (query, *sorted(self.places))
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Looked) and self._key == other._key
+
+
+@lru_cache(maxsize=8)  # who retrieves asks once more how likely the hits are, which were put in their order by it
+def _rows(looked: _Looked) -> dict[_Place, _Row]:
+    """Return the features of each hit: they depend on which others there are, but not on where it stands."""
+    return dict(zip(looked.places, features(looked.query, looked.hits).tolist(), strict=True))
 
 
 def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
@@ -80,15 +115,16 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))
     rows = []
 
-    def share(said: Collection[str]) -> float:
-        return math.fsum(rarity[word] for word in said if word in wanted) / (math.fsum(rarity.values()) or 1)
+    whole = math.fsum(rarity.values()) or 1
+
+    def share(said: frozenset[str]) -> float:
+        return math.fsum([rarity[word] for word in said & wanted]) / whole
 
     for place, (hit, words) in enumerate(zip(hits, told, strict=True), 1):
         text = hit.unit.text
         missing = names - words
-        for speaker, said in (*hit.before, *hit.after):
-            if missing:
-                missing -= content_stems(said) | content_stems(speaker)
+        for unit in hit.beside if missing else ():
+            missing -= content_stems(unit.text) | content_stems(unit.speaker)
         rows.append((
             math.log(hit.ranks.get(FUSED, place)),
             share(words),
@@ -105,6 +141,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
 
 def _asked_before(hit: Hit) -> frozenset[str]:
     """Return the stems of what the turn before the hit's asks."""
-    sentences = _SENTENCE_END.split(hit.before[-1][1]) if hit.before else []
+    before = hit.earlier
+    sentences = _SENTENCE_END.split(before[-1].text) if before else []
     asked = "".join(sentence for sentence in sentences if sentence.endswith("?"))
     return content_stems(asked) if asked else frozenset()

@@ -38,9 +38,14 @@ _ORDINAL_DIGITS = re.compile(r"(\d+)(?:st|nd|rd|th)")
 
 def words(text: str) -> list[str]:
     """Return the words in order: compatibility forms folded, lower case, numbers in digits."""
+    return list(_words(text))
+
+
+@lru_cache(maxsize=4096)  # the same turns are looked at for every query, check and cost
+def _words(text: str) -> tuple[str, ...]:
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    found = [_stem_possessive(word) for word in _WORD.findall(_THOUSANDS.sub("", folded.replace("-", " ")))]
-    return _digits(found)
+    found = [word.removesuffix("'s") for word in _WORD.findall(_THOUSANDS.sub("", folded.replace("-", " ")))]
+    return tuple(_digits(found))
 
 
 def normalise(text: str) -> str:
@@ -51,8 +56,8 @@ def normalise(text: str) -> str:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the words that carry meaning; all the words where none does."""
-    found = words(text)
-    return frozenset(word for word in found if word not in FUNCTION_WORDS) or frozenset(found)
+    found = frozenset(_words(text))
+    return found - FUNCTION_WORDS or found
 
 
 def stem(word: str) -> str:
@@ -80,10 +85,6 @@ def numbers(text: str) -> tuple[float, ...]:
         if match and (":" not in match[1]):
             found.append(float(match[1]) * (1000 if match[2] == "k" else 1))
     return tuple(found)
-
-
-def _stem_possessive(word: str) -> str:
-    return word[:-2] if word.endswith("'s") else word
 
 
 def _digits(found: list[str]) -> list[str]:
@@ -122,7 +123,7 @@ def _continues(run: list[str], word: str) -> bool:
 
 
 def _single(word: str) -> str:
-    if word in _COUNTS:
-        return str(_COUNTS[word])
+    if word.isalpha():  # as most are
+        return str(_COUNTS.get(word, word))
     ordinal = _ORDINAL_DIGITS.fullmatch(word) if word[:1].isdigit() else None
     return ordinal[1] if ordinal else word

@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Self
 
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreError
@@ -57,6 +60,12 @@ class MilvusMemory:
         self.path, self.announce = folder, announce
         engine = Engine(address, announce, token, patience, shards)
         self._kept = Kept(address, folder, engine, embedder, Fingerprint(embedder), announce, patience, written)
+
+    def over(self, embedder: Embedder) -> Self:
+        """Return the same memory over another embedder; see `SupportsUpkeep`. It has one connection for both."""
+        other = copy(self)
+        other._kept = replace(self._kept, embedder=embedder, fingerprint=Fingerprint(embedder))
+        return other
 
     @property
     def capabilities(self) -> frozenset[Capability]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -24,7 +25,9 @@ __all__ = [
     "say_clock",
     "say_day",
     "say_time",
+    "saying_to",
     "told_line",
+    "told_words",
 ]
 
 
@@ -58,19 +61,24 @@ def fact_line(fact: Fact) -> str:
 def said_line(fact: Fact) -> str:
     """Return who said what, and when, as one line of a compact prompt."""
     said = f"said {say_time(fact.said)}" if fact.said is not None else say_time(None)
-    return _line(fact.speaker, fact, said)
+    return told_words(fact.speaker, fact.text, fact.times, said)
 
 
 def told_line(fact: Fact, said: str = "") -> str:
     """Return who said what to whom as one line of a full prompt, with when, where the heading above does not say it."""
-    return _line(f"{fact.speaker} to {fact.to}" if fact.speaker and fact.to else fact.speaker, fact, said)
+    return told_words(saying_to(fact.speaker, fact.to), fact.text, fact.times, said)
 
 
-def _line(speaker: str, fact: Fact, said: str) -> str:
-    """Return the line of a fact; whatever breaks lines in it does not."""
-    about = "; ".join((*filter(None, (said,)), *map(in_one_line, fact.times)))
+def saying_to(speaker: str, to: str) -> str:
+    """Return who says something to whom, as far as either is known."""
+    return f"{speaker} to {to}" if speaker and to else speaker
+
+
+def told_words(speaker: str, text: str, times: Sequence[str], said: str) -> str:
+    """Return the line of a fact of which these are known; whatever breaks lines in them does not break it."""
+    about = "; ".join((*filter(None, (said,)), *map(in_one_line, times)))
     named = f"{in_one_line(speaker)}: " if speaker else ""  # what several said has none
-    return f"{named}{with_days_in_words(in_one_line(fact.text))}{about and f' [{about}]'}"
+    return f"{named}{with_days_in_words(in_one_line(text))}{about and f' [{about}]'}"
 
 
 def in_words(question: Question) -> Question:

@@ -47,13 +47,14 @@ class CertaintyGate:
         """
         trace = self._reasoner.answer(question)
         sure = certainty_of(trace, self._fitted)
-        trace = replace(trace, certainty=sure)
         if sure is None or sure >= self._least:
-            return trace
+            return trace if sure == trace.certainty else replace(trace, certainty=sure)
         note = f"{trace.answer!r} was found, and is {sure:.0%} certain, which is under {self._least:.0%}"
         guess = Guess(trace.answer or "", sure, trace.evidence)
         notes = (*trace.notes, note)
-        return replace(trace, status=Status.UNKNOWN, answer=None, evidence=(), notes=notes, guess=guess)
+        return replace(
+            trace, status=Status.UNKNOWN, answer=None, evidence=(), notes=notes, guess=guess, certainty=sure
+        )  # fmt: skip
 
 
 def certainty_of(trace: Trace, fitted: Fitted) -> float | None:

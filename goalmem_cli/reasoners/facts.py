@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
 
@@ -18,12 +18,22 @@ from goalmem_cli.ports import Backbone
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.leaning import leans_on
-from goalmem_cli.reasoners.showing import SAID, Block, block_of, in_order, is_apart, line_tokens
+from goalmem_cli.reasoners.showing import (
+    SAID,
+    Block,
+    block_of,
+    heading_of,
+    in_order,
+    is_apart,
+    line_of_unit,
+    line_tokens,
+)
 from goalmem_cli.records import Hit, Query, Question, Turn, Unit
 from goalmem_cli.stages import LAYING_OUT, SEARCHING, stage
 from goalmem_cli.trace import Fact
 
 Stretch = tuple[object, ...]
+_ANY_NUMBER = "F000"
 _OWN_TIME = 6  # tokens of "said 6:20 pm" in brackets
 _TOKENS_PER_LINE = 22  # of a compact prompt: number, colon and the time it was said
 
@@ -69,7 +79,7 @@ class NumberedFacts:
         """Return the hit as a fact, under the number that it has or the next one."""
         unit = hit.unit
         if unit.id not in self._facts:
-            self._facts[unit.id] = replace(unnumbered(hit), number=f"F{len(self._facts) + 1}")
+            self._facts[unit.id] = _numbered(hit, f"F{len(self._facts) + 1}")
         self._hits.setdefault(unit.id, hit)
         return self._facts[unit.id]
 
@@ -84,7 +94,7 @@ class NumberedFacts:
             cost = sum(token_cost(fact.speaker, fact.text, fact.times) for fact in told)
             return Block(tuple(told), tuple(map(fact_line, told)), cost)
         hits = {hit.unit.id: hit for hit in (*chosen.hits, *chosen.brought)}
-        facts = [self.fact(hits[fact.unit]) for fact in in_order([unnumbered(hit) for hit in hits.values()])]
+        facts = [self.fact(hits[unit.id]) for unit in in_order([hit.unit for hit in hits.values()])]
         return block_of(facts, (self.fact(hit).number for hit in chosen.brought))
 
     def neighbours(self, facts: Iterable[Fact]) -> list[Hit]:
@@ -170,11 +180,10 @@ class Chosen:
     left: int = 0
 
 
-def unnumbered(hit: Hit) -> Fact:
-    """Return the hit as a fact that has no number yet."""
+def _numbered(hit: Hit, number: str) -> Fact:
     unit = hit.unit
     return Fact(
-        number="",
+        number=number,
         unit=unit.id,
         turns=unit.labels,
         conversation=unit.conversation,
@@ -198,13 +207,14 @@ def before_of(hit: Hit) -> Hit | None:
 
     It is a fact of its own, so that what stands in it can be cited.
     """
-    earlier = [unit for unit in hit.beside if unit.place < hit.unit.place]
+    earlier = hit.earlier
     return _beside(earlier[-1], hit) if earlier else None
 
 
 def after_of(hit: Hit) -> Hit | None:
     """Return what was said right after the hit, likewise."""
-    return next((_beside(unit, hit) for unit in hit.beside if unit.place > hit.unit.place), None)
+    later = hit.later
+    return _beside(later[0], hit) if later else None
 
 
 def _beside(unit: Unit, hit: Hit) -> Hit:
@@ -235,10 +245,11 @@ def shown_cost(hit: Hit, sessions: Mapping[Stretch, datetime | None]) -> int:
 
     It needs a heading where its session has none yet; else a time of its own, where it is an hour from what has one.
     """
-    block = block_of([replace(unnumbered(hit), number="F000")])
-    if (place := stretch_of(hit.unit)) not in sessions:
-        return block.tokens
-    return sum(map(line_tokens, block.lines[1:])) + (_OWN_TIME if is_apart(sessions[place], hit.unit.said) else 0)
+    unit = hit.unit
+    tokens = line_tokens(line_of_unit(hit, _ANY_NUMBER, said_times(unit)))
+    if (place := stretch_of(unit)) not in sessions:
+        return line_tokens(heading_of(unit, is_named=True)) + tokens
+    return tokens + (_OWN_TIME if is_apart(sessions[place], unit.said) else 0)
 
 
 def token_cost(speaker: str, text: str, times: Sequence[str]) -> int:

@@ -10,13 +10,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from goalmem_cli.asking import in_one_line
 from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.reasoners.asking import say_clock, say_time, told_line
+from goalmem_cli.reasoners.asking import say_clock, say_time, saying_to, told_line, told_words
 from goalmem_cli.reasoners.chronology import chronological
+from goalmem_cli.records import Hit, Unit
 from goalmem_cli.trace import Fact
+
+Placed = TypeVar("Placed", bound=Fact | Unit)
 
 SAID = ("turn", "passage")
 """The kinds of unit that are what somebody said; every other was derived from that, and stands under the notes."""
@@ -86,7 +90,7 @@ def block_of(facts: Iterable[Fact], brought: Iterable[str] = ()) -> Block:
     written: datetime | None = None
     for fact in ordered:
         if (place := _stretch(fact)) != heading:
-            lines.append(_heading(fact, is_named=place[:1] != heading[:1] or not is_said(fact)))
+            lines.append(heading_of(fact, is_named=place[:1] != heading[:1] or not is_said(fact)))
             heading, written = place, fact.said
         is_timed = is_said(fact) and not is_apart(written, fact.said)
         lines.append(f"{fact.number}. {told_line(fact, '' if is_timed else _own_time(fact))}")
@@ -116,21 +120,34 @@ def lines_shown(prompt: str) -> list[ShownLine]:
 
 def line_tokens(line: str) -> int:
     """Return about how many tokens a line of a prompt has, rather too many than too few."""
-    data = line.encode()
-    letters = sum(byte < 128 for byte in data)
-    return int(letters / _LETTERS_PER_TOKEN + (len(data) - letters) * _TOKENS_PER_BYTE) + _LINE_END
+    letters = len(line.encode("ascii", "ignore"))
+    return int(letters / _LETTERS_PER_TOKEN + (len(line.encode()) - letters) * _TOKENS_PER_BYTE) + _LINE_END
 
 
-def in_order(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the facts by time, each session in one piece and as it went, what was derived from turns last."""
+def in_order(facts: Sequence[Placed]) -> list[Placed]:
+    """Return the facts by time, each session in one piece and as it went, what was derived from turns last.
+
+    Units that are no facts yet have the order that they will have as such.
+    """
     said = [fact for fact in facts if is_said(fact)]
-    sessions = dict.fromkeys((fact.conversation, fact.session) for fact in chronological(said, lambda fact: fact))
+    sessions = dict.fromkeys((fact.conversation, fact.session) for fact in chronological(said, _itself))
     places = {session: place for place, session in enumerate(sessions)}
     told = sorted(said, key=lambda fact: (places[fact.conversation, fact.session], fact.ordinal, fact.part))
-    return [*told, *chronological([fact for fact in facts if not is_said(fact)], lambda fact: fact)]
+    return [*told, *chronological([fact for fact in facts if not is_said(fact)], _itself)]
 
 
-def is_said(fact: Fact) -> bool:
+def _itself(placed: Placed) -> Placed:
+    return placed
+
+
+def line_of_unit(hit: Hit, number: str, times: Sequence[str]) -> str:
+    """Return the line that the hit has as a fact of that number, where the heading above says when it was said."""
+    unit = hit.unit
+    said = "" if is_said(unit) else _own_time(unit)
+    return f"{number}. {told_words(saying_to(unit.speaker, hit.to), unit.text, times, said)}"
+
+
+def is_said(fact: Fact | Unit) -> bool:
     """Say whether somebody said it, and it was not derived from what was."""
     return fact.kind in SAID
 
@@ -142,7 +159,7 @@ def _stretch(fact: Fact) -> tuple[object, ...]:
     return (fact.conversation, fact.session, fact.said and fact.said.date())
 
 
-def _heading(fact: Fact, *, is_named: bool) -> str:
+def heading_of(fact: Fact | Unit, *, is_named: bool) -> str:
     """Return the line above the first fact of a stretch; the conversation is named where it is another than above."""
     name = in_one_line(fact.conversation)
     if not is_said(fact):
@@ -150,7 +167,7 @@ def _heading(fact: Fact, *, is_named: bool) -> str:
     return f"[{name}, {say_time(fact.said)}]" if is_named else f"[{say_time(fact.said)}]"
 
 
-def _own_time(fact: Fact) -> str:
+def _own_time(fact: Fact | Unit) -> str:
     """Return when the fact was said, as its own line has it: the day stands in the heading of its session."""
     if fact.said is None:
         return say_time(None)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import Derived, Edge, Hit, Query, Turn, Unit
@@ -17,7 +18,7 @@ from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import Written, unwatched
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.looking import summaries
-from goalmem_cli.store.looking.reader import Filters, Names, Reader, check_embedder
+from goalmem_cli.store.looking.reader import Filters, KeptHits, Names, Reader, check_embedder
 from goalmem_cli.store.looking.verification import verify
 from goalmem_cli.stored import FLAT, Capability, ConversationSummary, Ranking, Scored, Stats
 
@@ -41,6 +42,13 @@ class Looks:
         self._parts = Parts.of_folder(path, embedder, announce, patience, written)
         self._database = self._parts.database
         self._filters = Filters()
+        self._hits = KeptHits()
+
+    def over(self, embedder: Embedder) -> Self:
+        """Return the same store over another embedder; see `SupportsUpkeep`. DuckDB is started once for both."""
+        other = copy(self)
+        other._parts, other._filters, other._hits = self._parts.over(embedder), Filters(), KeptHits()
+        return other
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -152,7 +160,9 @@ class Looks:
 
     def _reader(self, connection: Connection) -> Reader:
         parts = self._parts
-        return Reader(connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters)
+        return Reader(
+            connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters, self._hits
+        )  # fmt: skip
 
     def _disagreements(self, connection: Connection) -> list[str]:
         check_embedder(tables.load_meta(connection), self._parts.embedder)

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.backbones.relevance import FUSED, PERSONAL, WEIGHTS, features, likelihoods, rerank
+from goalmem_cli.backbones.relevance import BIAS, FUSED, PERSONAL, WEIGHTS, features, likelihoods, rerank
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.records import Hit, Query, Turn, Unit
 from goalmem_cli.store import Store
@@ -118,6 +119,18 @@ def test_hits_are_put_in_order_and_no_more(query: str, hits: list[Hit]) -> None:
     scores = [each.score for each in ranked]
     assert scores == sorted(scores, reverse=True)
     assert np.isfinite(scores).all()
+
+
+@given(st.text(max_size=30), st.lists(st.builds(hit, texts, texts), min_size=1, max_size=6), st.randoms())
+def test_likelihoods_are_those_of_the_features_whatever_was_asked_before(
+    query: str, hits: list[Hit], random: Random
+) -> None:
+    """Features are kept for the same hits in another order; with others, or other ranks, they are worked out anew."""
+    reranked = rerank(query, hits)
+    shuffled = random.sample(reranked, len(reranked))
+    for asked in (hits, reranked, shuffled, reranked[:-1], [replace(each, ranks={}) for each in shuffled]):
+        odds = features(query, asked) @ np.array(list(WEIGHTS.values())) + BIAS if asked else np.zeros(0)
+        assert likelihoods(query, asked) == [float(value) for value in 1 / (1 + np.exp(-odds))]
 
 
 def test_first_hits_do_not_depend_on_how_many_are_asked_for(tmp_path: Path) -> None:

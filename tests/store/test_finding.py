@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.errors import StoreLocked
+from goalmem_cli.errors import EmbedderMismatch, StoreLocked
 from goalmem_cli.records import Hit, Query, Unit
 from goalmem_cli.store.database import unit_rows
 from goalmem_cli.store.database.access import Connection, Database
@@ -20,7 +20,8 @@ from goalmem_cli.store.database.columns import moment_columns, time_from_moment
 from goalmem_cli.store.database.keys import SQL_KEY, SQL_PLACE_KEY, key_of, place_key
 from goalmem_cli.store.memory import Store
 from goalmem_cli.store.units import NEIGHBOURS
-from goalmem_cli.stored import Ranking
+from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import chat, open_store
 
 LONG = " ".join(f"word{place}" for place in range(700))
@@ -71,6 +72,32 @@ def test_what_is_found_by_number_is_what_is_stored(store: Store) -> None:
     assert any(unit.kind == "passage" for unit in units)
     for unit in units:
         assert list(store.hits([unit.id, "0" * 32])) == [unit.id]
+
+
+def test_a_hit_is_read_once_as_long_as_the_store_stays_the_same(tmp_path: Path) -> None:
+    """A turn that is added gets its place beside those before it, and what is forgotten is no hit any more."""
+    store = open_store(tmp_path / "store")
+    store.add(chat(["a", "b"], name="talk"))
+    first, last = (turn.id for turn in store.turns())
+    hit = store.hits([last])[last]
+    assert store.hits([first, last])[last] is hit and not hit.after
+
+    store.add(chat(["a", "b", "c"], name="talk"))
+    assert [text for _, text in store.hits([last])[last].after] == ["c"]
+    store.forget(Selection(("talk",)))
+    assert store.hits([first, last]) == {}
+
+
+def test_a_store_over_another_embedder_shares_its_database(tmp_path: Path) -> None:
+    """DuckDB is started once for both; vectors are checked against the embedder of each."""
+    store = open_store(tmp_path / "store")
+    store.add(chat(["a", "b"], name="talk"))
+    other = store.over(HashEmbedder(32, "other"))
+    assert other._database is store._database
+    assert other.turns() == store.turns()
+    assert store.rank(Query("a"), [Ranking.DENSE], 2)[Ranking.DENSE]
+    with pytest.raises(EmbedderMismatch):
+        other.rank(Query("a"), [Ranking.DENSE], 2)
 
 
 def test_texts_with_one_number_are_told_apart(store: Store) -> None:

@@ -88,8 +88,9 @@ def speed(
     calls: the calls of whole questions both ways, in one process and in a process each; and, for questions with gold
     plans, what proofs cost where a model replies as these do, within the limits that `goalmem ask` has. reply:
     grammars, and JSON against lines. batch: requests in one call against one by one. model: types of weights, threads,
-    batches. ask: processes of `goalmem ask`, with its own defaults. store: ingest and search, for which it takes about
-    5 KB of disk a unit. Everything is made in a folder that is gone afterwards.
+    batches. ask: processes of `goalmem ask`, with its own defaults, and what a question does outside the model. store:
+    ingest and search, for which it takes about 5 KB of disk a unit. Everything is made in a folder that is gone
+    afterwards.
     """
     from goalmem_cli.models.catalogue import is_address
 
@@ -268,7 +269,8 @@ class SpeedBench:
 
     def _ask(self) -> object:
         from goalmem_cli.lab.bench.calls import measure_asking
-        from goalmem_cli.lab.cli.speed_tables import ask_table
+        from goalmem_cli.lab.cli.speed_outside import outside_costs
+        from goalmem_cli.lab.cli.speed_tables import ask_table, outside_table
 
         _ = self._memory  # which fills the store
         told = {name: getattr(self._run.settings, name) for name in ("store", "model", "adapter", "threads")}
@@ -277,7 +279,9 @@ class SpeedBench:
         with self._screen.counting("questions, a process each") as reach:
             cost = measure_asking(questions, words, reach)
         self._show(ask_table(cost))
-        return asdict(cost)
+        outside = outside_costs(self._run, self._dataset.cases[0], self._memory.store)
+        self._show(outside_table(outside))
+        return asdict(cost) | {"outside": [asdict(each) for each in outside]}
 
     def _store(self) -> object:
         from goalmem_cli.lab.bench.store import measure_sizes

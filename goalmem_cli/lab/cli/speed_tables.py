@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from goalmem_cli.stages import MODEL
+
 if TYPE_CHECKING:
     from goalmem_cli.lab.bench.batch import BatchComparison
     from goalmem_cli.lab.bench.calls import AskCost, CallCost, CallsComparison, ProcessCosts
     from goalmem_cli.lab.bench.model import ModelSpeed
+    from goalmem_cli.lab.bench.outside import OutsideCost
     from goalmem_cli.lab.bench.proofs import ProofCost
     from goalmem_cli.lab.bench.reply import ReplyFigures
     from goalmem_cli.lab.bench.store import SizeFigures
@@ -170,6 +173,33 @@ def ask_table(cost: AskCost) -> Table:
     row = [f"{cost.asked}", f"{cost.unknown}", *(f"{each:.1f}" for each in seconds)]
     columns = ("questions", "unknown", "first, s", "median, s", "longest, s", "memory, MB")
     return Table(columns, [[*row, f"{cost.peak_bytes / MEGABYTE:,.0f}"]])
+
+
+def outside_table(costs: Sequence[OutsideCost]) -> Table:
+    """Return what a question does outside the model, a profile of prompts a column."""
+    rows = {
+        "calls of the model": [f"{each.model_calls}" for each in costs],
+        "files": [f"{each.files}" for each in costs],
+        "functions": [f"{each.functions}" for each in costs],
+        "their calls": [f"{each.calls:,}" for each in costs],
+        "calls with the libraries'": [f"{each.all_calls:,}" for each in costs],
+        "starts of the database": [f"{each.starts}" for each in costs],
+        "openings of the store": [f"{each.openings}" for each in costs],
+        "readings": [f"{each.readings}" for each in costs],
+        "rankings of the store": [f"{each.retrievals}" for each in costs],
+        "scorings of relevance": [f"{each.scorings}" for each in costs],
+        "facts built": [f"{each.facts}" for each in costs],
+        "ms": [f"{each.milliseconds:.0f}" for each in costs],
+    }
+    rows |= {f"of it {name}, ms": [f"{each.stage_ms(name):.1f}" for each in costs] for name in _stages_of(costs)}
+    columns = ("outside the model", *(f"{each.prompts} prompts" for each in costs))
+    return Table(columns, [[row, *cells] for row, cells in rows.items()])
+
+
+def _stages_of(costs: Sequence[OutsideCost]) -> list[str]:
+    return list(
+        dict.fromkeys(stage.name for each in costs for stage in each.stages if not stage.name.startswith(MODEL))
+    )
 
 
 def store_table(sizes: Sequence[SizeFigures], name: str = "store") -> Table:

@@ -85,14 +85,12 @@ class StaticEmbedder:
         """
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
-        from tokenizers import Tokenizer
 
         try:
             # Put together here, since Model2Vec's own loading takes longer than all the rest of a search.
             described = (folder / "tokenizer.json").read_text("utf-8")
-            model = json.loads(described)["model"]  # the library's own error has no type to catch
-            tokenizer = Tokenizer.from_str(described)
-            unknown = tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else model.get("unk_id")
+            tokenizer = _read_tokenizer(described)
+            unknown = _unknown_token(tokenizer, described)
             table = Table.from_tensors(load_file(folder / "model.safetensors"), tokenizer.get_vocab_size())
         except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
             hint = "reinstall goalmem" if folder == STATIC_FOLDER else "make the table again: goalmem embedder distil"
@@ -148,6 +146,29 @@ class StaticEmbedder:
         middle = np.divide(words, lengths, out=np.zeros_like(words), where=lengths > 0).mean(axis=0)
         length = np.linalg.norm(middle)
         return np.asarray(middle / length, dtype=np.float32) if length > 0 else None
+
+
+def _read_tokenizer(described: str) -> Tokenizer:
+    """Return the tokenizer of that description.
+
+    Raises:
+        ValueError: it is none.
+    """
+    from tokenizers import Tokenizer
+
+    try:
+        return Tokenizer.from_str(described)
+    except Exception as error:  # the library's own error has no type to catch
+        raise ValueError(str(error)) from error
+
+
+def _unknown_token(tokenizer: Tokenizer, described: str) -> int | None:
+    """Return the token for what the tokenizer does not know; only some kinds say it without reading all of it again."""
+    named: object = getattr(tokenizer.model, "unk_token", None)
+    if isinstance(named, str):
+        return tokenizer.token_to_id(named)
+    model = json.loads(described)["model"]
+    return tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else model.get("unk_id")
 
 
 def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

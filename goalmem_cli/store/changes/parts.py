@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from goalmem_cli.errors import StoreError
@@ -57,6 +57,11 @@ class Parts:
             announce,
             written,
         )
+
+    def over(self, embedder: Embedder) -> Parts:
+        """Return the same parts for vectors of another embedder."""
+        vectors = VectorIndex(self.path / VECTORS, embedder.dimension, self.written)
+        return replace(self, vectors=vectors, embedder=embedder, fingerprint=Fingerprint(embedder))
 
     def require(self) -> None:
         """Refuse to go on where nothing was stored yet.

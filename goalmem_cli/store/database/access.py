@@ -1,11 +1,10 @@
 """Opening the database late, closing it early, waiting for locks, and DuckDB's errors as ours.
 
-Only this module and `opening` know DuckDB.
+Only this module, `opening` and `faults` know DuckDB.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,8 +17,9 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
 from goalmem_cli.records import encodable
+from goalmem_cli.store.database.faults import translated
 from goalmem_cli.store.database.migrations import MIGRATIONS, migrate, pending_migrations
 from goalmem_cli.store.database.opening import OpenedOften, attached, literal, opened, spill
 from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
@@ -29,24 +29,19 @@ Row = tuple[Any, ...]
 _READS = ("SELECT", "WITH", "USE", "DETACH", "ROLLBACK")
 _INCOMING = "incoming"
 _POLL_SECONDS = 0.05
-_HOLDER = re.compile(r"PID (\d+)")
-_LOCKED = (
-    "Could not set lock",
-    "being used by another process",
-    "different configuration",
-    "already open",
-    "Unique file handle conflict",
-)
-_DAMAGED = ("not a valid DuckDB", "Could not read", "orrupt", "checksum", "WAL file")
 
 
 class Connection:
     """One open connection. Rows are always fetched whole, so that no cursor outlives its statement."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, written: Written = unwatched) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, path: Path, written: Written = unwatched, *, is_fixed: bool = False
+    ) -> None:
+        """Take an open database; it `is_fixed` where nobody can write it as long as it is open."""
         self._connection = connection
         self._path = path
         self._written = written
+        self._fixed: dict[str, list[Row]] | None = {} if is_fixed else None
 
     def rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
         """Run one statement and return all of its rows.
@@ -60,10 +55,22 @@ class Connection:
         except duckdb.ProgrammingError:
             raise
         except duckdb.Error as error:
-            raise _translated(error, self._path) from error
+            raise translated(error, self._path) from error
         if not sql.lstrip().startswith(_READS):
             self._written(" ".join(sql.split()[:3]))
         return rows
+
+    def rows_once(self, sql: str) -> list[Row]:
+        """As `rows`, of a question that is asked again and again: it is answered once where nothing can change.
+
+        Raises:
+            StoreError: as `rows`.
+        """
+        if self._fixed is None:
+            return self.rows(sql)
+        if sql not in self._fixed:
+            self._fixed[sql] = self.rows(sql)
+        return self._fixed[sql]
 
     def value(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Any:
         """Return the first column of the only row."""
@@ -116,6 +123,7 @@ class Database:
         self._patience = patience
         self._written = written
         self._often = OpenedOften(path)
+        self._known_current: tuple[int, int, int] | None = None
 
     @property
     def exists(self) -> bool:
@@ -147,8 +155,7 @@ class Database:
             StoreError: there is no such file, or the system refuses.
         """
         with self._read() as connection:
-            is_current = _is_current(connection)
-            if is_current:
+            if is_current := self._is_current(connection):
                 yield connection
         if not is_current:
             self._announce("bringing the store up to this version's form")
@@ -156,6 +163,13 @@ class Database:
                 pass
             with self._read() as connection:
                 yield connection
+
+    def _is_current(self, connection: Connection) -> bool:
+        """Return whether nothing is pending, as is known of a file that nobody changed."""
+        state = _state(self.path)
+        if state is None or state != self._known_current:
+            self._known_current = state if _is_current(connection) else None
+        return self._known_current is not None
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -291,7 +305,7 @@ class Database:
     def _read(self) -> Iterator[Connection]:
         reading = self._patiently(self._often.read, self._often.close)
         try:
-            yield Connection(reading, self.path, self._written)
+            yield Connection(reading, self.path, self._written, is_fixed=True)
         finally:
             self._often.close(reading)
 
@@ -323,11 +337,11 @@ class Database:
                 closing(connection)  # rewritten or created meanwhile: this may be the file that was there before
                 continue
             except duckdb.Error as error:
-                translated = _translated(error, self.path)
-                if not isinstance(translated, StoreLocked) or time.monotonic() >= deadline:
-                    raise translated from error
+                found = translated(error, self.path)
+                if not isinstance(found, StoreLocked) or time.monotonic() >= deadline:
+                    raise found from error
             if not has_announced:
-                self._announce(f"waiting: {translated.message}")
+                self._announce(f"waiting: {found.message}")
                 has_announced = True
             time.sleep(_POLL_SECONDS)
 
@@ -366,10 +380,17 @@ def _bring_up_to_date(connection: Connection) -> None:
 
 def _identity(path: Path) -> int | None:
     """Return what tells a file from another that later has its name."""
+    state = _state(path)
+    return None if state is None else state[0]
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells a file from itself as it was before somebody changed it."""
     try:
-        return path.stat().st_ino
+        found = path.stat()
     except OSError:
         return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _remove_with_log(path: Path) -> None:
@@ -377,24 +398,3 @@ def _remove_with_log(path: Path) -> None:
     with reporting(path):
         for leftover in (path, path.with_name(f"{path.name}.wal")):
             leftover.unlink(missing_ok=True)
-
-
-def _translated(error: duckdb.Error, path: Path) -> StoreError:
-    """Return DuckDB's error as one of ours, with what to do about it."""
-    text = " ".join(str(error).split())
-    if any(mark in text for mark in _LOCKED):
-        holder = _HOLDER.search(text)
-        who = f"process {holder[1]}" if holder else "this process or another"
-        hint = f"wait until process {holder[1]} is done, or stop it" if holder else "try again when it is done"
-        return StoreLocked(f"{path} is in use by {who}", hint)
-    if "version number" in text or "newer version" in text:
-        return StoreNewer(
-            f"{path} was written by a newer DuckDB than this one", "update goalmem: pip install -U goalmem"
-        )
-    is_fatal = isinstance(error, (duckdb.InternalError, duckdb.FatalException, duckdb.DataError))
-    if is_fatal or any(mark in text for mark in _DAMAGED):
-        hint = "restore the folder from a copy, or ingest into a new one"
-        if "WAL file" in text:
-            hint = f"remove {path.name}.wal, which holds only the last change, and ingest that again"
-        return StoreDamaged(f"{path} cannot be read: {text}", hint)
-    return StoreError(f"{path}: {text}", "check the folder's permissions and the free space, or use --store")

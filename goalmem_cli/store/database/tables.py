@@ -41,7 +41,7 @@ class Meta:
 
 def load_meta(connection: Connection) -> Meta:
     """Return what the store records about itself."""
-    found = {str(key): str(value) for key, value in connection.rows("SELECT key, value FROM meta")}
+    found = {str(key): str(value) for key, value in connection.rows_once("SELECT key, value FROM meta")}
     return Meta(
         found.get("store", ""),
         int(found.get("generation", 0)),
@@ -219,13 +219,15 @@ def load_turns_within(connection: Connection, spans: Sequence[tuple[str, int, in
 
 def load_pairs(connection: Connection, conversations: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return conversation -> the two who talk in it, for those of the conversations in which just two do."""
-    rows = connection.rows(
-        """SELECT conversation, min(speaker), max(speaker) FROM turns
-        WHERE conversation IN (SELECT unnest(?::VARCHAR[])) AND speaker <> ''
-        GROUP BY conversation HAVING count(DISTINCT speaker) = 2""",
+    rows = connection.rows(  # counting the distinct ones there takes three times as long
+        """SELECT DISTINCT conversation, speaker FROM turns
+        WHERE conversation IN (SELECT unnest(?::VARCHAR[])) AND speaker <> '' ORDER BY ALL""",
         [list(conversations)],
     )
-    return {str(conversation): (str(one), str(other)) for conversation, one, other in rows}
+    speakers: dict[str, list[str]] = {}
+    for conversation, speaker in rows:
+        speakers.setdefault(str(conversation), []).append(str(speaker))
+    return {name: (found[0], found[1]) for name, found in speakers.items() if len(found) == 2}
 
 
 def _turn(row: Row) -> Turn:

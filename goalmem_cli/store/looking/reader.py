@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from goalmem_cli.store.looking.episodes import Episodes
 
 _KEPT_FILTERS = 64
+_KEPT_HITS = 4096
 _AT_ONCE = 2  # rankings: the libraries let other threads run, but more wait for Python for longer than they save
 
 Names = tuple[str, ...] | None
@@ -63,6 +64,28 @@ class Filters:
         return rows
 
 
+class KeptHits:
+    """Hits that were read already, kept as long as the store stays as it is.
+
+    One question finds the same turns by several queries, and chats go on about the same things.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[str, int], dict[str, Hit]] = (("", 0), {})
+
+    def hits(self, connection: Connection, units: Sequence[str]) -> dict[str, Hit]:
+        """As `summaries.load_hits`, reading only those that were not read before."""
+        meta = tables.load_meta(connection)
+        state = meta.store, meta.generation
+        of, known = self._kept
+        if of != state:
+            known = {}
+        if missing := [id_ for id_ in units if id_ not in known]:
+            known = known | summaries.load_hits(connection, missing)
+        self._kept = state, known if len(known) <= _KEPT_HITS else {}  # at once, as threads may read together
+        return {id_: known[id_] for id_ in units if id_ in known}
+
+
 class Reader:
     """A store that is open for reading: rankings of unit ids, and the units behind them."""
 
@@ -74,6 +97,7 @@ class Reader:
         embedder: Embedder,
         fingerprint: Fingerprint,
         filters: Filters,
+        kept: KeptHits,
     ) -> None:
         self._connection = connection
         self._text = text
@@ -81,6 +105,7 @@ class Reader:
         self._embedder = embedder
         self._fingerprint = fingerprint
         self._filters = filters
+        self._kept = kept
 
     @property
     def generation(self) -> int:
@@ -127,7 +152,7 @@ class Reader:
 
         The hits have no score and no ranks yet: those are the backbone's.
         """
-        return summaries.load_hits(self._connection, units)
+        return self._kept.hits(self._connection, units)
 
     def episodes(self, backbone: str) -> Episodes:
         """Return the gists and facts that the backbone derived, to be asked for as tables are."""

@@ -43,8 +43,8 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Mapping
         for other in sessions.get((unit.conversation, unit.session), ())
         if abs(other.ordinal - unit.ordinal) <= NEIGHBOURS and not (unit.kind == "turn" and other.turns == unit.turns)
     ]
-    before = [other for other in near if other.place < unit.place]
-    after = [other for other in near if other.place > unit.place]
+    before = [other for other in near if other.precedes(unit)]
+    after = [other for other in near if unit.precedes(other)]
     to = next((person for person in pairs.get(unit.conversation, ()) if person != unit.speaker), "")
     return Hit(unit, 0.0, {}, (*before[-NEIGHBOURS:], *after[:NEIGHBOURS]), to)
 

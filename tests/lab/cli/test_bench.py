@@ -172,7 +172,7 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_bench_speed_measures_whole_processes(goalmem: Goalmem, tmp_path: Path) -> None:
-    """No process takes longer than the longest, and memory holds the model."""
+    """No process takes longer than the longest, memory holds the model, and a question is counted with both prompts."""
     path = tmp_path / "talk.json"
     path.write_text(json.dumps(TALK), "utf-8")
     outcome = goalmem("bench", "speed", str(path), "--only", "ask", "--questions", "2", "--threads", "1", "--json")
@@ -182,6 +182,12 @@ def test_bench_speed_measures_whole_processes(goalmem: Goalmem, tmp_path: Path) 
     assert cost["asked"] == min(2, len(TALK["qa"])) and cost["unknown"] <= cost["asked"]
     assert 0 < cost["seconds"] <= cost["longest_seconds"] and cost["first_seconds"] <= cost["longest_seconds"]
     assert cost["peak_bytes"] > 100_000_000
+    full, compact = cost["outside"]
+    assert (full["prompts"], compact["prompts"], full["model_calls"]) == ("full", "compact", 1)
+    for each in (full, compact):
+        assert 0 < each["files"] < each["functions"] < each["calls"] < each["all_calls"]
+        assert 0 < each["starts"] <= each["openings"] <= each["readings"]
+        assert each["retrievals"] and each["scorings"] and each["facts"] >= 3
 
 
 @pytest.mark.slow
