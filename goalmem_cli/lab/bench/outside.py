@@ -28,6 +28,7 @@ ROUNDS = 9
 
 _PACKAGE = Path(goalmem_cli.__file__).parent
 _LABORATORY = "lab/"
+_MODELS = f"{goalmem_cli.__name__}.models"
 _OPENED = "store/database/opening.py"
 _STARTS, _OPENINGS = (_OPENED, "_confined_to"), (_OPENED, "_attach")
 _READINGS = (_OPENED, "OpenedOften.read")
@@ -134,8 +135,15 @@ def measure_outside(
 
 
 def empty_caches() -> None:
-    """Empty the caches of goalmem's functions, as a process that has just begun has them."""
-    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == goalmem_cli.__name__]
+    """Empty the caches of goalmem's functions, as a process that has just begun has them.
+
+    What belongs to models is left: one keeps what llama.cpp calls back alive.
+    """
+    modules = [
+        module
+        for name, module in sys.modules.items()
+        if f"{name}.".startswith(f"{goalmem_cli.__name__}.") and not name.startswith(_MODELS)
+    ]
     for module in modules:
         for value in list(vars(module).values()):
             clear = getattr(value, "cache_clear", None)

@@ -12,6 +12,7 @@ import goalmem_cli
 from goalmem_cli.errors import ModelError
 from goalmem_cli.lab.bench.outside import Heard, OutsideCost, ToldAgain, empty_caches, measure_outside, noting
 from goalmem_cli.logic.normal import content_stems, stem
+from goalmem_cli.models.native_log import native_log
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.testing import HashEmbedder, Reply, ScriptedModel, faked
 from goalmem_cli.trace import Trace
@@ -97,7 +98,9 @@ def test_caches_are_emptied() -> None:
     """What was worked out before is worked out again."""
     content_stems("a text that nothing else asks for")
     assert content_stems.cache_info().currsize
+    log = native_log()
     empty_caches()
+    assert native_log() is log  # llama.cpp calls it back until the end
     assert not content_stems.cache_info().currsize
 
 
