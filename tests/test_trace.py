@@ -22,7 +22,9 @@ from tests.reasoners.test_bounds import TURNS, Adversary
 @settings(max_examples=examples(40))
 def test_every_trace_comes_back_from_its_document(seed: int) -> None:
     """Through JSON text and back nothing is lost, whatever the question did."""
-    engine = GoalMem(ListBackbone(TURNS), ScriptedModel(Adversary(seed)), FULL, Limits(max_breadth=2, max_depth=2), planning="paper")
+    engine = GoalMem(
+        ListBackbone(TURNS), ScriptedModel(Adversary(seed)), FULL, Limits(max_breadth=2, max_depth=2), planning="paper"
+    )
     trace = engine.answer(Question("Who?", MOMENT, "Alice"))
 
     assert from_document(json.loads(json.dumps(as_document(trace)))) == trace

@@ -71,7 +71,11 @@ def test_one_call_where_the_evidence_is_in_the_first_facts(costs: dict[tuple[Gro
     hand = {name: costs[Group.AT_HAND, name] for name in ("together", "paper", "direct")}
     for cost in hand.values():
         assert cost.right == cost.questions > 0
-    assert hand["together"].usage.calls - hand["together"].checks == hand["direct"].usage.calls == hand["together"].questions
+    assert (
+        hand["together"].usage.calls - hand["together"].checks
+        == hand["direct"].usage.calls
+        == hand["together"].questions
+    )
     assert hand["paper"].usage.calls >= 3 * hand["paper"].questions
 
     refused = costs[Group.REFUSED, "together"]
