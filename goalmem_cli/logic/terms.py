@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 
@@ -60,6 +61,15 @@ class Atom:
         """The atom as a person would type it: a variable by its type, a constant by its value."""
         words = (_spoken(part) for part in self.parts)
         return " ".join("".join(words).split())
+
+    def starring(self, names: Collection[str]) -> Atom:
+        """Return the atom with a star on the variables of these names."""
+        return Atom(
+            tuple(
+                replace(part, is_starred=True) if isinstance(part, Variable) and part.name in names else part
+                for part in self.parts
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)

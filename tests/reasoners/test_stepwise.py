@@ -9,6 +9,7 @@ import pytest
 
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.ports import Completion, Request
+from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, calls_of
 from goalmem_cli.reasoners.goal_mem.provers.readings import CITED
 from goalmem_cli.records import Question, Turn
@@ -259,6 +260,13 @@ def test_the_engine_finds_the_fact_that_states_what_was_read() -> None:
     assert (trace.answer, texts(trace)) == ("a tortoise", [PETS[2].text, PETS[1].text])
 
 
+def test_of_facts_that_state_it_the_one_cited_counts() -> None:
+    """Whichever was found first."""
+    turns = chat("Ben: What pets I keep: a parrot.", "Ben: A parrot is mine.")
+    for turn, words in zip(turns, ("What pets", "is mine"), strict=True):
+        assert texts(run(read("a parrot", words), KEPT, turns)[0]) == [turn.text]
+
+
 def test_an_answer_of_two_facts_rests_on_both() -> None:
     """A list that no single turn says is proved by those that together do, also where nothing may be inferred."""
     for is_strict in (False, True):
@@ -280,11 +288,12 @@ def test_an_answer_of_many_facts_is_stated_by_none(count: int, is_proved: bool) 
     ("reading", "reason"),
     [
         (read("a crocodile", "parrot"), "do not state what was read: a crocodile"),
+        (read("parrot, crocodile", "parrot"), "do not state what was read: parrot, crocodile"),
         (read("a goldfish", "goldfish"), "do not state what was read: a goldfish"),
         (read("the pets", "parrot"), "no fact entails it"),
         (REFUSED, "do not tell it"),
     ],
-    ids=["invented", "another's", "no news", "refused"],
+    ids=["invented", "half invented", "another's", "no news", "refused"],
 )
 def test_what_the_checks_refuse_is_no_answer(reading: Reading, reason: str) -> None:
     """However sure the model is: what no fact of Ben states, or what only repeats the question, is no proof."""
@@ -608,6 +617,14 @@ def test_a_step_that_lacks_two_values_is_read_for_both() -> None:
     assert grounded.certainty == pytest.approx(0.6)
 
 
+def test_a_step_has_no_certainty_where_the_model_tells_none() -> None:
+    """It is proved all the same."""
+    trace, _ = run(REFUSED, TAUGHT, SISTER, STEPS, by_words({"sister": read("Anjali", "Leeds", likelihood=None)}))
+    (grounded,) = trace.attempts[1].steps[0].grounded
+
+    assert (dict(grounded.bindings), grounded.certainty) == ({"y": ("Anjali",)}, None)
+
+
 def test_a_step_of_which_one_value_is_not_read_proves_nothing() -> None:
     """The trace says why."""
     plan = "(Priya) knows (x:person)\n1. (x:person) moved to (y:town)\n2. (x:person) has pupils in (y:town)"
@@ -652,16 +669,17 @@ def test_a_step_shows_what_it_led_to_and_what_was_read_before() -> None:
     long = f"Ben: Graca bakes a walnut loaf {'and rests ' * 40}on Fridays."
     turns = [*TURNS[:2], *chat(long, "Ben: Graca bakes a rye loaf.", conversation="bread")]
 
-    def shown(tokens: int, most: int = 3000) -> list[str]:
+    def shown(tokens: int, most: int = 3000, said: Sequence[Turn] = turns) -> list[str]:
         fitted = Fitted(rounds=((1,),), added=(3, tokens))
         steps = by_words({"neighbour": read("Graca", "cake")})
-        _, seen = run(REFUSED, LOAF, turns, TWO, steps, fitted, Limits(max_depth=2, max_fact_tokens=most))
+        _, seen = run(REFUSED, LOAF, said, TWO, steps, fitted, Limits(max_depth=2, max_fact_tokens=most))
         asked = next(request for request in seen if asked_in(request) == "Graca bakes which loaf?")
         return [word for word in ("cake", "walnut", "rye") if word in asked.growing]
 
     assert shown(1000) == ["cake", "walnut", "rye"]
     assert shown(30) == ["cake", "walnut"]
-    assert "walnut" not in shown(30, 120)
+    most = token_cost("Ben", long, ()) + 10  # it has no room beside what was read before
+    assert shown(30, most, [turns[0], turns[2]]) == ["cake"]
 
 
 def test_steps_over_an_empty_memory_ask_nothing() -> None:

@@ -89,7 +89,7 @@ class GoldReplies:
             raise ValueError(f"a gold plan has no reply for the step {request.step}")
         return json.dumps(steps[request.step](request))
 
-    # Plan, unification, refinement and answer apart, and reading
+    # The prover `paper`, and reading
 
     def _planned(self) -> Reply:
         return {
@@ -126,7 +126,7 @@ class GoldReplies:
             "answer": "unknown" if self._case.is_unanswerable else self._case.answer or "unknown",
         }
 
-    # Plan and proof together
+    # The prover `together`
 
     def _proof(self, request: Request) -> Reply:
         schema = request.shape.schema if isinstance(request.shape, JsonShape) else {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.logic import Atom, Variable
+from goalmem_cli.logic import Atom
 from goalmem_cli.logic.checks import type_head
 from goalmem_cli.logic.computing.amounts import read_amount, without_noun
 from goalmem_cli.logic.computing.asking import asked_unit
@@ -24,7 +24,6 @@ from goalmem_cli.logic.computing.kinds import check_expression, gathered
 from goalmem_cli.logic.computing.rows import Given, joined, same_words
 from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import content_stems
-from goalmem_cli.logic.terms import Term
 from goalmem_cli.reasoners.goal_mem.agreement import last_said
 from goalmem_cli.reasoners.goal_mem.records import Pair, Plan, as_pair
 from goalmem_cli.records import Question
@@ -78,11 +77,7 @@ def starred_for(subgoals: Sequence[Atom], answers: Iterable[Expression]) -> tupl
     within = [atom for atom in subgoals if taken & {variable.name for variable in atom.variables}]
     others = {v.name for atom in subgoals if atom not in within for v in atom.variables}
     starred = taken | {v.name for atom in within for v in atom.variables} - others
-
-    def star(part: str | Term) -> str | Term:
-        return replace(part, is_starred=True) if isinstance(part, Variable) and part.name in starred else part
-
-    return tuple(Atom(tuple(map(star, atom.parts))) for atom in subgoals)
+    return tuple(atom.starring(starred) for atom in subgoals)
 
 
 def calculations(

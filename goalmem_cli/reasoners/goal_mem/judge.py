@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from goalmem_cli.logic import Atom, Constant
@@ -28,7 +28,7 @@ from goalmem_cli.logic.normal import content_words, normalise, stem, words
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
-from goalmem_cli.trace import Contradicted, Grounded, Rejected, Verdict
+from goalmem_cli.trace import Contradicted, Denied, Grounded, Rejected, Verdict
 
 BRIDGED = "bridged: "
 """What a note on a grounding opens with where no cited fact names a constant of its subgoal."""
@@ -39,6 +39,18 @@ UNCHECKED = "unchecked: the model's word alone"
 
 LEFT_OUT = "left out: it is part of another value, or not quite what is asked for"
 """Why a value is not in the answer that the model itself calls minor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one reply came to: accepted, refused, contradicted (of a closed question), and spoken against."""
+
+    grounded: tuple[Grounded, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    contradicted: tuple[Contradicted, ...] = ()
+    denied: tuple[Denied, ...] = ()
+    several: tuple[str, ...] = ()
+    dropped: tuple[int, ...] = ()
 
 
 def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
+from goalmem_cli.reasoners.goal_mem.judge import Taken
 from goalmem_cli.reasoners.goal_mem.pool import Looked
 from goalmem_cli.reasoners.goal_mem.queries import further_queries, open_queries
 from goalmem_cli.reasoners.goal_mem.records import (
@@ -24,7 +25,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Task,
     Wish,
 )
-from goalmem_cli.reasoners.goal_mem.state import ProofState, Taken
+from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Denied, Ending, Opened, Step, Unresolved

@@ -7,34 +7,22 @@ later, what an antecedent binds may be provisional, and facts that speak against
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from goalmem_cli.logic import Atom, Substitution, Variable
+from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.checks import has_one_value
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.reasoners.goal_mem.agreement import shares
 from goalmem_cli.reasoners.goal_mem.denials import Denials
-from goalmem_cli.reasoners.goal_mem.judge import rule
+from goalmem_cli.reasoners.goal_mem.judge import Taken, rule
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Pair, Plan, Proposed, Ruling, Wish, as_pair, starred_in
 from goalmem_cli.reasoners.goal_mem.replacing import Replacement, replacement
 from goalmem_cli.reasoners.goal_mem.suggesting import Cited, marked
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Contradicted, Denied, Fact, Grounded, Refined, Rejected, Verdict
+from goalmem_cli.trace import Contradicted, Fact, Grounded, Refined, Rejected, Verdict
 
 Bindings = Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What one reply came to: accepted, refused, contradicted (of a closed question), and spoken against."""
-
-    grounded: tuple[Grounded, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
-    contradicted: tuple[Contradicted, ...] = ()
-    denied: tuple[Denied, ...] = ()
-    several: tuple[str, ...] = ()
-    dropped: tuple[int, ...] = ()
 
 
 class ProofState:
@@ -227,7 +215,7 @@ class ProofState:
                 continue
             number = len(self.atoms)
             known.add(normalise(wish.need.subgoal.phrase))
-            self.atoms.append(_starred(wish.need.subgoal, self._several))
+            self.atoms.append(wish.need.subgoal.starring(self._several))
             self._serves[number] = wish.subgoal
             if self._most is not None:
                 self._waiting.add(number)
@@ -371,7 +359,7 @@ class ProofState:
         known = {variable.name for _, variable in roots}
         fresh = tuple(sorted((set(names) & known) - single - self.starred))
         self._several |= set(fresh)
-        self.atoms = [_starred(atom, self._several) for atom in self.atoms]
+        self.atoms = [atom.starring(self._several) for atom in self.atoms]
         return fresh
 
     def _bench(
@@ -401,8 +389,7 @@ class ProofState:
         )
 
     def _rests_on(self, item: Grounded, bound: Bindings) -> bool:
-        starred = self.starred
-        return all(shares(v, bound.get(n, ())) for n, v in item.bindings.items() if n in starred)
+        return all(shares(v, bound.get(n, ())) for n, v in item.bindings.items() if n in self.starred)
 
     def _has_answer(self, number: int) -> bool:
         return any(variable.name in self.plan.answer_variables for variable in self.atoms[number].variables)
@@ -411,12 +398,3 @@ class ProofState:
         while number in self._serves:
             number = self._serves[number]
         return number
-
-
-def _starred(atom: Atom, names: Iterable[str]) -> Atom:
-    several = set(names)
-    parts = [
-        replace(part, is_starred=True) if isinstance(part, Variable) and part.name in several else part
-        for part in atom.parts
-    ]
-    return Atom(tuple(parts))
