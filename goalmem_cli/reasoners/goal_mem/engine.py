@@ -192,8 +192,10 @@ class SearchRun:
         if problem:
             self.count(Usage(), f"the answer's wording was unusable ({problem}), the bindings stand for it")
             return ", ".join(proof.found)
+        if wording == ", ".join(proof.found):
+            return wording
         asked = self.question.text if reply is None else f"{self.question.text} {plan.goal.phrase}"
-        answer, note = checked_wording(wording.rstrip(" ."), proof.found, asked)
+        answer, note = checked_wording(wording.rstrip(" .") if reply is None else wording, proof.found, asked)
         self.count(Usage(), note)
         return answer
 

@@ -158,7 +158,7 @@ class AttemptRun:
             return True
         if state is None or state.is_settled:
             return False
-        return bool(state.undecided) or (self._task.proposer.manner.rereads and self._reading(state) != self._read)
+        return bool(state.undecided) or (self._task.proposer.manner.rereads and not self._reading(state) <= self._read)
 
     @staticmethod
     def _reading(state: ProofState) -> frozenset[str]:

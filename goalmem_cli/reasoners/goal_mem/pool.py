@@ -133,7 +133,7 @@ class Pool:
         Raises:
             StoreError: the memory could not be read.
         """
-        left = max(0, self._units - self.shown.units)
+        queries, left = list(dict.fromkeys(queries)), max(0, self._units - self.shown.units)
         units = max(1, int(left * self._spending.first)) if left else 0
         tokens = (self._tokens - self.shown.tokens) * units // left if left else 0
         share, spending = max(1, units // max(1, len(queries))), self._spending

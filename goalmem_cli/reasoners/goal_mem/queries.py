@@ -16,7 +16,8 @@ def open_queries(state: ProofState, wishes: Sequence[Wish], most: int = MOST) ->
     """Return the queries for what is open, each with the number of its subgoal.
 
     The model's own come first, as the question's words were looked for already; then the statements themselves, with
-    what is bound put in, and with what is bound provisionally. The query of an antecedent stands for its words.
+    what is bound put in, and with what is bound provisionally. The query of an antecedent stands for its words where it
+    is a subgoal like the plan's own.
     """
     numbers = state.open_numbers()
     needs = [wish.need.subgoal for wish in wishes if wish.need is not None and wish.queries]
@@ -25,7 +26,8 @@ def open_queries(state: ProofState, wishes: Sequence[Wish], most: int = MOST) ->
     for bound in (certain, {**state.perhaps, **certain}):
         told = {_phrase(need, bound) for need in needs}
         for number in numbers:
-            if (phrase := _phrase(state.atoms[number], bound)) not in told:
+            phrase, is_root = _phrase(state.atoms[number], bound), state.serves(number) is None
+            if is_root or state.is_provisional or phrase not in told:
                 queries.setdefault(phrase, number)
     return dict(list(queries.items())[:most])
 

@@ -54,6 +54,7 @@ class ProofState:
         self._question = question
         self._is_strict = is_strict
         self._is_unchecked = is_unchecked
+        self.is_provisional = most_antecedents is not None
         self._most = most_antecedents
         self._roots = len(plan.subgoals)
         self._serves: dict[int, int] = {}
@@ -179,7 +180,7 @@ class ProofState:
         self._asked |= {as_pair(*pair) for pair in self.undecided}
         starred = self._star(reply.several)
         claims, refused, denied = self._sorted(reply.claims, facts)
-        certain = [claim for claim in claims if self._most is None or claim.subgoal < self._roots]
+        certain = [claim for claim in claims if not self.is_provisional or claim.subgoal < self._roots]
         first, released = self._judge_all([claim for claim in certain if not claim.is_instead], facts)
         taken = [first]
         for claim in certain:
@@ -217,7 +218,7 @@ class ProofState:
             known.add(normalise(wish.need.subgoal.phrase))
             self.atoms.append(wish.need.subgoal.starring(self._several))
             self._serves[number] = wish.subgoal
-            if self._most is not None:
+            if self.is_provisional:
                 self._waiting.add(number)
             query = wish.queries[0] if wish.queries else wish.need.subgoal.phrase
             added.append(Refined(wish.subgoal, str(wish.need.subgoal), query, wish.need.relation))
@@ -239,7 +240,7 @@ class ProofState:
             speaks_against = claim.verdict is Verdict.OF_ANOTHER or (
                 claim.verdict is Verdict.CONTRADICTED and not (self.plan.is_closed and is_root)
             )
-            if is_known and not missing and speaks_against:
+            if is_known and not missing and speaks_against and self.is_provisional:
                 denied.append(claim)
             elif claim.verdict is Verdict.SUGGESTED and (self._is_strict or not self.plan.is_conclusion):
                 refused.append(claim.refused(f"{', '.join(claim.facts)} only suggests it"))

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from goalmem_cli.fitted import Fitted
+from goalmem_cli.logic import Substitution
 from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
@@ -56,7 +57,8 @@ class Stepwise:
         search.count(reply.usage, f"no plan could be read: {reply.problem}" if plan is None else "")
         if plan is not None and len(plan.subgoals) > 1 and may_read(plan):
             steps = search.attempt(self._steps(search, plan, first))
-            found = [steps.state.applied(number).phrase for number in range(len(plan.subgoals))] if steps.state else []
+            bound = steps.state.substitution if steps.state is not None else Substitution()
+            found = [bound.apply(atom).phrase for atom in plan.subgoals]
             last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found))))
             if last.is_proved:
                 return last
