@@ -115,7 +115,7 @@ SMOLLM2 = BundledModel(
         trusted=1.1,
         adapter="98f48cce34d54001322e3a7b4ead1ca838aa570e98947f3f1bd4dae88448a410",
         weights={
-            "goal-mem": (-1.912, 1.215, -0.107, 1.724, -0.278, -0.790),
+            "goal-mem": (-1.310, 0.757, -0.483, 1.492, 0.155, -0.092),
             "direct": (-1.851, 0.716, 0.390, 1.850, 0.506, 0.0),
         },
         floors={"goal-mem": 0.20},

@@ -32,14 +32,9 @@ class ProofState:
     """
 
     def __init__(
-        self,
-        question: Question,
-        plan: Plan,
-        *,
-        is_strict: bool,
-        is_unchecked: bool = False,
+        self, question: Question, plan: Plan, *, is_strict: bool, is_unchecked: bool = False,
         most_antecedents: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Take the plan. With `most_antecedents` there may be no more, and they are provisional: what they bind is held
         against nothing until the subgoal that they serve is settled, and one that the next reply does not prove is
         dropped. Without, they are subgoals like the plan's own while the one that they serve is open (Algorithm 1).
