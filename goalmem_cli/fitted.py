@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Rounds: TypeAlias = tuple[tuple[int, ...]] | tuple[tuple[int, ...], tuple[int, ...]]
+"""How many facts are read: in one call, or in two where the first is not sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Fitted:
     from 0 to 1, below which a reasoner's answer is withheld unless the user says otherwise.
     """
 
-    rounds: tuple[tuple[int, ...], ...] = ((20,),)
+    rounds: Rounds = ((20,),)
     sure: float = 0.8
     fact_tokens: int = 900
     again: tuple[int, int] = (30, 1800)

@@ -233,7 +233,7 @@ class Observer(Protocol):
         ...
 
     def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
-        """A decomposition was accepted; attempts count from 1."""
+        """An attempt began: plans count from 1, and 0 is a reading of the question as a whole."""
         ...
 
     def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:

@@ -186,14 +186,16 @@ class Refined:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One round of retrieval and unification, and the refinement that its unresolved subgoals led to.
+    """One round: what was looked for, what the model proposed over the facts in view, and what became of it.
 
-    Subgoals are numbered from 0: first the decomposition's, then the antecedents, in the order they were added.
-    `skipped` counts the hits that were too long to be shown; `failure` says which reply could not be used, if any.
+    Subgoals are numbered from 0: first the plan's, then the antecedents, in the order they were added. `skipped` counts
+    the hits that were too long to be shown; `failure` says which reply could not be used, if any. `refined` are the
+    antecedents that were added for what is unresolved.
 
-    With the prover `together`: `opened` is what the model wants to look for further, `denied` what the facts speak
-    against, `several` the variables that it says have several values at once, `provisional` what only antecedents have
-    bound so far, and `dropped` the antecedents that were not proved in the round after they were asked for.
+    Only a model that plans and proves in one reply (`together`) has: `opened`, what it wants to look for further,
+    `denied`, what the facts speak against, `several`, the variables that it says have several values at once,
+    `provisional`, what only antecedents have bound so far, and `dropped`, the antecedents that were not proved in the
+    round after they were asked for.
     """
 
     depth: int
@@ -216,10 +218,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One decomposition and its rounds. `breadth` counts from 1.
+    """One plan and its rounds. `breadth` counts the plans from 1; it is 0 where the question was read as a whole, as
+    its own only subgoal, and then `planned` are the subgoals that it was read for.
 
-    With the prover `together`, a step without calls asked nothing: memory was looked into, and nothing was new. Where
-    the goal was read as its own subgoal, `breadth` is 0, and `planned` are those of the decomposition.
+    A step without calls asked nothing: memory was looked into, and nothing was new.
     """
 
     breadth: int

@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 UNINSTALLED = "unknown: run from a folder, not installed"
 
 
-RENAMED_PLANNINGS = {"seen": "together", "blind": "paper (stepwise with small models)"}
-"""What ways to plan are called that had other names before."""
-
-
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """One run of one command."""
@@ -65,8 +61,11 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
 
     settings = load_settings(flags, os.environ)
     screen = Screen(is_quiet=quiet, is_verbose=verbose)
-    if settings.planning in RENAMED_PLANNINGS:
-        screen.note(f"planning {settings.planning} is called {RENAMED_PLANNINGS[settings.planning]} now")
+    if settings.planning is not None:
+        from goalmem_cli.reasoners.goal_mem import OLD_NAMES
+
+        if settings.planning in OLD_NAMES:
+            screen.note(f"planning {settings.planning} is called {OLD_NAMES[settings.planning]} now")
     own = context.obj if isinstance(context.obj, Factories) else None
     return Invocation(
         settings, screen, own or Factories(model=partial(load_model, announce=screen.note, watch=screen.bytes_done))

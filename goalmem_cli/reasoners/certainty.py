@@ -77,9 +77,8 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
     """Return what speaks for and against the trace's answer; None where the model tells no probabilities.
 
     The logarithm of the odds of what is least likely in it (a grounding, or the words read); whether several steps or
-    facts had to come together; whether it is yes or no; whether it is a date, which the engine works out; and how the
-    goal was read at once, where it was: 1 if that is the answer, proved beside it or not, -1 if the reading was refused
-    and a plan proved.
+    facts had to come together; whether it is yes or no; whether it is a date, which the engine works out; and, where
+    the question was read as a whole, 1 if its first reading is the answer, -1 if a plan was proved instead, else 0.
     """
     last = _telling(trace)
     if last is not None:

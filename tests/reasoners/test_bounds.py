@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from goalmem_cli.logic.normal import content_words, stem, words
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.reasoners.goal_mem import PLANNINGS, GoalMem, Limits, Planning, calls_of
-from goalmem_cli.reasoners.goal_mem.queries import MOST
+from goalmem_cli.reasoners.goal_mem.pool import MOST_QUERIES
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS
 from goalmem_cli.reasoners.goal_mem.suggesting import LIKELY, SUGGESTED
 from goalmem_cli.records import Question
@@ -218,7 +218,7 @@ def test_every_prover_ends_within_its_bound(
     proving = [request for request in model.seen if request.step == "plan_and_prove"]
     assert all(later.growing.startswith(one.growing) for one, later in pairwise(proving))
     assert all("F99" not in request.growing for request in model.seen)
-    assert len(backbone.queries) <= breadth * (depth + 1) * MOST + 3 * MOST
+    assert len(backbone.queries) <= breadth * (depth + 1) * MOST_QUERIES + 3 * MOST_QUERIES
     for attempt in trace.attempts:
         assert attempt.ending is not None and len(attempt.steps) <= depth + 1
         assert planning == "together" or sum(len(step.new_facts) for step in attempt.steps) <= 2 * max(1, budget)

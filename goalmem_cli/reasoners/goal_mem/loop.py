@@ -59,7 +59,7 @@ class AttemptRun:
         self._note = ""
         self._is_void = False
         self._queries: Mapping[str, int] = {}
-        self._read: frozenset[str] = frozenset()
+        self._last_asked: frozenset[str] = frozenset()
 
     def run(self) -> Ended:
         """Return how the attempt ended, after at most 1 + max_depth rounds.
@@ -117,12 +117,12 @@ class AttemptRun:
         named = [wish for wish in self._wishes if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
         queries += [query for number in numbers for query in further_queries(state, number)]
-        question, is_second = self._terms.question, not state.looked_again & set(numbers)
+        question, is_first_again = self._terms.question, not state.looked_again & set(numbers)
         is_all = question.wants_all or asks_for_all(question.text) or bool(named)
         state.looked_again |= set(numbers)
         lists = [item for item in state.groundings if item.subgoal in numbers] if is_all else []
         return self._told(
-            self._pool.look(queries, settled_by(lists, ())[1], is_deep=True, is_picky=not (is_all and is_second))
+            self._pool.look(queries, settled_by(lists, ())[1], is_deep=True, is_picky=not (is_all and is_first_again))
         )
 
     def _told(self, looked: Looked) -> Looked:
@@ -158,10 +158,12 @@ class AttemptRun:
             return True
         if state is None or state.is_settled:
             return False
-        return bool(state.undecided) or (self._task.proposer.manner.rereads and not self._reading(state) <= self._read)
+        return bool(state.undecided) or (
+            self._task.proposer.manner.rereads and not self._open_texts(state) <= self._last_asked
+        )
 
     @staticmethod
-    def _reading(state: ProofState) -> frozenset[str]:
+    def _open_texts(state: ProofState) -> frozenset[str]:
         """Return the open subgoals as they read now, with what is bound put in."""
         return frozenset(str(state.applied(number)) for number in state.open_numbers())
 
@@ -177,7 +179,7 @@ class AttemptRun:
             return step, None
         if state is None:
             state = self._begin(proposed.plan)
-        self._read, self._last, self._wishes = self._reading(state), proposed, proposed.wishes
+        self._last_asked, self._last, self._wishes = self._open_texts(state), proposed, proposed.wishes
         taken = state.take(proposed, self._pool.facts)
         refined = state.add(proposed.wishes) if proposed.status is not Status.STOP else ()
         step = replace(
@@ -198,12 +200,12 @@ class AttemptRun:
 
     def _refine(self, step: Step) -> tuple[Step, Ending | None]:
         """Ask what to look for, where that is a call of its own; without a new query the attempt ends."""
-        state, proposer = self._state, self._task.proposer
-        if state is None or state.is_settled or not isinstance(proposer, Refiner):
+        state, refiner = self._state, self._refiner
+        if state is None or state.is_settled or refiner is None:
             return step, None
         if self._pool.is_spent or (step.depth and not step.new_facts):
             return step, self._nothing_new()
-        reply = proposer.refine(self._standing, {entry.subgoal: entry.why for entry in step.unresolved})
+        reply = refiner.refine(self._standing, {entry.subgoal: entry.why for entry in step.unresolved})
         step = replace(step, usage=step.usage + reply.usage)
         if reply.value is None:
             return replace(step, failure=f"refinement: {reply.problem}"), Ending.UNUSABLE_REPLY
@@ -212,6 +214,10 @@ class AttemptRun:
         if self._pool.fresh(open_queries(state, self._wishes)):
             return step, None
         return step, Ending.REFINEMENT_STOPPED
+
+    @property
+    def _refiner(self) -> Refiner | None:
+        return self._task.proposer if isinstance(self._task.proposer, Refiner) else None
 
     @property
     def _standing(self) -> Round:
@@ -236,8 +242,11 @@ class AttemptRun:
         return Ending.DECLINED if proposed.status is Status.STOP else None
 
     def _has_void_verdict(self, state: ProofState, proposed: Proposed, step: Step) -> bool:
-        """Say whether a closed question's verdict does not count: what it rests on was refused, or is to be found."""
-        if not state.plan.is_closed or not proposed.wording:
+        """Say whether a closed question's verdict does not count: what it rests on was refused, or is to be found.
+
+        A verdict that is asked for in a call of its own comes after the attempt.
+        """
+        if not state.plan.is_closed or self._task.proposer.manner.words_apart:
             return False
         is_refused = any(item.subgoal < len(state.plan.subgoals) for item in step.rejected)
         return is_refused or (verdict_in(proposed.wording) is None and bool(proposed.wishes))
@@ -251,7 +260,7 @@ class AttemptRun:
             step = replace(step, unresolved=self._unresolved(self._state, Taken()))
         if self._is_proved:
             return step, Ending.GROUNDED
-        if not step.depth and isinstance(self._task.proposer, Refiner):
+        if not step.depth and self._refiner is not None:
             return step, None
         return step, Ending.DENIED if self._is_denied else self._nothing_new()
 

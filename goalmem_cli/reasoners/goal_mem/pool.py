@@ -16,6 +16,9 @@ from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Hit, Question
 from goalmem_cli.trace import Fact
 
+MOST_QUERIES = 8
+"""How many queries a look has at most: each more leaves less room for what the others find."""
+
 
 @dataclass(frozen=True, slots=True)
 class Looked:
@@ -52,10 +55,10 @@ class Pool:
         self._found: dict[str, list[Hit]] = {}
         self._likely: dict[str, list[float]] = {}
 
-    def emptied(self) -> Pool:
+    def emptied(self, spending: Spending) -> Pool:
         """Return the question's pool with nothing in view (Algorithm 1: each attempt begins so)."""
         pool = copy(self)
-        pool.shown, pool._hits = Shown(), {}
+        pool.shown, pool._hits, pool._spending = Shown(), {}, spending
         pool._begin()
         return pool
 
@@ -170,9 +173,9 @@ class Pool:
         return replace(looked, new=(*looked.new, *beside))
 
     def fresh(self, queries: Iterable[str]) -> list[str]:
-        """Return the queries that were not asked before, each once."""
+        """Return the first few queries that were not asked before, each once."""
         fresh = {normalise(query): query for query in queries if normalise(query)}
-        return [query for key, query in fresh.items() if key not in self._tried]
+        return [query for key, query in fresh.items() if key not in self._tried][:MOST_QUERIES]
 
     def _look(self, shares: Mapping[str, int], room: Room, *, is_deep: bool = False, least: float = 0.0) -> Looked:
         """Show what the queries find, each at most its share, within the room."""

@@ -8,11 +8,8 @@ from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.reasoners.goal_mem.records import Wish
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 
-MOST = 8
-"""How many queries a round has at most: each more leaves less room for what the others find."""
 
-
-def open_queries(state: ProofState, wishes: Sequence[Wish], most: int = MOST) -> dict[str, int]:
+def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
     """Return the queries for what is open, each with the number of its subgoal.
 
     The model's own come first, as the question's words were looked for already; then the statements themselves, with
@@ -29,7 +26,7 @@ def open_queries(state: ProofState, wishes: Sequence[Wish], most: int = MOST) ->
             phrase, is_root = _phrase(state.atoms[number], bound), state.serves(number) is None
             if is_root or state.is_provisional or phrase not in told:
                 queries.setdefault(phrase, number)
-    return dict(list(queries.items())[:most])
+    return queries
 
 
 def further_queries(state: ProofState, number: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -227,11 +227,13 @@ class Manner:
     """How a proposer works.
 
     `rereads` says that a subgoal that reads differently, with what was bound put in, is asked for over the same facts.
-    With `most_antecedents` antecedents are provisional and no more than that (see `ProofState`).
+    With `most_antecedents` antecedents are provisional and no more than that (see `ProofState`). `words_apart` says
+    that its replies have no wording: the answer, of a closed question the verdict, is a call of its own.
     """
 
     rereads: bool = True
     most_antecedents: int | None = None
+    words_apart: bool = False
 
 
 class Proposer(Protocol):
@@ -358,6 +360,10 @@ class Spending:
     least_look: int = 10
     neighbours: bool = False
     least: float = 0.0
+
+    def within(self, max_depth: int) -> Spending:
+        """Return it for an attempt of so many further looks: where there is none, the first may show everything."""
+        return self if max_depth else replace(self, first=1.0)
 
 
 @dataclass(frozen=True, slots=True)

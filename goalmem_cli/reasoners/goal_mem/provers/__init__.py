@@ -9,7 +9,7 @@ from goalmem_cli.reasoners.goal_mem.records import Limits, Planning, Prover
 
 PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
 OLD_NAMES: dict[str, Planning] = {"seen": together.NAME, "blind": paper.NAME}
-"""What two of them were called before, which the command line still takes."""
+"""What two of them were called before, which the command line still takes; of small models `blind` is `stepwise`."""
 
 
 def chosen_planning(wanted: str | None, profile: Profile) -> Planning:

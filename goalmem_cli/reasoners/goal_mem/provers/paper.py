@@ -11,9 +11,9 @@ from typing import Any, Final, TypeVar
 from goalmem_cli.logic import Rule
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask, asker_in, parse_json, say_day
+from goalmem_cli.reasoners.asking import Reply, ask, parse_json
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
-from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom, say_bindings
+from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom, say_bindings, say_question
 from goalmem_cli.reasoners.goal_mem.records import (
     Claim,
     Ended,
@@ -46,7 +46,7 @@ class Paper:
     maximum breadth B and depth D (Appendix B).
     """
 
-    manner = Manner()
+    manner = Manner(words_apart=True)
     spending = Spending()
 
     def __init__(self, model: LanguageModel, prompts: PromptBook) -> None:
@@ -56,14 +56,14 @@ class Paper:
     def search(self, search: Search) -> Ended | None:
         """Try plan after plan, each another than those that failed."""
         failed: dict[frozenset[str], str] = {}
+        depth = search.limits.max_depth
         for breadth in range(1, search.limits.max_breadth + 1):
             plan = self._new_plan(search, failed, breadth)
             if plan is None:
                 return None
             queries = [atom.phrase for atom in plan.subgoals]
-            ended = search.attempt(
-                Task(breadth, self, search.pool.emptied(), search.limits.max_depth, plan, queries, dict(failed))
-            )
+            pool = search.pool.emptied(self.spending.within(depth))
+            ended = search.attempt(Task(breadth, self, pool, depth, plan, queries, dict(failed)))
             if ended.is_proved:
                 return ended
             failed[plan.key] = str(Rule(plan.subgoals, plan.goal))
@@ -71,21 +71,21 @@ class Paper:
 
     def _new_plan(self, search: Search, failed: Mapping[frozenset[str], str], breadth: int) -> Plan | None:
         """Return a plan that none of the failed ones equals; a repeated one is refused once."""
-        most, problem = search.limits.max_subgoals, ""
+        most, problem, note = search.limits.max_subgoals, "", ""
         for _ in range(2):
             reply = self.decompose(search.question, list(failed.values()), problem)
             search.count(reply.usage)
             if reply.value is None:
-                problem = reply.problem
+                problem, note = reply.problem, ""
                 break
             if len(reply.value.subgoals) > most:
-                problem = f"it has {len(reply.value.subgoals)} subgoals, and at most {most} may be"
+                problem, note = f"it has {len(reply.value.subgoals)} subgoals, and at most {most} may be", ""
             elif reply.value.key in failed:
-                problem = _REPEATED
+                problem, note = "it repeats a plan that failed", REPEATED
             else:
                 return reply.value
-        if problem == _REPEATED:
-            search.count(Usage(), REPEATED)
+        if note:
+            search.count(Usage(), note)
         else:
             failure = f"decomposition: {problem}"
             search.count(Usage(), failed=Attempt(breadth, "", (), ending=Ending.UNUSABLE_REPLY, failure=failure))
@@ -95,7 +95,7 @@ class Paper:
         """Return a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1)."""
 
         def build(trouble: str) -> Request:
-            inputs = _asked(question) | {"failed": list(failed), "problem": trouble or problem}
+            inputs = say_question(question) | {"failed": list(failed), "problem": trouble or problem}
             return self._prompts["decompose"].request(inputs)
 
         return self._ask(build, lambda reply: _read_plan(reply, question))
@@ -144,7 +144,7 @@ class Paper:
 
         def build(trouble: str) -> Request:
             facts = list(block_of(proof.facts).lines)
-            inputs = _asked(proof.question) | {"facts": facts, "goal": str(proof.goal), "problem": trouble}
+            inputs = say_question(proof.question) | {"facts": facts, "goal": str(proof.goal), "problem": trouble}
             return self._prompts[step].request(inputs | told)
 
         return self._ask(build, lambda reply: str(reply["answer"]))
@@ -164,21 +164,14 @@ class Paper:
         return ask(self._model, recorded, lambda texts: read(parse_json(texts[0], shapes[0].schema)))
 
 
-_REPEATED = "it repeats a plan that failed"
-
-
 def _state_of(standing: Round) -> ProofState:
     """Return the state, which there is: no attempt of this prover begins without a plan."""
     assert standing.state is not None, "a plan is made before an attempt"  # noqa: S101
     return standing.state
 
 
-def _asked(question: Question) -> dict[str, object]:
-    return {"question": question.text, "asker": asker_in(question), "asked": say_day(question.asked)}
-
-
 def _facing(standing: Round, state: ProofState) -> dict[str, object]:
-    return _asked(standing.question) | {
+    return say_question(standing.question) | {
         "facts": list(standing.pool.shown.lines),
         "goal": str(state.plan.goal),
         "substitution": say_bindings(state.substitution.bindings),

@@ -24,7 +24,6 @@ from goalmem_cli.records import Question, Usage
 
 NAME: Final = "stepwise"
 STEPS = ("decompose", "read")
-_ALL = Spending(first=1.0)
 READINGS = 4
 """How often the question itself is read, at most: first, in two calls where few facts come first, after its steps, and
 from more facts."""
@@ -88,15 +87,16 @@ class Stepwise:
         seen = pool.shown if after is not None else None
         proposer = GoalReading(self._model, self._prompts, fitted, seen)
         queries = (search.question.text, *beside)
-        own = pool.within(units, tokens, _ALL)
+        own = pool.within(units, tokens, self.spending.within(0))
         return Task(0, proposer, own, 0, asked, queries, planned=tuple(map(str, asked.subgoals)))
 
     def _steps(self, search: Search, plan: Plan, first: Ended) -> Task:
         shown = first.task.pool.shown
         proposer = StepReading(self._model, self._prompts, self._fitted, shown, search.limits.max_fact_tokens)
         queries = [atom.phrase for atom in plan.subgoals]
-        pool = first.task.pool.beyond(search.limits, self.spending)
-        return Task(1, proposer, pool, search.limits.max_depth, plan, queries)
+        depth = search.limits.max_depth
+        pool = first.task.pool.beyond(search.limits, self.spending.within(depth))
+        return Task(1, proposer, pool, depth, plan, queries)
 
     def decompose(self, question: Question) -> Reply[Plan]:
         """Return a rule for the question (GOAL-MEM 4.1)."""

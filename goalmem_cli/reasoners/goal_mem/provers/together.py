@@ -15,9 +15,9 @@ from goalmem_cli.logic import Rule
 from goalmem_cli.logic.dates import times_named
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask, asker_in, parse_json, say_day
+from goalmem_cli.reasoners.asking import Reply, ask, parse_json
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
-from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings
+from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings, say_question
 from goalmem_cli.reasoners.goal_mem.provers.together_reading import LETTERS, read_proof
 from goalmem_cli.reasoners.goal_mem.records import (
     VERDICTS,
@@ -35,7 +35,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
 )
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.showing import block_of
-from goalmem_cli.records import Question, Usage
+from goalmem_cli.records import Usage
 from goalmem_cli.trace import Attempt, Ending
 
 NAME: Final = "together"
@@ -118,7 +118,7 @@ class Together:
 
         def build(trouble: str) -> Request:
             facts = list(block_of(proof.facts).lines)
-            inputs = _asked(proof.question) | {"facts": facts, "goal": str(proof.goal), "found": answer}
+            inputs = say_question(proof.question) | {"facts": facts, "goal": str(proof.goal), "found": answer}
             return prompt.request(inputs | {"problem": trouble})
 
         def read(reply: Any) -> Judgement:
@@ -152,13 +152,9 @@ def _schema_of(request: Request) -> Schema:
     return request.shape.schema if isinstance(request.shape, JsonShape) else {}
 
 
-def _asked(question: Question) -> dict[str, object]:
-    return {"question": question.text, "asker": asker_in(question), "asked": say_day(question.asked)}
-
-
 def _inputs(standing: Round) -> dict[str, object]:
     state, pool = standing.state, standing.pool
-    inputs = _asked(standing.question) | {
+    inputs = say_question(standing.question) | {
         "facts": list(pool.shown.lines), "goal": "", "answer": "", "subgoals": [], "perhaps": "", "refused": [],
         "tried": [], "failed": list(standing.failed), "undecided": [],
     }  # fmt: skip
