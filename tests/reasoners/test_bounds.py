@@ -215,6 +215,8 @@ def test_every_prover_ends_within_its_bound(
     assert model.calls == trace.usage.calls <= most + again + retried
     assert retried <= most + again
     assert sum(request.step == "check" for request in model.seen) <= 1 + retried
+    sent = [(request.step, request.growing, request.tail) for request in model.seen]
+    assert len(sent) == len(set(sent))
     proving = [request for request in model.seen if request.step == "plan_and_prove"]
     assert all(later.growing.startswith(one.growing) for one, later in pairwise(proving))
     assert all("F99" not in request.growing for request in model.seen)

@@ -234,6 +234,14 @@ def test_budget_spent() -> None:
     assert [len(step.new_facts) for step in trace.attempts[0].steps] == [2, 1, 1]
 
 
+def test_the_only_look_shows_the_whole_budget() -> None:
+    """Without a further round there is nothing to keep the other half for."""
+    turns = chat(*(f"Alice: Tea number {word} at Momoco." for word in ("one", "two", "three", "four", "five", "six")))
+    trace, _ = ask(turns, WHICH, DRINK, unified(), limits=Limits(max_breadth=1, max_depth=0, budget=4))
+
+    assert [len(step.new_facts) for step in trace.attempts[0].steps] == [4]
+
+
 def test_maximum_depth() -> None:
     """The depth loop ends at its bound even if each round brings something new."""
     trace, _ = ask(

@@ -13,7 +13,7 @@ from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.facts import NumberedFacts
 from goalmem_cli.reasoners.goal_mem.judge import rule
-from goalmem_cli.reasoners.goal_mem.pool import Looked, Pool
+from goalmem_cli.reasoners.goal_mem.pool import MOST_QUERIES, Looked, Pool
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Limits, Spending
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Conversation, Question, Turn
@@ -217,6 +217,15 @@ def test_a_query_is_asked_once_however_it_is_written() -> None:
 
     assert facts.tried == ("The Parrot",)
     assert facts.fresh(["the parrot", "parrot", " ", "pets", "Pets"]) == ["Pets"]
+
+
+def test_queries_asked_before_take_no_place_of_new_ones() -> None:
+    """A look has only so many queries, all of them new."""
+    facts, old = pool(PETS), [f"parrot {number}" for number in range(MOST_QUERIES)]
+    facts.look(old)
+
+    assert facts.fresh([*old, "a pet"]) == ["a pet"]
+    assert len(facts.fresh(f"pet {number}" for number in range(20))) == MOST_QUERIES
 
 
 def test_a_deep_look_sees_past_what_is_in_view() -> None:

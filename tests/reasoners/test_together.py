@@ -148,20 +148,40 @@ def test_repeated_plan_ends_the_question() -> None:
         assert "repeated" in trace.notes[-1]
 
 
-def test_unusable_reply_is_retried_once_then_a_further_plan_is_asked_for() -> None:
-    """The second try sees what was wrong; a second unusable reply ends the attempt, and a second attempt so failed all."""
+def test_unusable_reply_is_retried_once() -> None:
+    """The second try sees what was wrong; the same prompt is not sent a third time."""
     mended, model = ask_together(
         CAFE, WHICH, "no json", proved(LATTE, plan=DRINK, status="settled", wording="Kyoto Latte")
     )
-    again, _ = ask_together(CAFE, WHICH, "{}", "{}", proved(LATTE, plan=DRINK, wording="Kyoto Latte"), checked())
-    failed, asked = ask_together(CAFE, WHICH, "{}", "{}", "[]", "{")
+    failed, asked = ask_together(CAFE, WHICH, "{}", "{}")
 
     assert mended.answer == "Kyoto Latte"
     assert "could not be used" in model.seen[1].tail
-    assert again.answer == "Kyoto Latte"
-    assert again.attempts[0].ending is Ending.UNUSABLE_REPLY
-    assert (failed.status, asked.calls) == (Status.FAILED, 4)
+    assert (failed.status, asked.calls) == (Status.FAILED, 2)
+    assert failed.attempts[0].ending is Ending.UNUSABLE_REPLY
     assert str(failed.failure).startswith("proof:")
+
+
+def test_further_plan_is_asked_for_where_a_later_reply_is_unusable() -> None:
+    """A plan that was made and went wrong counts as failed, so that the next prompt is another."""
+    turns = chat("Ana: My area was flooded last night.", "Tom: Oh no.", "--", "Ana: I grew up in West County.")
+    trace, model = ask_together(
+        turns,
+        "What was flooded?",
+        proved(plan=plan("(x:place) was flooded", "(x:place) was flooded"), open=[wants(1, "grew up county")]),
+        "{}",
+        "{}",
+        proved(
+            claims(1, "grew up in", x="West County"),
+            plan=plan("(Ana) lives in (x:place)", "(Ana) grew up in (x:place)"),
+            status="settled",
+            wording="West County",
+        ),
+        checked(),
+    )
+
+    assert [attempt.ending for attempt in trace.attempts] == [Ending.UNUSABLE_REPLY, Ending.GROUNDED]
+    assert (trace.answer, model.calls) == ("West County", 5)
 
 
 def test_citation_of_a_fact_that_was_not_shown_is_refused_without_a_retry() -> None:
@@ -255,6 +275,24 @@ def test_verdict_does_not_count_where_what_it_rests_on_was_refused() -> None:
     )  # fmt: skip
 
     assert (trace.status, trace.answer, model.calls) == (Status.UNKNOWN, None, 1)
+
+
+def test_verdict_that_a_server_left_out_does_not_count() -> None:
+    """A server that ignores the schema may send no verdict: what is still open is looked for, and then one is said."""
+    turns = chat("Ana: My area was flooded last night.", "Tom: Oh no.", "--", "Ana: I grew up in West County.")
+    trace, model = ask_together(
+        turns,
+        "Was the area flooded?",
+        proved(
+            claims(1, "My area was flooded"),
+            plan=plan("the (area) was flooded", "the (area) was flooded", answer=()),
+            open=[wants(1, "grew up county")],
+            wording="",
+        ),
+        proved(wording="yes"),
+    )
+
+    assert (trace.status, trace.answer, model.calls) == (Status.ANSWERED, "yes", 2)
 
 
 def test_closed_question_may_stay_unknown() -> None:

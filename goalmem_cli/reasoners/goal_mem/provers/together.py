@@ -79,8 +79,10 @@ class Together:
             ended = search.attempt(task)
             if ended.is_proved:
                 return ended
-            unusable += ended.record is not None and ended.record.ending is Ending.UNUSABLE_REPLY
-            if ended.is_over or unusable >= MOST_UNUSABLE:
+            is_unusable = ended.record is not None and ended.record.ending is Ending.UNUSABLE_REPLY
+            unusable += is_unusable
+            is_same_again = is_unusable and ended.state is None  # another attempt would send the same prompt
+            if ended.is_over or is_same_again or unusable >= MOST_UNUSABLE:
                 return None
             if ended.state is not None and ended.record is not None:
                 failed[ended.state.plan.key] = _failure(ended.state, ended.record)
