@@ -277,22 +277,15 @@ def test_verdict_does_not_count_where_what_it_rests_on_was_refused() -> None:
     assert (trace.status, trace.answer, model.calls) == (Status.UNKNOWN, None, 1)
 
 
-def test_verdict_that_a_server_left_out_does_not_count() -> None:
-    """A server that ignores the schema may send no verdict: what is still open is looked for, and then one is said."""
-    turns = chat("Ana: My area was flooded last night.", "Tom: Oh no.", "--", "Ana: I grew up in West County.")
-    trace, model = ask_together(
-        turns,
-        "Was the area flooded?",
-        proved(
-            claims(1, "My area was flooded"),
-            plan=plan("the (area) was flooded", "the (area) was flooded", answer=()),
-            open=[wants(1, "grew up county")],
-            wording="",
-        ),
-        proved(wording="yes"),
-    )
+def test_verdict_that_a_server_left_out_settles_nothing() -> None:
+    """A server that ignores the schema may send no verdict: then what was refused speaks against the proof as well."""
+    trace, _ = ask_together(
+        CAFE, DID, proved(claims(1, "ordered a Kyoto Latte"), claims(1, "F77"), plan=TEA, wording=""),
+        limits=Limits(max_breadth=1),
+    )  # fmt: skip
 
-    assert (trace.status, trace.answer, model.calls) == (Status.ANSWERED, "yes", 2)
+    assert (trace.status, trace.answer) == (Status.UNKNOWN, None)
+    assert trace.attempts[0].ending is not Ending.GROUNDED
 
 
 def test_closed_question_may_stay_unknown() -> None:
