@@ -10,8 +10,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from goalmem_cli.errors import StoreError
-from goalmem_cli.memory import AnyMemory
-from goalmem_cli.stored import Added
+from goalmem_cli.memory_ports import AnyMemory
+from goalmem_cli.memory_records import Added
 from goalmem_cli.transcripts import read_file
 
 SAMPLE = 200

@@ -18,7 +18,7 @@ from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.stages import LOADING, stage
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.models.catalogue import ModelSpec
     from goalmem_cli.models.in_process.llama import LlamaModel
     from goalmem_cli.models.installed import Watch
@@ -227,7 +227,7 @@ class DeferredModel:
 def open_memory(settings: Settings, embedder: Embedder, announce: Callable[[str], None]) -> KeptMemory:
     """Return the memory that the settings name, over the embedder: a store in a folder, or a database of Milvus."""
     if settings.address is not None:
-        from goalmem_cli.milvus.memory import MilvusMemory
+        from goalmem_cli.milvus.milvus_memory import MilvusMemory
 
         token = os.environ.get(TOKEN_VARIABLE, "")
         shards = parse_shards(os.environ.get(SHARDS_VARIABLE, ""))

@@ -21,17 +21,16 @@ from goalmem_cli.loading import (
     load_model,
     open_unread,
 )
+from goalmem_cli.memory_records import Capability
 from goalmem_cli.plugins import Kind, registered
 from goalmem_cli.store import local
-from goalmem_cli.stored import Capability
 
 if TYPE_CHECKING:
-    from goalmem_cli.backbones.catalogue import Entry
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.backbones.catalogue import BackboneEntry
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
     from goalmem_cli.prompts import Profile, PromptBook
-    from goalmem_cli.reasoners.catalogue import Choices
-    from goalmem_cli.reasoners.catalogue import Entry as ReasonerEntry
+    from goalmem_cli.reasoners.catalogue import Choices, ReasonerEntry
     from goalmem_cli.records import Hit, Question
     from goalmem_cli.store.traces import TraceFolder
 
@@ -74,7 +73,7 @@ LEAST_FACT_TOKENS = 256
 BYTES_PER_TOKEN = 3
 
 
-def all_backbones() -> Mapping[str, Entry[Backbone]]:
+def all_backbones() -> Mapping[str, BackboneEntry[Backbone]]:
     """Return goalmem's own backbones by name, those that need no indexing first."""
     from goalmem_cli.backbones.catalogue import BACKBONES
 
@@ -87,7 +86,7 @@ class Factories:
 
     embedder: Callable[[str], Embedder] = load_embedder
     model: Callable[[Settings], LoadedModel] = load_model
-    backbones: Callable[[], Mapping[str, Entry[Backbone]]] = all_backbones
+    backbones: Callable[[], Mapping[str, BackboneEntry[Backbone]]] = all_backbones
 
 
 def chosen_embedder(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Embedder:
@@ -138,7 +137,7 @@ def backbone_names(factories: Factories, named: Iterable[str] = ()) -> tuple[str
     return (*own, *registered(Kind.BACKBONE, [name for name in named if name not in own]))
 
 
-def backbone_entry(name: str, factories: Factories) -> Entry[Backbone]:
+def backbone_entry(name: str, factories: Factories) -> BackboneEntry[Backbone]:
     """Return the entry of a backbone, goalmem's own or another package's.
 
     Raises:
@@ -275,11 +274,11 @@ def build_reasoner(
         PromptError: a prompt file is missing or wrong.
         UsageError: there is no backbone or no reasoner of the name in the settings.
     """
-    from goalmem_cli.reasoners.asking import DaysInWords
     from goalmem_cli.reasoners.catalogue import Sources
     from goalmem_cli.reasoners.certainty import CertaintyGate
     from goalmem_cli.reasoners.inquiry import Budget, Tools
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
+    from goalmem_cli.reasoners.prompt_texts import DaysInWords
     from goalmem_cli.reasoners.watching import Unwatched
 
     searching = replace(loaded, model=MeasuredModel(loaded.model, is_private=True))

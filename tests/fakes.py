@@ -1,4 +1,4 @@
-"""Fakes for the seams of `goalmem_cli/memory.py`, and the smallest structured backbone; the others are the public ones of
+"""Fakes for the seams of `goalmem_cli/memory_ports.py`, and the smallest structured backbone; the others are the public ones of
 `goalmem_cli/testing.py`. `tests/test_contracts.py` holds each to what its real counterpart does.
 """
 
@@ -16,10 +16,8 @@ from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_un
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, derive_all, plan, sessions_of, summary
 from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.errors import StoreError
-from goalmem_cli.memory import StructuredMemory, unreported
-from goalmem_cli.ports import Indexed, Outlook, PartDone
-from goalmem_cli.records import Conversation, Edge, Hit, Part, Query, Turn, Unit, content_hash
-from goalmem_cli.stored import (
+from goalmem_cli.memory_ports import StructuredMemory, unreported
+from goalmem_cli.memory_records import (
     FLAT,
     Added,
     ConversationSummary,
@@ -31,6 +29,8 @@ from goalmem_cli.stored import (
     Speaker,
     Stats,
 )
+from goalmem_cli.ports import Indexed, Outlook, PartDone
+from goalmem_cli.records import Conversation, Edge, Hit, Part, Query, Turn, Unit, content_hash
 from goalmem_cli.testing import ListBackbone, passes
 
 

@@ -17,9 +17,10 @@ from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.errors import StoreError
 from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure, Statement
-from goalmem_cli.memory import AnyMemory
+from goalmem_cli.memory_ports import AnyMemory
+from goalmem_cli.memory_records import Added, Ranking, Selection
 from goalmem_cli.milvus.embedded import close_embedded
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.models.in_process.llama import LlamaModel
@@ -36,7 +37,6 @@ from goalmem_cli.ports import (
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query
 from goalmem_cli.store import Store
-from goalmem_cli.stored import Added, Ranking, Selection
 from goalmem_cli.testing import HashEmbedder, ListBackbone, ScriptedModel
 from tests.backbones.stitch_samples import understands
 from tests.fakes import ListMemory, SessionNotes

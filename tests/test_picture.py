@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from goalmem_cli.config import KEYS
-from goalmem_cli.documents import plain
 from goalmem_cli.guide import NAMES, page, pages
+from goalmem_cli.json_records import plain
 from goalmem_cli.reasoners.catalogue import REASONERS
 from goalmem_cli.transcripts import FORMATS
 from goalmem_cli.wiring import Factories

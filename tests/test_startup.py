@@ -20,13 +20,13 @@ WATCHED = {
     # parts of our own that most commands have no use for
     "goalmem_cli.backbones", "goalmem_cli.lab.bench.calls", "goalmem_cli.lab.evaluation.runs.runner", "goalmem_cli.logic.compounds",
     "goalmem_cli.models.embedding.embedders", "goalmem_cli.models.in_process.llama", "goalmem_cli.models.servers.server", "goalmem_cli.prompts",
-    "goalmem_cli.reasoners", "goalmem_cli.render.live", "goalmem_cli.store.memory", "goalmem_cli.trace",
+    "goalmem_cli.reasoners", "goalmem_cli.render.live", "goalmem_cli.store.store", "goalmem_cli.trace",
     "goalmem_cli.transcripts.formats",
 }  # fmt: skip
 # Typer checks the words of a command by pydantic, which looks for plugins of its own.
 FLAGS = {"pydantic", "importlib.metadata", "email"}
 SHOWN = FLAGS | {"rich"}
-STORE = SHOWN | {"numpy", "duckdb", "tantivy", "goalmem_cli.store.memory"}
+STORE = SHOWN | {"numpy", "duckdb", "tantivy", "goalmem_cli.store.store"}
 EMBEDDER = {"safetensors", "tokenizers", "goalmem_cli.models.embedding.embedders"}
 MODEL = {"llama_cpp", "diskcache", "multiprocessing", "jinja2", "goalmem_cli.models.in_process.llama"}
 REASONER = {

@@ -26,32 +26,32 @@ from goalmem_cli.backbones import (
     stitch,
     whole_scope,
 )
-from goalmem_cli.backbones.amem.settings import Settings as AMemSettings
+from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
-from goalmem_cli.backbones.graphiti.settings import Settings as GraphitiSettings
-from goalmem_cli.backbones.graphrag.settings import Settings as GraphRAGSettings
-from goalmem_cli.backbones.hipporag.settings import Settings as HippoRAGSettings
-from goalmem_cli.backbones.magma.settings import Settings as MagmaSettings
-from goalmem_cli.backbones.mem0.settings import Settings as Mem0Settings
-from goalmem_cli.backbones.mem0_graph.settings import Settings as Mem0GraphSettings
-from goalmem_cli.backbones.memtree.settings import Settings as MemTreeSettings
-from goalmem_cli.backbones.raptor.settings import Settings as RaptorSettings
-from goalmem_cli.backbones.remem.memory import EpisodicMemory
-from goalmem_cli.backbones.remem.settings import Settings as RememSettings
-from goalmem_cli.backbones.secom.settings import Settings as SeComSettings
-from goalmem_cli.backbones.stitch.settings import Settings as StitchSettings
+from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
+from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings
+from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings
+from goalmem_cli.backbones.magma.settings import MagmaSettings
+from goalmem_cli.backbones.mem0.settings import Mem0Settings
+from goalmem_cli.backbones.mem0_graph.settings import Mem0GraphSettings
+from goalmem_cli.backbones.memtree.settings import MemTreeSettings
+from goalmem_cli.backbones.raptor.settings import RaptorSettings
+from goalmem_cli.backbones.remem.episodic_memory import EpisodicMemory
+from goalmem_cli.backbones.remem.settings import RememSettings
+from goalmem_cli.backbones.secom.settings import SeComSettings
+from goalmem_cli.backbones.stitch.settings import StitchSettings
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.settings import NoSettings
-from goalmem_cli.memory import KeptMemory
+from goalmem_cli.memory_ports import KeptMemory
+from goalmem_cli.memory_records import Capability
 from goalmem_cli.ports import Backbone, StructuredBackbone
 from goalmem_cli.store import local
-from goalmem_cli.stored import Capability
 
 B_co = TypeVar("B_co", bound=Backbone, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Generic[B_co]):
+class BackboneEntry(Generic[B_co]):
     """How a backbone is made over a memory, and the names of the prompts that its kit has to hold.
 
     `build` gets the memory, what loads the kit, and a record of the kind `settings`, whose fields all have a default.
@@ -71,7 +71,7 @@ def indexed(
     steps: tuple[str, ...] = (),
     settings: type[Any] = NoSettings,
     prompts: Path | None = None,
-) -> Entry[StructuredBackbone]:
+) -> BackboneEntry[StructuredBackbone]:
     """Return the entry of a structured backbone, which is made over a memory that keeps what it derives.
 
     Over any other its `build` raises `StoreUnable`.
@@ -80,12 +80,12 @@ def indexed(
     def over(memory: KeptMemory, kit: LoadKit, told: Any) -> StructuredBackbone:
         return build(local(memory, Capability.STRUCTURE), kit, told)
 
-    return Entry(over, steps, settings, is_indexed=True, prompts=prompts)
+    return BackboneEntry(over, steps, settings, is_indexed=True, prompts=prompts)
 
 
-def _flat(recipe: str) -> Entry[Backbone]:
+def _flat(recipe: str) -> BackboneEntry[Backbone]:
     """Return the entry of the flat backbone with that recipe."""
-    return Entry(lambda memory, *_: FlatBackbone(memory, recipe))
+    return BackboneEntry(lambda memory, *_: FlatBackbone(memory, recipe))
 
 
 def _made_by(place: str, kind: str) -> Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone]:
@@ -99,13 +99,13 @@ def _made_by(place: str, kind: str) -> Callable[[EpisodicMemory, LoadKit, Any], 
     return build
 
 
-FLAT: Mapping[str, Entry[Backbone]] = {
+FLAT: Mapping[str, BackboneEntry[Backbone]] = {
     **{name: _flat(name) for name in RECIPES},
-    whole_scope.NAME: Entry(lambda memory, *_: whole_scope.WholeScope(memory)),
+    whole_scope.NAME: BackboneEntry(lambda memory, *_: whole_scope.WholeScope(memory)),
 }
 """Those that find turns as they are, without an index of their own."""
 
-STRUCTURED: Mapping[str, Entry[StructuredBackbone]] = {
+STRUCTURED: Mapping[str, BackboneEntry[StructuredBackbone]] = {
     remem.NAME: indexed(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
     stitch.NAME: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, StitchSettings),
     secom.NAME: indexed(_made_by("secom", "SeCom"), secom.STEPS, SeComSettings),
@@ -121,5 +121,5 @@ STRUCTURED: Mapping[str, Entry[StructuredBackbone]] = {
 }
 """Those that `goalmem index` builds."""
 
-BACKBONES: Mapping[str, Entry[Backbone]] = {**FLAT, **STRUCTURED}
+BACKBONES: Mapping[str, BackboneEntry[Backbone]] = {**FLAT, **STRUCTURED}
 """All, in the order of errors that list them."""

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from goalmem_cli.backbones.fusion import DEPTH, fuse
 from goalmem_cli.backbones.relevance import POOL, rerank
-from goalmem_cli.backbones.times import NamedTimes
+from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.errors import UsageError
-from goalmem_cli.memory import AnyMemory, SupportsRanking
+from goalmem_cli.memory_ports import AnyMemory, SupportsRanking
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Hit, Query, Turn
-from goalmem_cli.stored import Ranking
 
 Recipe = Mapping[Ranking, float]
 """The rankings to fuse, each with its weight."""

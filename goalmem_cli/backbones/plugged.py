@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from goalmem_cli.backbones.catalogue import Entry
+from goalmem_cli.backbones.catalogue import BackboneEntry
 from goalmem_cli.plugins import Kind, Plugin, find
 from goalmem_cli.ports import Backbone, Happening, Indexed, KeepsHistory, Outlook, PartDone, StructuredBackbone
 from goalmem_cli.records import Hit, Query, Turn, Unit
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.structured.kit import LoadKit
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.memory_ports import KeptMemory
 
 T = TypeVar("T")
 
 
-def entry_of(name: str, own: Mapping[str, Entry[Backbone]]) -> Entry[Backbone] | None:
+def entry_of(name: str, own: Mapping[str, BackboneEntry[Backbone]]) -> BackboneEntry[Backbone] | None:
     """Return the entry of that name: goalmem's `own`, else what another package registers; None where there is none.
 
     Raises:
@@ -30,15 +30,15 @@ def entry_of(name: str, own: Mapping[str, Entry[Backbone]]) -> Entry[Backbone] |
     return None if plugin is None else loaded_entry(plugin)
 
 
-def loaded_entry(plugin: Plugin) -> Entry[Backbone]:
+def loaded_entry(plugin: Plugin) -> BackboneEntry[Backbone]:
     """Return the plug-in's entry, which makes a backbone that raises nothing but errors of goalmem.
 
     Raises:
         PluginBroken: it cannot be imported, or is no entry.
     """
     entry = plugin.load()
-    if not isinstance(entry, Entry):
-        raise plugin.broken(f"it is {type(entry).__name__}, not an Entry of goalmem_cli.backbones.catalogue")
+    if not isinstance(entry, BackboneEntry):
+        raise plugin.broken(f"it is {type(entry).__name__}, not an BackboneEntry of goalmem_cli.backbones.catalogue")
     if problem := _wrong_in(entry.build, entry.steps, entry.settings):
         raise plugin.broken(f"of its entry, {problem}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from goalmem_cli.logic.moments import Moment, Span
-from goalmem_cli.memory import AnyMemory
+from goalmem_cli.memory_ports import AnyMemory
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.store.units import retrievable, units_from_turns
 

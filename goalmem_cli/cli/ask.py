@@ -10,14 +10,14 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin, standard_input
-from goalmem_cli.cli.times import latest
+from goalmem_cli.cli.typed_times import latest
 from goalmem_cli.errors import InputError
-from goalmem_cli.library.asking import Kind, Terms, one_line, refuse_empty
+from goalmem_cli.library.answering import Kind, Terms, one_line, refuse_empty
 from goalmem_cli.library.scope import Names
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
-    from goalmem_cli.library.asking import Asking
+    from goalmem_cli.library.answering import Asking
     from goalmem_cli.library.memory import Memory
     from goalmem_cli.records import Question
     from goalmem_cli.trace import Guess, Trace

@@ -12,11 +12,11 @@ from goalmem_cli.cli.ask import EXIT_CODES, drawn, hidden_after, open_for, show
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import GoalmemError, InputError
-from goalmem_cli.library.asking import Terms, one_line
+from goalmem_cli.library.answering import Terms, one_line
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
-    from goalmem_cli.library.asking import Asking
+    from goalmem_cli.library.answering import Asking
     from goalmem_cli.render.prompt import PipedLines, TypedLines
     from goalmem_cli.trace import Trace
 

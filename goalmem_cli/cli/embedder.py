@@ -71,8 +71,8 @@ def use(
     quiet: options.Quiet = False,
 ) -> int:
     """Embed the whole store again with another embedder. Interrupted, the store stays as it was; run it again then."""
+    from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted
-    from goalmem_cli.stored import Capability
     from goalmem_cli.wiring import local, open_stored
 
     run = begin(context, quiet=quiet, store=store)

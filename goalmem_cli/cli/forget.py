@@ -11,13 +11,13 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import FLAGS
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
-from goalmem_cli.cli.times import earliest
+from goalmem_cli.cli.typed_times import earliest
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library.scope import selected
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory import KeptMemory
-    from goalmem_cli.stored import Forgotten, Selection
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.memory_records import Forgotten, Selection
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1

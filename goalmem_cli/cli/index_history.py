@@ -9,7 +9,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.ports import StructuredBackbone
     from goalmem_cli.records import Unit
 
@@ -29,8 +29,8 @@ def show_history(
         UsageError: the backbone keeps no history, or not exactly one of its units has such an id.
         StoreError: the store could not be read.
     """
+    from goalmem_cli.memory_records import Capability
     from goalmem_cli.ports import KeepsHistory
-    from goalmem_cli.stored import Capability
     from goalmem_cli.wiring import check_backbone, local
 
     name = run.settings.backbone

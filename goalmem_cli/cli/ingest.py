@@ -14,7 +14,7 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.ingest_report import document_of, line_of, warn_of_skipped
 from goalmem_cli.cli.invocation import begin, is_terminal, standard_input_file
 from goalmem_cli.errors import InputError, UsageError
-from goalmem_cli.library.reading import FileReport, Reading, Told, are_columns, few
+from goalmem_cli.library.ingesting import FileReport, Reading, Told, are_columns, few
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:

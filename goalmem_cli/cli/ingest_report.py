@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.library.reading import NAMED
+from goalmem_cli.library.ingesting import NAMED
 
 if TYPE_CHECKING:
-    from goalmem_cli.library.reading import FileReport
+    from goalmem_cli.library.ingesting import FileReport
     from goalmem_cli.render.console import Screen
 
 SCHEMA_VERSION = 1

@@ -10,9 +10,9 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import open_for
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import begin
-from goalmem_cli.cli.times import earliest, latest
+from goalmem_cli.cli.typed_times import earliest, latest
 from goalmem_cli.errors import UsageError
-from goalmem_cli.library.asking import Kind, refuse_empty
+from goalmem_cli.library.answering import Kind, refuse_empty
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1

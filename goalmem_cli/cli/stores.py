@@ -16,7 +16,7 @@ from goalmem_cli.config import Settings, stores_folder
 from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from goalmem_cli.stored import ConversationSummary, Stats
+    from goalmem_cli.memory_records import ConversationSummary, Stats
 
 SCHEMA_VERSION = 1
 
@@ -100,7 +100,7 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
 @group.command("rebuild", epilog=examples("goalmem stores rebuild", guide="store"))
 def rebuild(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
     """Write the text and vector indexes anew from the database."""
-    from goalmem_cli.stored import Capability
+    from goalmem_cli.memory_records import Capability
     from goalmem_cli.wiring import local, open_stored
 
     run = begin(context, quiet=quiet, store=store)

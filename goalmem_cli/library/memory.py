@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from goalmem_cli.config import Parameters, Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
-from goalmem_cli.library.asking import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
+from goalmem_cli.library.answering import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
+from goalmem_cli.library.ingesting import Ingested, Told, Unattended, read_all
 from goalmem_cli.library.listening import Listener, Logged
-from goalmem_cli.library.reading import Ingested, Told, Unattended, read_all
 from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers, left_out_in_words, selected
 from goalmem_cli.records import Query, encodable
 
 if TYPE_CHECKING:
     from goalmem_cli.loading import DeferredModel, LoadedModel
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.memory_records import ConversationSummary, Forgotten, Stats
     from goalmem_cli.ports import Indexed, Observer, PartDone
     from goalmem_cli.records import Hit, Turn
-    from goalmem_cli.stored import ConversationSummary, Forgotten, Stats
     from goalmem_cli.trace import Trace
     from goalmem_cli.transcripts import Order
     from goalmem_cli.wiring import Factories
@@ -147,7 +147,7 @@ class Memory:
 
     @property
     def kept(self) -> KeptMemory:
-        """The store itself, for what is not offered here; `goalmem_cli.memory` says what it can do."""
+        """The store itself, for what is not offered here; `goalmem_cli.memory_ports` says what it can do."""
         return self._parts.kept
 
     def ingest(

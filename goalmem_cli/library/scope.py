@@ -8,14 +8,14 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import UsageError
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import encodable
-from goalmem_cli.stored import Selection
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from goalmem_cli.memory import KeptMemory
-    from goalmem_cli.stored import ConversationSummary
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.memory_records import ConversationSummary
 
 USER_ROLE = "user"
 _SHOWN = 5

@@ -1,1 +1,1 @@
-"""The same memory on Milvus: embedded in a folder, on a server or a cluster, behind the Protocols of `memory.py`."""
+"""The same memory on Milvus: embedded, on a server or a cluster, behind the Protocols of `memory_ports.py`."""

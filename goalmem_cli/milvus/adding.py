@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from goalmem_cli.memory_records import Added
 from goalmem_cli.milvus.changing import Wanted, bring, settle
 from goalmem_cli.milvus.kept import Kept
 from goalmem_cli.milvus.rows import Talk, number_of, own_key
@@ -24,8 +25,7 @@ from goalmem_cli.store.changes.parts import DATABASE, Parts
 from goalmem_cli.store.changes.writing import write_derived
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Database
-from goalmem_cli.store.looking.reader import check_embedder
-from goalmem_cli.stored import Added
+from goalmem_cli.store.queries.reader import check_embedder
 
 _NAMES_TRIED = 4
 

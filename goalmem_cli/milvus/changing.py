@@ -19,7 +19,7 @@ from goalmem_cli.milvus.rows import Row, Talk, described, rows_of_said, rows_of_
 from goalmem_cli.milvus.schema import ID, TALK, Collection
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.indexes.vectors import sound
-from goalmem_cli.store.units import Entry
+from goalmem_cli.store.units import UnitEntry
 
 CONTENT = (Collection.SAID, Collection.UNITS)
 MOST_RETIRED = 500
@@ -46,7 +46,7 @@ class _Plan:
     before: Talk
     after: Talk
     said: list[Row]
-    units: list[tuple[Row, Entry]]
+    units: list[tuple[Row, UnitEntry]]
     unseen: dict[Collection, list[str]]
     leaving: dict[Collection, list[str]]
 
@@ -205,7 +205,7 @@ def _sweep(kept: Kept, plans: Sequence[_Plan]) -> None:
     kept.written("conversations settled")
 
 
-def _vectors(kept: Kept, entries: Sequence[Entry]) -> list[tuple[np.ndarray, np.ndarray]]:
+def _vectors(kept: Kept, entries: Sequence[UnitEntry]) -> list[tuple[np.ndarray, np.ndarray]]:
     found: list[tuple[np.ndarray, np.ndarray]] = []
     for start in range(0, len(entries), _EMBEDDED_AT_ONCE):
         batch = entries[start : start + _EMBEDDED_AT_ONCE]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory_records import Forgotten, Selection
 from goalmem_cli.milvus.adding import without_answers_on
 from goalmem_cli.milvus.changing import Wanted, bring, drop, settle
 from goalmem_cli.milvus.filters import both, passing
@@ -15,10 +16,9 @@ from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Talk
 from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.records import Query, Turn, Unit, content_hash
-from goalmem_cli.store.looking.reader import check_embedder
+from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import place_key
 from goalmem_cli.store.units import units_from_turns
-from goalmem_cli.stored import Forgotten, Selection
 
 _INSTANT = timedelta(microseconds=1)
 

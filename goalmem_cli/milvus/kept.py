@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
-from goalmem_cli.milvus.engine import Engine
+from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import ANSWER, TURN, Row, Talk, answer_from, turn_from, whole
 from goalmem_cli.milvus.schema import ID, TALK, VERSION, Collection
 from goalmem_cli.ports import Embedder
@@ -23,7 +23,7 @@ from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.files import Written, replace_file, reporting
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
-from goalmem_cli.store.looking.reader import check_embedder
+from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
 TRACES, LOCK, OWNER = "traces", "writing.lock", "writer-id"

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from goalmem_cli.errors import StoreDamaged
+from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
 from goalmem_cli.records import Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
 from goalmem_cli.store.indexes.analysis import asked, indexed
-from goalmem_cli.store.units import Entry, entries_from_units, units_from_turns
-from goalmem_cli.stored import FLAT, ConversationSummary, Speaker
+from goalmem_cli.store.units import UnitEntry, entries_from_units, units_from_turns
 
 Row = dict[str, Any]
 
@@ -153,9 +153,9 @@ def rows_of_said(talk: Talk, turns: Iterable[Turn], answers: Iterable[Unit]) -> 
     return rows
 
 
-def rows_of_units(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> dict[str, tuple[Row, Entry]]:
+def rows_of_units(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> dict[str, tuple[Row, UnitEntry]]:
     """Return row id -> row without its vectors, and the entry that they are to be made of."""
-    found: dict[str, tuple[Row, Entry]] = {}
+    found: dict[str, tuple[Row, UnitEntry]] = {}
     for entry in entries_from_units([*units_from_turns(turns), *answers]):
         unit = entry.unit
         row = {

@@ -1,4 +1,4 @@
-"""The collections of a memory in Milvus, as data: `engine.py` makes them, everything else writes and reads their rows.
+"""The collections of a memory in Milvus, as data: `milvus_engine.py` makes them, all others write and read their rows.
 
 Words are analysed by goalmem and not by the engine, so that every language is found as it is in the local store: the
 analysed fields hold tokens with blanks between them. Filters compare hashes and numbers only, so that no text of a

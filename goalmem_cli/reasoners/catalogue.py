@@ -49,7 +49,7 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReasonerEntry:
     """How a reasoner is made, its prompts, and the least and most calls of a question, without second tries.
 
     `shows_all` says that it shows as much as the context holds, whatever the budget; `needs_gold` that it only exists
@@ -121,44 +121,48 @@ def _reporting(tools: Tools) -> graphrag_global.Reports:
     return tools.backbone
 
 
-REASONERS: Mapping[str, Entry] = {
-    goal_mem.NAME: Entry(_goal_mem, _goal_mem_steps, _goal_mem_calls),
-    direct.NAME: Entry(lambda tools, _: direct.Direct(tools), _always(direct.STEPS), _always(direct.calls())),
-    full_context.NAME: Entry(
+REASONERS: Mapping[str, ReasonerEntry] = {
+    goal_mem.NAME: ReasonerEntry(_goal_mem, _goal_mem_steps, _goal_mem_calls),
+    direct.NAME: ReasonerEntry(lambda tools, _: direct.Direct(tools), _always(direct.STEPS), _always(direct.calls())),
+    full_context.NAME: ReasonerEntry(
         lambda tools, sources: full_context.FullContext(tools, sources.transcript),
         _always(full_context.STEPS),
         _always(full_context.calls()),
         shows_all=True,
     ),
-    reformulate.NAME: Entry(
+    reformulate.NAME: ReasonerEntry(
         lambda tools, _: reformulate.Reformulate(tools), _always(reformulate.STEPS), _always(reformulate.calls())
     ),
-    reflect.NAME: Entry(lambda tools, _: reflect.Reflect(tools), _always(reflect.STEPS), _always(reflect.calls())),
-    react.NAME: Entry(
+    reflect.NAME: ReasonerEntry(
+        lambda tools, _: reflect.Reflect(tools), _always(reflect.STEPS), _always(reflect.calls())
+    ),
+    react.NAME: ReasonerEntry(
         lambda tools, sources: react.React(tools, sources.choices.max_steps),
         _always(react.STEPS),
         _by_steps(react.calls),
     ),
-    memguide.NAME: Entry(lambda tools, _: memguide.MemGuide(tools), _always(memguide.STEPS), _always(memguide.calls())),
-    tiser.NAME: Entry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(tiser.calls())),
-    remem.NAME: Entry(
+    memguide.NAME: ReasonerEntry(
+        lambda tools, _: memguide.MemGuide(tools), _always(memguide.STEPS), _always(memguide.calls())
+    ),
+    tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(tiser.calls())),
+    remem.NAME: ReasonerEntry(
         lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.choices.max_steps),
         _always(remem.STEPS),
         _by_steps(remem.calls),
         backbone=remem.MEMORY,
     ),
-    remem.SINGLE: Entry(
+    remem.SINGLE: ReasonerEntry(
         lambda tools, _: remem.RememSingle(tools, _episodic(tools)),
         _always(remem.SINGLE_STEPS),
         _always((1, 1)),
         backbone=remem.MEMORY,
     ),
-    graphrag_global.NAME: Entry(
+    graphrag_global.NAME: ReasonerEntry(
         lambda tools, sources: graphrag_global.GraphRAGGlobal(tools, _reporting(tools), sources.choices.max_steps),
         _always(graphrag_global.STEPS),
         _by_steps(graphrag_global.calls),
         shows_all=True,
         backbone=graphrag_global.MEMORY,
     ),
-    oracle.NAME: Entry(_oracle, _always(oracle.STEPS), _always(oracle.calls()), needs_gold=True),
+    oracle.NAME: ReasonerEntry(_oracle, _always(oracle.STEPS), _always(oracle.calls()), needs_gold=True),
 }

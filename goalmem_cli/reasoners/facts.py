@@ -16,8 +16,8 @@ from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.ports import Backbone
 from goalmem_cli.prompts import Profile
-from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.leaning import leans_on
+from goalmem_cli.reasoners.prompt_texts import fact_line
 from goalmem_cli.reasoners.showing import (
     SAID,
     Block,

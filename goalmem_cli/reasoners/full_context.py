@@ -8,10 +8,10 @@ from time import perf_counter
 from typing import Protocol
 
 from goalmem_cli.errors import ContextOverflow
-from goalmem_cli.reasoners.asking import say_time
 from goalmem_cli.reasoners.chronology import chronological
 from goalmem_cli.reasoners.facts import hit_cost, is_visible
 from goalmem_cli.reasoners.inquiry import READ, Budget, Inquiry, Tools
+from goalmem_cli.reasoners.prompt_texts import say_time
 from goalmem_cli.records import Hit, Question, Turn
 from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Stop, Trace

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar
 
-from goalmem_cli.asking import Fields, Reply, ask_whole, read_fields
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.normal import normalise
+from goalmem_cli.model_replies import Fields, Reply, ask_whole, read_fields
 from goalmem_cli.ports import Backbone, Completion, LanguageModel, Observer, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import asker_in, fact_line, say_day
 from goalmem_cli.reasoners.facts import NumberedFacts, Room, round_robin
+from goalmem_cli.reasoners.prompt_texts import asker_in, fact_line, say_day
 from goalmem_cli.reasoners.showing import Block, Shown, block_of
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Hit, Question, Usage

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.asking import Fields
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, is_yes, one_of
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Stop, Trace

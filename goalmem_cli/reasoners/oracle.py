@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from goalmem_cli.reasoners.asking import in_words
 from goalmem_cli.reasoners.chronology import chronological
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools
+from goalmem_cli.reasoners.prompt_texts import in_words
 from goalmem_cli.records import Hit, Question
 from goalmem_cli.trace import Stop, Trace
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from goalmem_cli.plugins import Kind, Plugin, find
 from goalmem_cli.ports import Reasoner
-from goalmem_cli.reasoners.catalogue import REASONERS, Choices, Entry, Sources
+from goalmem_cli.reasoners.catalogue import REASONERS, Choices, ReasonerEntry, Sources
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Status, Trace, as_document, from_document
 
 
-def entry_of(name: str, own: Mapping[str, Entry] = REASONERS) -> Entry | None:
+def entry_of(name: str, own: Mapping[str, ReasonerEntry] = REASONERS) -> ReasonerEntry | None:
     """Return the entry of that name: goalmem's `own`, else what another package registers; None where there is none.
 
     Raises:
@@ -26,15 +26,15 @@ def entry_of(name: str, own: Mapping[str, Entry] = REASONERS) -> Entry | None:
     return None if plugin is None else loaded_entry(plugin)
 
 
-def loaded_entry(plugin: Plugin) -> Entry:
+def loaded_entry(plugin: Plugin) -> ReasonerEntry:
     """Return the plug-in's entry, which makes a reasoner that raises nothing but errors of goalmem.
 
     Raises:
         PluginBroken: it cannot be imported, or is no entry.
     """
     entry = plugin.load()
-    if not isinstance(entry, Entry):
-        raise plugin.broken(f"it is {type(entry).__name__}, not an Entry of goalmem_cli.reasoners.catalogue")
+    if not isinstance(entry, ReasonerEntry):
+        raise plugin.broken(f"it is {type(entry).__name__}, not an ReasonerEntry of goalmem_cli.reasoners.catalogue")
     if not all(map(callable, (entry.build, entry.steps, entry.calls))):
         raise plugin.broken("build, steps and calls of its entry are to be called, and cannot be")
 

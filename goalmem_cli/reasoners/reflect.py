@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from goalmem_cli.asking import Fields
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, is_yes
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Stop, Trace

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from goalmem_cli.asking import Fields
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Stop, Trace

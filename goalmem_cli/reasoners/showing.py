@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.reasoners.asking import say_clock, say_time, saying_to, told_line, told_words
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.reasoners.chronology import chronological
+from goalmem_cli.reasoners.prompt_texts import say_clock, say_time, saying_to, told_line, told_words
 from goalmem_cli.records import Hit, Unit
 from goalmem_cli.trace import Fact
 

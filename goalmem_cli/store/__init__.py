@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from goalmem_cli.errors import StoreUnable
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory import KeptMemory
-    from goalmem_cli.store.memory import Store
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.memory_records import Capability
+    from goalmem_cli.store.store import Store
     from goalmem_cli.store.traces import TraceFolder
-    from goalmem_cli.stored import Capability
 
 __all__ = ["Store", "TraceFolder", "local"]
 
@@ -34,7 +34,7 @@ def local(memory: KeptMemory, capability: Capability) -> Store:
     Raises:
         StoreUnable: it is kept elsewhere.
     """
-    from goalmem_cli.store.memory import Store
+    from goalmem_cli.store.store import Store
 
     if not isinstance(memory, Store) or capability not in memory.capabilities:
         raise StoreUnable(

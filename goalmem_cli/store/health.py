@@ -117,7 +117,7 @@ def look_at_indexes(folder: Path, embedder: Embedder) -> Finding:
     from goalmem_cli.store.changes.parts import Parts
     from goalmem_cli.store.database import tables
     from goalmem_cli.store.indexes import consistency
-    from goalmem_cli.store.looking.reader import check_embedder
+    from goalmem_cli.store.queries.reader import check_embedder
 
     parts = Parts.of_folder(folder, embedder, _unheard, 0.0, unwatched)
     if not parts.database.exists:

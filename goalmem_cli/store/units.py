@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from goalmem_cli.logic.annotations import time_attributes
+from goalmem_cli.memory_records import FLAT
 from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.passages import split_into_passages
-from goalmem_cli.stored import FLAT
 
 NEIGHBOURS = 2
 """How many units before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class UnitEntry:
     """A unit as the indexes see it: its own text, and the same with its neighbours' texts around it."""
 
     unit: Unit
@@ -61,7 +61,7 @@ def retrievable(units: Sequence[Unit]) -> list[Unit]:
     return [unit for unit in units if not (unit.kind == "turn" and unit.turns in in_passages)]
 
 
-def entries_from_units(units: Sequence[Unit]) -> list[Entry]:
+def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
     """Return the retrievable units with the texts to index, in the order of the conversation.
 
     The speaker's name is part of the text: questions name people, and what someone says of themselves seldom does.
@@ -69,14 +69,14 @@ def entries_from_units(units: Sequence[Unit]) -> list[Entry]:
     a forgotten stretch brings nobody together. What a backbone derived is read alone.
     """
     ordered = sorted(retrievable(units), key=order_of)
-    entries: list[Entry] = []
+    entries: list[UnitEntry] = []
     for _, group in groupby(ordered, key=lambda unit: (unit.backbone != FLAT, unit.conversation, unit.session)):
         session = list(group)
         texts = [f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text for unit in session]
         for place, unit in enumerate(session):
             near = range(max(0, place - NEIGHBOURS), min(len(session), place + NEIGHBOURS + 1))
             around = [texts[at] for at in near if at == place or _are_near(session[at], unit)]
-            entries.append(Entry(unit, texts[place], "\n".join(around)))
+            entries.append(UnitEntry(unit, texts[place], "\n".join(around)))
     return entries
 
 

@@ -9,12 +9,12 @@ from functools import partial
 
 from goalmem_cli.backbones.graphiti import DATES, DECIDE, ENTITIES, FACTS, MERGE, NAME, RESOLVE, STEPS
 from goalmem_cli.backbones.graphiti.backbone import Graphiti
-from goalmem_cli.backbones.graphiti.settings import Settings
+from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import books, contents_of, indexed_by, no_kit
 from tests.store.samples import chat
@@ -109,16 +109,20 @@ def decided(request: Request) -> list[tuple[str, str, str]]:
     return acts or [("N1", "NONE", "0")]
 
 
-def backbone(store: Store, model: LanguageModel, told: Settings | None = None, book: PromptBook = FULL) -> Graphiti:
+def backbone(
+    store: Store, model: LanguageModel, told: GraphitiSettings | None = None, book: PromptBook = FULL
+) -> Graphiti:
     """Return the backbone over the store."""
     return Graphiti(store, lambda: Kit(model, book, 4, 4096), told)
 
 
-def indexed(store: Store, told: Settings | None = None, model: Says = says, book: PromptBook = FULL) -> list[PartDone]:
+def indexed(
+    store: Store, told: GraphitiSettings | None = None, model: Says = says, book: PromptBook = FULL
+) -> list[PartDone]:
     """Index the store and return what was reported."""
     return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
 
 
-def searching(store: Store, told: Settings | None = None) -> Graphiti:
+def searching(store: Store, told: GraphitiSettings | None = None) -> Graphiti:
     """Return the backbone without a model."""
     return Graphiti(store, no_kit, told)

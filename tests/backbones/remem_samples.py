@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from goalmem_cli.backbones.remem import NAME
+from goalmem_cli.backbones.remem.event_times import judge_point, judge_span
 from goalmem_cli.backbones.remem.graph import LINKS, Gist, Statement, fact_unit, gist_unit, phrase_edges
-from goalmem_cli.backbones.remem.times import judge_point, judge_span
 from goalmem_cli.backbones.structured.triples import phrase_units
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.records import Conversation, Edge, Part, Turn, Unit
-from goalmem_cli.store.looking.episodes import FACT, GIST, PHRASE, SYNONYMY
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Derivation
+from goalmem_cli.store.queries.episodes import FACT, GIST, PHRASE, SYNONYMY
+from goalmem_cli.store.store import Store
 from tests.store.samples import open_store
 
 SAID = datetime(2023, 5, 8, 13, 56)  # a Monday

@@ -11,19 +11,19 @@ from pathlib import Path
 from goalmem_cli.backbones.stitch import CHOOSE, EVENT, MERGE, NOTE, SCOPE, SEED, STEPS, SUMMARY
 from goalmem_cli.backbones.stitch.backbone import Stitch
 from goalmem_cli.backbones.stitch.ranking import Choose
-from goalmem_cli.backbones.stitch.settings import Settings, Way
+from goalmem_cli.backbones.stitch.settings import StitchSettings, Way
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.ports import Completion, JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import books
 from tests.reasoners.scripting import chat
 from tests.store.samples import open_store
 
 FULL, COMPACT, both_profiles = books(STEPS)
-SMALL = Settings(window=4, seed=3, period=4, history=2, candidates=2, aligned=2)
+SMALL = StitchSettings(window=4, seed=3, period=4, history=2, candidates=2, aligned=2)
 LINES = (
     "Alice: About Lisbon: what does the Apollo cost?",
     "Ben: 90 euros a night.",
@@ -110,7 +110,7 @@ def backbone(
     book: PromptBook = FULL,
     *,
     at_once: int = 4,
-    settings: Settings = SMALL,
+    settings: StitchSettings = SMALL,
     way: Way = Way.WEIGHTED,
     choose: Choose | None = None,
 ) -> Stitch:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.remem.backbone import Remem
-from goalmem_cli.backbones.remem.settings import Settings
+from goalmem_cli.backbones.remem.settings import RememSettings
 from goalmem_cli.backbones.remem.tools import Call, Found, Tool
 from goalmem_cli.backbones.stitch import CHOOSE, NOTE
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Facet, Labels, intent_of
@@ -17,8 +17,8 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.settings import indexing_settings, settings_from
 from goalmem_cli.errors import UsageError
 from goalmem_cli.records import Query
-from goalmem_cli.store.looking.episodes import FACT, GIST
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.queries.episodes import FACT, GIST
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories
 from tests.backbones.remem_samples import stored
@@ -39,7 +39,7 @@ def memory(store: Store, **told: bool) -> Remem:
     def no_kit() -> Kit:
         raise AssertionError("the model was loaded")
 
-    return Remem(store, no_kit, Settings(**told))
+    return Remem(store, no_kit, RememSettings(**told))
 
 
 def kinds(store: Store, **told: bool) -> set[str]:
@@ -80,7 +80,7 @@ def test_a_tool_that_is_off_is_not_on_offer(store: Store) -> None:
     assert left == (Tool.SEMANTIC_RETRIEVE, Tool.FIND_ENTITY_CONTEXTS)
     for told in ({"semantic_retrieve": False, "lexical_retrieve": False}, {"gists": False, "facts": False}):
         with pytest.raises(UsageError, match=r"backbones: remem: .*(begins with it|nothing is left)"):
-            settings_from("remem", Settings, told)
+            settings_from("remem", RememSettings, told)
 
 
 def test_retrieval_goes_by_the_kinds_of_label_that_are_left(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_without_coreference_a_note_is_of_its_turn_alone(tmp_path: Path) -> None
 
 
 def test_what_only_searches_shares_an_index() -> None:
-    """Settings are told apart by whether they decide what is indexed."""
+    """RememSettings are told apart by whether they decide what is indexed."""
     entries = Factories().backbones()
     given = {"top": 5, "gists": False, "least_cosine": 0.9}
     assert indexing_settings(entries["remem"].settings, given) == {"least_cosine": 0.9}

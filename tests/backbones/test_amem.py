@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from goalmem_cli.backbones.amem import DESCRIBE, EVOLVE, KEYWORDS, LINK, NAME, NOTE, STEPS
 from goalmem_cli.backbones.amem.backbone import AMem
 from goalmem_cli.backbones.amem.notes import LINKS, details_of
-from goalmem_cli.backbones.amem.settings import Settings
+from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.alike import DIGITS
 from goalmem_cli.backbones.structured.decisions import DECISION, SUPERSEDES, acts_of, replay
 from goalmem_cli.backbones.structured.kit import Kit
@@ -26,7 +26,7 @@ from goalmem_cli.backbones.structured.units import listed
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.backbones.derived import (
     books,
@@ -97,17 +97,19 @@ def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
     return list(chat(texts, with_ids=True, per_session=3, name=name).turns)
 
 
-def backbone(store: Store, model: LanguageModel, told: Settings | None = None, book: PromptBook = FULL) -> AMem:
+def backbone(store: Store, model: LanguageModel, told: AMemSettings | None = None, book: PromptBook = FULL) -> AMem:
     """Return the backbone over the store."""
     return AMem(store, lambda: Kit(model, book, 4, 4096), told)
 
 
-def indexed(store: Store, told: Settings | None = None, model: Says = says, book: PromptBook = FULL) -> list[PartDone]:
+def indexed(
+    store: Store, told: AMemSettings | None = None, model: Says = says, book: PromptBook = FULL
+) -> list[PartDone]:
     """Index the store and return what was reported."""
     return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
 
 
-def searching(store: Store, told: Settings | None = None) -> AMem:
+def searching(store: Store, told: AMemSettings | None = None) -> AMem:
     """Return the backbone, whose keywords are the question itself."""
     return AMem(store, no_kit, told, keywords=lambda query: query.text)
 
@@ -167,11 +169,11 @@ def test_a_note_is_followed_by_those_it_is_linked_to(tmp_path: Path) -> None:
     assert len(every) == len({content_of(unit) for unit in every}) == 4
     early = searching(store).retrieve(Query("boat", until=said()[1].said), 9)
     assert {content_of(hit.unit) for hit in early} == {"boat paint red", "boat mast new"}
-    assert {hit.unit.kind for hit in searching(store, Settings(beside=True)).retrieve(Query("boat"), 60)} == {
+    assert {hit.unit.kind for hit in searching(store, AMemSettings(beside=True)).retrieve(Query("boat"), 60)} == {
         NOTE,
         "turn",
     }
-    alone = searching(store, Settings(linked=False)).retrieve(Query("cello lesson Hull"), 4)
+    alone = searching(store, AMemSettings(linked=False)).retrieve(Query("cello lesson Hull"), 4)
     assert content_of(alone[0].unit) == "cello lesson Hull"
 
 
@@ -189,7 +191,7 @@ def test_keywords_are_searched_in_place_of_the_question(tmp_path: Path, book: Pr
     wrong = ScriptedModel(lambda _: "{}" if book is FULL else "?")
     assert backbone(store, wrong, book=book).retrieve(Query("cello string"), 1)[0].unit.labels[0] == "D3:1"
     assert [line for line in announced if "the question is searched" in line]
-    assert AMem(store, no_kit, Settings(asks=False)).retrieve(Query("cello string"), 1)
+    assert AMem(store, no_kit, AMemSettings(asks=False)).retrieve(Query("cello string"), 1)
 
 
 def test_the_first_note_is_compared_with_nothing(tmp_path: Path) -> None:
@@ -198,7 +200,7 @@ def test_the_first_note_is_compared_with_nothing(tmp_path: Path) -> None:
     for neighbours in (5, 2):
         store = filled(tmp_path / str(neighbours), said(texts))
         model = ScriptedModel(says)
-        backbone(store, model, Settings(neighbours=neighbours)).index(lambda _: None)
+        backbone(store, model, AMemSettings(neighbours=neighbours)).index(lambda _: None)
         shown = [len(known_of(request)) for request in model.seen if request.step == EVOLVE]
         assert shown == [min(place, neighbours) for place in range(1, 9)]
 
@@ -206,7 +208,7 @@ def test_the_first_note_is_compared_with_nothing(tmp_path: Path) -> None:
 def test_what_is_shown_is_what_changes(tmp_path: Path) -> None:
     """Issue 32 of the original: ranks of the result were taken for positions, and other notes were rewritten."""
     store = filled(tmp_path, said(["um so", "um oh", "cello lesson Hull", "um no", "cello lesson Leeds"]))
-    indexed(store, Settings(neighbours=1))
+    indexed(store, AMemSettings(neighbours=1))
     changed = {unit.id: unit for unit in store.units_of(NAME, [NOTE])}
     ended = [
         changed[act.on] for unit in store.units_of(NAME, [DECISION]) for act in acts_of(unit) if act.event == "UPDATE"
@@ -275,7 +277,7 @@ def test_at_every_time_it_knows_what_the_original_knew(
     """The replay equals a plain simulation that overwrites, after each turn."""
     turns = said(texts)
     store = filled(tmp_path_factory.mktemp("store"), turns)
-    indexed(store, Settings(neighbours=neighbours))
+    indexed(store, AMemSettings(neighbours=neighbours))
     units = store.units_of(NAME, [NOTE, DECISION])
     contents_by_key = {
         str(unit.attributes["note"]): str(unit.attributes["content"]) for unit in units if unit.kind == NOTE

@@ -23,7 +23,7 @@ from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.ports import LanguageModel, PartDone, Request, StructuredBackbone
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import filled, forget_as_if_never_said, indexed_by, stop_and_go_on, stores_in
 from tests.backbones.replies import TALK, AnyReply, said

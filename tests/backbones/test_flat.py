@@ -10,9 +10,9 @@ from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone, retrieve
 from goalmem_cli.backbones.relevance import FUSED
 from goalmem_cli.backbones.whole_scope import WholeScope
 from goalmem_cli.errors import UsageError
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking
+from goalmem_cli.store.store import Store
 from tests.store.samples import CAFE, chat, open_store
 
 

@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.graphiti import DATES, DECIDE, ENTITIES, ENTITY, FACT, FACTS, INVALIDATES, MENTION, NAME
-from goalmem_cli.backbones.graphiti.reading import held
-from goalmem_cli.backbones.graphiti.settings import Episode, Settings
+from goalmem_cli.backbones.graphiti.episode_reading import held
+from goalmem_cli.backbones.graphiti.settings import Episode, GraphitiSettings
 from goalmem_cli.backbones.graphiti.validity import Validity, invalidate, validities
 from goalmem_cli.backbones.structured.decisions import DECISION
 from goalmem_cli.backbones.structured.units import derived_unit, listed
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import filled, forget_as_if_never_said, grow_as_at_once, stop_and_go_on, stores_in
 from tests.backbones.graphiti_samples import (
@@ -41,7 +41,7 @@ from tests.backbones.graphiti_samples import (
 )
 from tests.conftest import examples
 
-ALL = Settings(similar=50)
+ALL = GraphitiSettings(similar=50)
 """With which all facts on a matter are compared."""
 Row = tuple[str, str, str, str, int]
 
@@ -136,7 +136,7 @@ def test_a_fact_without_times_is_asked_about_once_more(tmp_path: Path, book: Pro
     expected = [("ann home hull", "2020", "2022"), ("ann home leeds", "2022", ""), ("ann home york", "", "")]
     assert [row[:3] for row in facts(store)] == expected
     model = ScriptedModel(says)
-    backbone(filled(tmp_path / "not", said(texts)), model, Settings(dates=False), book).index(lambda _: None)
+    backbone(filled(tmp_path / "not", said(texts)), model, GraphitiSettings(dates=False), book).index(lambda _: None)
     assert DATES not in {request.step for request in model.seen}
 
 
@@ -254,7 +254,7 @@ def test_at_every_time_it_knows_what_the_original_knew(
 @given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
 def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
     """What it had ended is so again; the next indexing ends where one without the turn does."""
-    index = partial(indexed, told=Settings(communities=True))
+    index = partial(indexed, told=GraphitiSettings(communities=True))
     forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, index)
 
 
@@ -276,7 +276,7 @@ def test_growing_ends_as_reading_it_at_once(
     tmp_path_factory: pytest.TempPathFactory, order: Sequence[str], sizes: list[int]
 ) -> None:
     """Indexed after any growth, the store has what it would have had at once."""
-    turns, told = said(order), Settings(communities=True)
+    turns, told = said(order), GraphitiSettings(communities=True)
     index = partial(indexed, told=told)
     store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, index)
     assert searching(store, told).index(lambda _: None).parts == 0
@@ -324,14 +324,14 @@ def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:
     assert done.usage.calls / 2 < outlook.calls < done.usage.calls * 3  # how many names are open nobody knows before
     assert outlook.tokens > outlook.parts * 100
     assert searching(store).outlook().parts == 0
-    with_communities = backbone(store, model, Settings(communities=True)).outlook()
-    assert with_communities.parts == len(indexed(store, Settings(communities=True))) > 0
+    with_communities = backbone(store, model, GraphitiSettings(communities=True)).outlook()
+    assert with_communities.parts == len(indexed(store, GraphitiSettings(communities=True))) > 0
 
 
 def test_sessions_and_blank_messages(tmp_path: Path) -> None:
     """An episode may be a whole session; a blank message is none."""
     store = filled(tmp_path, said([*TALK[:3], " "]))
-    reported = indexed(store, Settings(episode=Episode.SESSION))
+    reported = indexed(store, GraphitiSettings(episode=Episode.SESSION))
     assert sum(part.turns for part in reported) == 3
     mentions = store.units_of(NAME, [MENTION])
     assert {unit.labels for unit in mentions} == {("D1:1", "D1:2", "D1:3")}

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from goalmem_cli.backbones.graphiti import COMMUNITY, ENTITY, FACT, MEMBER, MERGE, NAME, TITLE
 from goalmem_cli.backbones.graphiti.communities import propagated
 from goalmem_cli.backbones.graphiti.searching import fused
-from goalmem_cli.backbones.graphiti.settings import Finds, Ranked, Settings
+from goalmem_cli.backbones.graphiti.settings import Finds, GraphitiSettings, Ranked
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Query
-from goalmem_cli.stored import Selection
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import filled
 from tests.backbones.graphiti_samples import COMPACT, FULL, TALK, backbone, indexed, said, says, searching
 
 CHAIN = ("ann owns boat", "boat lies porto", "porto near douro", "bea plays cello", "bea likes tea")
-ANY = Settings(cosine=0.0, dates=False)
+ANY = GraphitiSettings(cosine=0.0, dates=False)
 """With which every fact that is like a question at all is found by vectors."""
 
 

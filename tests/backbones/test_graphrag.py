@@ -34,18 +34,18 @@ from goalmem_cli.backbones.graphrag.backbone import GraphRAG
 from goalmem_cli.backbones.graphrag.extraction import chunks_of
 from goalmem_cli.backbones.graphrag.local import StoredGraph, interleaved
 from goalmem_cli.backbones.graphrag.reports import reports_within
-from goalmem_cli.backbones.graphrag.settings import Settings, Way
+from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings, Way
 from goalmem_cli.backbones.structured.communities import Community
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.settings import settings_from
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.errors import UsageError
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import books, contents_of, filled, grow_as_at_once, indexed_by, no_kit, stores_in
 from tests.conftest import examples
@@ -114,14 +114,16 @@ def said(texts: Sequence[str] = TALK) -> list[Turn]:
     return list(chat(texts, with_ids=True, per_session=2).turns)
 
 
-def backbone(store: Store, model: LanguageModel, wished: Settings | None = None, book: PromptBook = FULL) -> GraphRAG:
+def backbone(
+    store: Store, model: LanguageModel, wished: GraphRAGSettings | None = None, book: PromptBook = FULL
+) -> GraphRAG:
     """Return the backbone over the store."""
     return GraphRAG(store, lambda: Kit(model, book, 4, 4096), wished)
 
 
 def indexed(
     store: Store,
-    wished: Settings | None = None,
+    wished: GraphRAGSettings | None = None,
     model: Callable[[Request], str] = understands,
     book: PromptBook = FULL,
 ) -> list[PartDone]:
@@ -161,7 +163,7 @@ def test_without_gleanings_what_was_missed_stays_missed(tmp_path: Path) -> None:
     for gleanings in (0, 1, 5):
         store = filled(tmp_path / str(gleanings), said())
         model = ScriptedModel(understands)
-        backbone(store, model, Settings(gleanings=gleanings)).index(lambda _: None)
+        backbone(store, model, GraphRAGSettings(gleanings=gleanings)).index(lambda _: None)
         steps = Counter(request.step for request in model.seen)
         calls.append((steps[EXTRACT], steps[GLEAN]))
         assert len(store.units_of(NAME, [RELATIONSHIP])) == (4 if gleanings == 0 else 8)
@@ -183,7 +185,7 @@ def test_a_relation_to_nobody_is_left_out(tmp_path: Path) -> None:
         return json.dumps({"entities": [entity], "relationships": linked})
 
     store = filled(tmp_path, said(TALK[:1]))
-    indexed(store, Settings(gleanings=0), odd)
+    indexed(store, GraphRAGSettings(gleanings=0), odd)
     assert [unit.text for unit in store.units_of(NAME, [ENTITY])] == ["Priya (person): p"]
     assert store.units_of(NAME, [RELATIONSHIP]) == []
     assert store.units_of(NAME, [REPORT]) == []
@@ -201,7 +203,7 @@ def test_a_name_of_another_type_is_another_entity(tmp_path: Path) -> None:
         return json.dumps({"entities": entities, "relationships": [link]})
 
     store = filled(tmp_path, said(TALK[:1]))
-    indexed(store, Settings(gleanings=0), two)
+    indexed(store, GraphRAGSettings(gleanings=0), two)
     assert len(store.units_of(NAME, [ENTITY])) == 3
     assert [edge.weight for edge in store.edges_of(NAME, [RELATES])] == [3.0, 3.0]
 
@@ -220,10 +222,10 @@ def test_only_what_has_changed_is_asked_about(tmp_path: Path) -> None:
     store = filled(tmp_path, said()[:6])
     others = [Turn("other", 0, place, "Ann", text) for place, text in enumerate(("Eve knows Ann", "Ann owns Cat"))]
     store.add(Conversation("other", "openai", tuple(others), "other"))
-    indexed(store, Settings(largest_only=False))
+    indexed(store, GraphRAGSettings(largest_only=False))
     store.add(Conversation("chat", "openai", tuple(said()), "chat"))
     model = ScriptedModel(understands)
-    backbone(store, model, Settings(largest_only=False)).index(lambda _: None)
+    backbone(store, model, GraphRAGSettings(largest_only=False)).index(lambda _: None)
     assert Counter(request.step for request in model.seen)[EXTRACT] == 1
     assert not any("Eve" in request.growing for request in model.seen)
 
@@ -287,7 +289,7 @@ def test_a_local_search_finds_what_is_around(tmp_path: Path) -> None:
     """Reports, entities, relationships and chunks, interleaved; without a model; as of an earlier time nothing later."""
     store = filled(tmp_path, said())
     indexed(store)
-    hits = GraphRAG(store, no_kit, Settings(entities=1, oversampled=1)).retrieve(Query("Dario (person)"), 60)
+    hits = GraphRAG(store, no_kit, GraphRAGSettings(entities=1, oversampled=1)).retrieve(Query("Dario (person)"), 60)
     kinds = Counter(hit.unit.kind for hit in hits)
     assert kinds[ENTITY] == 1
     assert kinds.keys() == {ENTITY, RELATIONSHIP, REPORT, CHUNK}
@@ -296,9 +298,9 @@ def test_a_local_search_finds_what_is_around(tmp_path: Path) -> None:
     assert early
     assert all(set(hit.unit.turns) <= {turn.id for turn in said()[:3]} for hit in early)
     assert GraphRAG(store, no_kit).retrieve(Query("Priya", conversations=("other",)), 9) == []
-    reports = GraphRAG(store, no_kit, Settings(way=Way.REPORTS)).retrieve(Query("Priya knows Tom"), 9)
+    reports = GraphRAG(store, no_kit, GraphRAGSettings(way=Way.REPORTS)).retrieve(Query("Priya knows Tom"), 9)
     assert {hit.unit.kind for hit in reports} == {REPORT}
-    beside = GraphRAG(store, no_kit, Settings(beside=True)).retrieve(Query("Priya knows Tom"), 60)
+    beside = GraphRAG(store, no_kit, GraphRAGSettings(beside=True)).retrieve(Query("Priya knows Tom"), 60)
     assert {"turn", ENTITY} <= {hit.unit.kind for hit in beside}
 
 
@@ -311,7 +313,7 @@ def test_where_no_entity_is_near_chunks_go_by_likeness(tmp_path: Path) -> None:
     assert {hit.unit.kind for hit in hits} == {CHUNK}
 
 
-SHARES = Settings().shares
+SHARES = GraphRAGSettings().shares
 
 
 @given(st.dictionaries(st.sampled_from(list(SHARES)), st.lists(st.integers(0, 30).map(str), max_size=20)))
@@ -324,7 +326,7 @@ def test_lists_are_interleaved_by_their_shares(lists: dict[str, list[str]]) -> N
     assert {name: sum(id_.startswith(name) for id_ in first) for name in SHARES} == {
         "reports": 3, "elements": 7, "chunks": 10,
     }  # fmt: skip
-    no_reports = Settings(report_share=0.0, chunk_share=1.0).shares
+    no_reports = GraphRAGSettings(report_share=0.0, chunk_share=1.0).shares
     assert interleaved(apart, no_reports) == apart["chunks"]
 
 
@@ -338,9 +340,9 @@ def test_lists_are_interleaved_by_their_shares(lists: dict[str, list[str]]) -> N
     ],
 )
 def test_what_makes_no_sense_is_a_usage_error(given: dict[str, object], said: str) -> None:
-    """Settings that are wrong together, or for what they are."""
+    """GraphRAGSettings that are wrong together, or for what they are."""
     with pytest.raises(UsageError, match=said):
-        settings_from(NAME, Settings, given)
+        settings_from(NAME, GraphRAGSettings, given)
 
 
 @both_profiles
@@ -348,7 +350,7 @@ def test_entities_are_of_the_types_that_are_wished(tmp_path: Path, book: PromptB
     """The model is told them, and can name no other."""
     store = filled(tmp_path, said(TALK[:2]))
     model = ScriptedModel(understands)
-    backbone(store, model, Settings(types="person place boat"), book).index(lambda _: None)
+    backbone(store, model, GraphRAGSettings(types="person place boat"), book).index(lambda _: None)
     asked = [request for request in model.seen if request.step in (EXTRACT, GLEAN)]
     assert len(asked) == 2
     for request in asked:
@@ -364,7 +366,7 @@ def test_descriptions_and_reports_have_a_length(tmp_path: Path, book: PromptBook
     """In words, as the model is told: three quarters of the tokens."""
     store = filled(tmp_path, said())
     model = ScriptedModel(understands)
-    backbone(store, model, Settings(description_length=40, report_length=80), book).index(lambda _: None)
+    backbone(store, model, GraphRAGSettings(description_length=40, report_length=80), book).index(lambda _: None)
     told = {step: {each.tail for each in model.seen if each.step == step} for step in (DESCRIBE, REPORT_ON)}
     assert told == {DESCRIBE: {"At most 30 words.\n"}, REPORT_ON: {"At most 60 words.\n"}}
 
@@ -373,12 +375,16 @@ def test_chunks_overlap() -> None:
     """A chunk begins with what the one before ended with; sessions do not run into one another."""
     talk = list(chat([f"Boat{place} is_in Leeds" for place in range(8)], with_ids=True, per_session=6).turns)
     size = about_tokens([talk[0].text])
-    wished = Settings(chunk_tokens=3 * size, overlap=size)
+    wished = GraphRAGSettings(chunk_tokens=3 * size, overlap=size)
     labels = [[turn.label for turn in chunk.part.turns] for chunk in chunks_of(talk, wished)]
     assert labels == [
         ["D1:1", "D1:2", "D1:3"], ["D1:3", "D1:4", "D1:5"], ["D1:5", "D1:6"], ["D2:1", "D2:2"],
     ]  # fmt: skip
-    assert [len(chunk.part.turns) for chunk in chunks_of(talk, Settings(chunk_tokens=3 * size, overlap=0))] == [3, 3, 2]
+    assert [len(chunk.part.turns) for chunk in chunks_of(talk, GraphRAGSettings(chunk_tokens=3 * size, overlap=0))] == [
+        3,
+        3,
+        2,
+    ]
 
 
 def test_only_so_much_is_read(tmp_path: Path) -> None:
@@ -388,8 +394,8 @@ def test_only_so_much_is_read(tmp_path: Path) -> None:
     query = Query("Priya knows Tom")
     everything = GraphRAG(store, no_kit).retrieve(query, 60)
     budget = about_tokens(hit.unit.text for hit in everything[:3])
-    assert GraphRAG(store, no_kit, Settings(read_tokens=budget)).retrieve(query, 60) == everything[:3]
-    assert GraphRAG(store, no_kit, Settings(read_tokens=1)).retrieve(query, 60) == everything[:1]
+    assert GraphRAG(store, no_kit, GraphRAGSettings(read_tokens=budget)).retrieve(query, 60) == everything[:3]
+    assert GraphRAG(store, no_kit, GraphRAGSettings(read_tokens=1)).retrieve(query, 60) == everything[:1]
 
 
 def test_without_the_package_no_model_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,7 +416,7 @@ def test_a_community_that_is_too_much_is_read_by_its_parts(tmp_path: Path) -> No
     edges = networkx.karate_club_graph().edges()
     store = filled(tmp_path, said([f"Person{one:02d} knows Person{other:02d}" for one, other in edges]))
     model = ScriptedModel(understands)
-    wished = Settings(max_size=5, report_tokens=120)
+    wished = GraphRAGSettings(max_size=5, report_tokens=120)
     backbone(store, model, wished).index(lambda _: None)
     reports = store.units_of(NAME, [REPORT])
     asked = [request for request in model.seen if request.step == REPORT_ON]
@@ -474,5 +480,7 @@ def test_the_chunk_that_relates_most_of_an_entity_comes_first() -> None:
     ids = {text: chunk.id for text, chunk in chunks.items()}
     hub = unit(ENTITY, "Hub", keys=["hub"], chunks=[ids["thin"], ids["thick"]])
     leaves = [unit(RELATIONSHIP, f"r{n}", keys=["hub", f"leaf{n}"], chunks=[ids["thick"]]) for n in range(3)]
-    found = StoredGraph([hub], leaves, [], chunks.values()).around([hub.id], Settings(relationships=0), lambda _: True)
+    found = StoredGraph([hub], leaves, [], chunks.values()).around(
+        [hub.id], GraphRAGSettings(relationships=0), lambda _: True
+    )
     assert found["chunks"] == [ids["thick"], ids["thin"]]

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from goalmem_cli.backbones.hipporag import NAME, NAMES, PASSAGE, RECOGNISE, STEPS, TRIPLES
 from goalmem_cli.backbones.hipporag.backbone import UNNAMED, WALK, HippoRAG
 from goalmem_cli.backbones.hipporag.network import Network, scaled, walk
-from goalmem_cli.backbones.hipporag.settings import Retrieved, Settings
+from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings, Retrieved
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.triples import phrase_id, triple_attributes
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Edge, Query, Turn
-from goalmem_cli.store.looking.episodes import CONTEXT, FACT, PHRASE, RELATION, SYNONYMY
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.store.queries.episodes import CONTEXT, FACT, PHRASE, RELATION, SYNONYMY
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
     books,
@@ -88,7 +88,11 @@ def said(texts: Sequence[str] = TALK) -> list[Turn]:
 
 
 def backbone(
-    store: Store, model: LanguageModel, wished: Settings | None = None, book: PromptBook = FULL, at_once: int = 4
+    store: Store,
+    model: LanguageModel,
+    wished: HippoRAGSettings | None = None,
+    book: PromptBook = FULL,
+    at_once: int = 4,
 ) -> HippoRAG:
     """Return the backbone over the store."""
     return HippoRAG(store, lambda: Kit(model, book, at_once, 4096), wished)
@@ -96,7 +100,7 @@ def backbone(
 
 def indexed(
     store: Store,
-    wished: Settings | None = None,
+    wished: HippoRAGSettings | None = None,
     model: Callable[[Request], str] = understands,
     book: PromptBook = FULL,
 ) -> list[PartDone]:
@@ -163,7 +167,7 @@ def test_where_the_model_says_nothing_usable_all_facts_count(tmp_path: Path) -> 
     assert [hit.unit.id for hit in found] == [hit.unit.id for hit in everything]
     assert len(heard) == 1
     assert "hipporag" in heard[0]
-    unasked = HippoRAG(store, no_kit, Settings(asks=False)).retrieve(Query("teaches Tom"), 3)
+    unasked = HippoRAG(store, no_kit, HippoRAGSettings(asks=False)).retrieve(Query("teaches Tom"), 3)
     assert [hit.unit.id for hit in unasked] == [hit.unit.id for hit in everything]
 
 
@@ -183,12 +187,12 @@ def test_what_was_said_later_does_not_lead_the_walk(tmp_path: Path) -> None:
 def test_single_turns_can_be_passages(tmp_path: Path) -> None:
     """The extraction sees the session all the same; beside the turns, both kinds are found."""
     store = filled(tmp_path, said())
-    wished = Settings(unit=Retrieved.TURN)
+    wished = HippoRAGSettings(unit=Retrieved.TURN)
     indexed(store, wished)
     hits = backbone(store, ScriptedModel(understands), wished).retrieve(Query("teaches Tom"), 9)
     assert [hit.unit.labels for hit in hits][:2] == [("D1:1",), ("D1:2",)]
     assert all(len(hit.unit.turns) == 1 for hit in hits)
-    beside = Settings(unit=Retrieved.TURN, beside=True)
+    beside = HippoRAGSettings(unit=Retrieved.TURN, beside=True)
     mixed = backbone(store, ScriptedModel(understands), beside).retrieve(Query("teaches Tom"), 9)
     assert {hit.unit.kind for hit in mixed} == {PASSAGE, "turn"}
 
@@ -196,7 +200,7 @@ def test_single_turns_can_be_passages(tmp_path: Path) -> None:
 def test_a_long_session_is_several_passages(tmp_path: Path) -> None:
     """None is much longer than is wished, and together they have every turn."""
     store = filled(tmp_path, said())
-    indexed(store, Settings(tokens=8))
+    indexed(store, HippoRAGSettings(tokens=8))
     assert [unit.labels for unit in store.units_of(NAME, [PASSAGE])] == [(turn.label,) for turn in said()]
 
 
@@ -280,7 +284,7 @@ def test_the_walk_is_the_papers(
     facts: list[tuple[int, int, int]], linked: set[int], hidden: set[int], doubled: bool
 ) -> None:
     """Against a plain reading of sections 3.1 and 3.2 with networkx, on any small graph with hidden passages."""
-    wished = Settings(linked=2, doubled=doubled)
+    wished = HippoRAGSettings(linked=2, doubled=doubled)
     turns = [Turn("chat", 0, place, "A", f"turn {place}") for place in range(4)]
     passages = [derived_unit(NAME, PASSAGE, turn.text, (turn,)) for turn in turns]
     units = [

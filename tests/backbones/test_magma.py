@@ -30,7 +30,7 @@ from goalmem_cli.backbones.magma import (
 )
 from goalmem_cli.backbones.magma.backbone import Magma
 from goalmem_cli.backbones.magma.graph import Graph
-from goalmem_cli.backbones.magma.settings import Intent, Router, Settings
+from goalmem_cli.backbones.magma.settings import Intent, MagmaSettings, Router
 from goalmem_cli.backbones.magma.walking import answer_order, beam_search, intent_of
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.settings import settings_from
@@ -39,7 +39,7 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Edge, Query, Turn
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
     books,
@@ -98,12 +98,14 @@ def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
     return list(chat(texts, with_ids=True, per_session=3, name=name).turns)
 
 
-def backbone(store: Store, model: LanguageModel, told: Settings | None = None, book: PromptBook = FULL) -> Magma:
+def backbone(store: Store, model: LanguageModel, told: MagmaSettings | None = None, book: PromptBook = FULL) -> Magma:
     """Return the backbone over the store."""
     return Magma(store, lambda: Kit(model, book, 4, 4096), told)
 
 
-def indexed(store: Store, told: Settings | None = None, model: Says = says, book: PromptBook = FULL) -> list[PartDone]:
+def indexed(
+    store: Store, told: MagmaSettings | None = None, model: Says = says, book: PromptBook = FULL
+) -> list[PartDone]:
     """Index the store and return what was reported."""
     return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
 
@@ -146,7 +148,7 @@ def test_events_are_linked_in_four_ways(tmp_path: Path, book: PromptBook) -> Non
 def test_the_model_is_shown_what_is_within_two_links(tmp_path: Path) -> None:
     """The message before, those it is like, and what these are linked to; the nearest of too many; each once."""
     texts = [f"thing{place} blue{place}" for place in range(6)] + ["cello lesson Hull", "um", "cello lesson Leeds"]
-    for told in (Settings(), Settings(shown=1)):
+    for told in (MagmaSettings(), MagmaSettings(shown=1)):
         store = filled(tmp_path / str(told.shown), said(texts))
         model = ScriptedModel(says)
         backbone(store, model, told).index(lambda _: None)
@@ -164,7 +166,7 @@ def test_a_walk_finds_what_shares_no_word_with_the_question(tmp_path: Path) -> N
     """Along a causal link; each hit says what the question is after, its place in an answer, and its causes."""
     store = filled(tmp_path, said())
     indexed(store)
-    magma = Magma(store, no_kit, Settings(anchors=1))
+    magma = Magma(store, no_kit, MagmaSettings(anchors=1))
     hits = magma.retrieve(Query("Why sails again?"), 7)
     assert {"boat leak found", "boat leak sealed", "boat sails again"} <= {hit.unit.text for hit in hits}
     assert {hit.unit.attributes["intent"] for hit in hits} == {"why"}
@@ -188,7 +190,7 @@ def test_a_question_as_of_a_time_walks_what_was_there(tmp_path: Path) -> None:
     assert magma.retrieve(Query("boat", conversations=("other",)), 9) == []
     alone = magma.retrieve(Query("boat leak", speakers=("Alice",)), 9)
     assert {hit.unit.speaker for hit in alone} == {"Alice"}
-    beside = Magma(store, no_kit, Settings(beside=True)).retrieve(Query("boat"), 60)
+    beside = Magma(store, no_kit, MagmaSettings(beside=True)).retrieve(Query("boat"), 60)
     assert {hit.unit.kind for hit in beside} == {EVENT, "turn"}
 
 
@@ -212,7 +214,7 @@ def test_the_model_may_say_what_a_question_is_after(tmp_path: Path, book: Prompt
     store = open_store(tmp_path, announced.append, dimension=64)
     store.add(Conversation("chat", "openai", tuple(said()), "chat"))
     indexed(store, book=book)
-    told = Settings(router=Router.MODEL)
+    told = MagmaSettings(router=Router.MODEL)
     hits = backbone(store, ScriptedModel(says), told, book).retrieve(Query("What made the boat sail?"), 2)
     assert {hit.unit.attributes["intent"] for hit in hits} == {"why"}
     announced.clear()
@@ -232,16 +234,16 @@ def graph_of(edges: Sequence[tuple[str, str, str]]) -> Graph:
 def test_scores_of_a_walk_worked_out_by_hand() -> None:
     """Each link multiplies by gamma what was there and adds e to the power of its weight and the likeness."""
     graph = graph_of([("a", "b", CAUSAL), ("b", "c", TEMPORAL), ("a", "d", SEMANTIC)])
-    told = Settings(depth=1)
+    told = MagmaSettings(depth=1)
     found = beam_search(graph, {"a": 0.5}, {"b": 0.25}, Intent.WHY, told, lambda _: True)
     assert found == {
         "b": pytest.approx(0.9 * 0.5 + math.exp(0.6 * 0.7 + 0.4 * 0.25)), "d": pytest.approx(0.45 + math.exp(0.6 * 0.05)),
         "a": 0.5,
     }  # fmt: skip
-    two = beam_search(graph, {"a": 0.5}, {}, Intent.WHY, Settings(depth=2), lambda _: True)
+    two = beam_search(graph, {"a": 0.5}, {}, Intent.WHY, MagmaSettings(depth=2), lambda _: True)
     assert two["c"] == pytest.approx(0.9 * (0.45 + math.exp(0.42)) + math.exp(0.6 * 0.2))
     assert two["a"] == pytest.approx(0.9 * (0.45 + math.exp(0.42)) + math.exp(0.42))  # the best way back counts
-    hidden = beam_search(graph, {"a": 0.5}, {}, Intent.WHY, Settings(depth=3), lambda node: node != "b")
+    hidden = beam_search(graph, {"a": 0.5}, {}, Intent.WHY, MagmaSettings(depth=3), lambda node: node != "b")
     assert set(hidden) == {"a", "d"}
 
 
@@ -249,9 +251,9 @@ def test_the_beam_keeps_the_best_and_never_the_worst() -> None:
     """The original's heap drops the best node when it is full."""
     graph = graph_of([("a", name, SEMANTIC) for name in "bcde"])
     likeness = {"b": 0.1, "c": 0.9, "d": 0.5, "e": 0.3}
-    found = beam_search(graph, {"a": 1.0}, likeness, Intent.ENTITY, Settings(beam=2, depth=1), lambda _: True)
+    found = beam_search(graph, {"a": 1.0}, likeness, Intent.ENTITY, MagmaSettings(beam=2, depth=1), lambda _: True)
     assert list(found) == ["c", "d", "a"]
-    few = beam_search(graph, {"a": 1.0}, likeness, Intent.ENTITY, Settings(visited=2), lambda _: True)
+    few = beam_search(graph, {"a": 1.0}, likeness, Intent.ENTITY, MagmaSettings(visited=2), lambda _: True)
     assert set(few) == {"a", "c"}
 
 
@@ -268,7 +270,7 @@ def test_causes_come_before_effects_even_in_circles() -> None:
 def test_weights_are_four_shares(wrong: str) -> None:
     """Anything else is an error that names the setting."""
     with pytest.raises(UsageError, match="magma"):
-        settings_from(NAME, Settings, {"why": wrong})
+        settings_from(NAME, MagmaSettings, {"why": wrong})
 
 
 @pytest.mark.parametrize("reply", ["?", '{"entities": [], "causal": [{"event": "9"}]}', "causes 9 0.5 | so"])

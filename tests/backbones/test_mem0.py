@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, STEPS, SUM_UP, SUMMARY
 from goalmem_cli.backbones.mem0.backbone import Mem0
-from goalmem_cli.backbones.mem0.settings import Perspectives, Settings
+from goalmem_cli.backbones.mem0.settings import Mem0Settings, Perspectives
 from goalmem_cli.backbones.structured.decisions import DECISION, SUPERSEDES, acts_of, replay
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Completion, JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
     books,
@@ -116,12 +116,14 @@ def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
     return list(chat(texts, with_ids=True, per_session=4, name=name).turns)
 
 
-def backbone(store: Store, model: LanguageModel, told: Settings | None = None, book: PromptBook = FULL) -> Mem0:
+def backbone(store: Store, model: LanguageModel, told: Mem0Settings | None = None, book: PromptBook = FULL) -> Mem0:
     """Return the backbone over the store."""
     return Mem0(store, lambda: Kit(model, book, 4, 4096), told)
 
 
-def indexed(store: Store, told: Settings | None = None, model: Says = says, book: PromptBook = FULL) -> list[PartDone]:
+def indexed(
+    store: Store, told: Mem0Settings | None = None, model: Says = says, book: PromptBook = FULL
+) -> list[PartDone]:
     """Index the store and return what was reported."""
     return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
 
@@ -211,7 +213,7 @@ def test_turns_are_found_beside_it_where_that_is_wished(tmp_path: Path) -> None:
     store = filled(tmp_path, said())
     indexed(store)
     assert {hit.unit.kind for hit in Mem0(store, no_kit).retrieve(Query("Priya"), 99)} == {MEMORY}
-    beside = Mem0(store, no_kit, Settings(beside=True)).retrieve(Query("Priya"), 99)
+    beside = Mem0(store, no_kit, Mem0Settings(beside=True)).retrieve(Query("Priya"), 99)
     assert {hit.unit.kind for hit in beside} == {MEMORY, "turn"}
 
 
@@ -262,7 +264,7 @@ def test_a_pair_comes_with_the_messages_before_it(tmp_path: Path) -> None:
     assert re.findall(r"^\w+: Tom likes thing(\d+)$", last, re.M) == [str(place) for place in range(2, 12)]
     store = filled(tmp_path / "none", said())
     model = ScriptedModel(says)
-    backbone(store, model, Settings(before=0)).index(lambda _: None)
+    backbone(store, model, Mem0Settings(before=0)).index(lambda _: None)
     assert not any("Said before" in request.growing for request in model.seen)
     assert current(store) == AT_THE_END
 
@@ -271,7 +273,7 @@ def test_pairs_may_be_longer_and_sessions_end_them(tmp_path: Path) -> None:
     """Three messages at a time of sessions of four: three and one."""
     store = filled(tmp_path, said()[:8])
     model = ScriptedModel(says)
-    backbone(store, model, Settings(pair=3)).index(lambda _: None)
+    backbone(store, model, Mem0Settings(pair=3)).index(lambda _: None)
     read = [len(lines_of(request)) for request in model.seen if request.step == FACTS]
     assert read == [3, 1, 3, 1]
 
@@ -282,7 +284,7 @@ def test_a_running_summary_is_kept_where_it_is_wished(tmp_path: Path, book: Prom
     store = filled(tmp_path, said())
     model = ScriptedModel(says)
     reported: list[PartDone] = []
-    backbone(store, model, Settings(summary=True), book).index(reported.append)
+    backbone(store, model, Mem0Settings(summary=True), book).index(reported.append)
     sums = store.units_of(NAME, [SUMMARY])
     assert [len(unit.turns) for unit in sums] == [4, 8, 10]
     by_session = {turn.session: turn for turn in said()}
@@ -304,7 +306,7 @@ def test_each_speaker_may_have_a_memory(tmp_path: Path) -> None:
     store = filled(tmp_path, said(["Tom drink tea", "Tom drink milk", "Tom drink rum", "um"]))
     model = ScriptedModel(says)
     reported: list[PartDone] = []
-    backbone(store, model, Settings(perspectives=Perspectives.EACH)).index(reported.append)
+    backbone(store, model, Mem0Settings(perspectives=Perspectives.EACH)).index(reported.append)
     memories = {unit.text: unit.attributes for unit in store.units_of(NAME, [MEMORY])}
     assert memories == {
         "Tom drink tea": {"of": "Alice"}, "Tom drink milk": {"of": "Ben"}, "Tom drink rum": {"of": "Alice"}
@@ -322,15 +324,15 @@ def test_only_the_nearest_memories_are_shown(tmp_path: Path) -> None:
         "Tom likes3 thing3 now",
         "Tom likes5 thing5 now",
     ]
-    counts: dict[Settings, list[str]] = {}
-    for told in (Settings(), Settings(similar=1), Settings(similar=4, candidates=3)):
+    counts: dict[Mem0Settings, list[str]] = {}
+    for told in (Mem0Settings(), Mem0Settings(similar=1), Mem0Settings(similar=4, candidates=3)):
         store = filled(tmp_path / str(len(counts)), said(texts))
         model = ScriptedModel(says)
         backbone(store, model, told).index(lambda _: None)
         counts[told] = [text for _, text in known_of(model.seen[-1])]
-    assert len(counts[Settings()]) >= 10
-    assert counts[Settings(similar=1)] == ["Tom likes3 thing3", "Tom likes5 thing5"]
-    assert len(counts[Settings(similar=4, candidates=3)]) == 3
+    assert len(counts[Mem0Settings()]) >= 10
+    assert counts[Mem0Settings(similar=1)] == ["Tom likes3 thing3", "Tom likes5 thing5"]
+    assert len(counts[Mem0Settings(similar=4, candidates=3)]) == 3
 
 
 @pytest.mark.slow
@@ -342,7 +344,7 @@ def test_a_forgotten_turn_never_was(
     tmp_path_factory: pytest.TempPathFactory, places: set[int], perspectives: Perspectives, summary: bool
 ) -> None:
     """All that was told or decided with it goes at once; the next indexing ends where one without the turn does."""
-    told = Settings(perspectives=perspectives, summary=summary, before=2)
+    told = Mem0Settings(perspectives=perspectives, summary=summary, before=2)
     forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, lambda store: indexed(store, told))
 
 
@@ -353,7 +355,7 @@ def test_growing_ends_as_reading_it_at_once(
     tmp_path_factory: pytest.TempPathFactory, order: Sequence[str], sizes: list[int], summary: bool
 ) -> None:
     """Indexed after any growth, the store has what it would have had at once."""
-    told = Settings(summary=summary)
+    told = Mem0Settings(summary=summary)
     turns = said(order)
     store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, lambda store: indexed(store, told))
     assert Mem0(store, no_kit, told).index(lambda _: None).parts == 0
@@ -363,7 +365,7 @@ def test_forgetting_brings_back_what_was_superseded(tmp_path: Path) -> None:
     """The fact that a forgotten message had replaced is current again, before anything is indexed."""
     turns = [replace(turn, speaker="Cem") if turn.ordinal in (4, 5) else turn for turn in said(TALK[:6])]
     store = filled(tmp_path, turns)
-    indexed(store, Settings(before=0))
+    indexed(store, Mem0Settings(before=0))
     assert "Priya home Leeds" in current(store)
     store.forget(Selection(speakers=("Cem",)))
     assert current(store) == ["Priya home Hull", "Priya pet Biscuit", "Tom drink tea"]
@@ -384,7 +386,7 @@ def test_a_grown_conversation_costs_only_what_is_new(tmp_path: Path) -> None:
 
 def test_only_what_was_shown_is_decided_on_again(tmp_path: Path) -> None:
     """Where a message in the middle goes, whatever was not compared with its fact stays as it was."""
-    told = Settings(before=0, similar=1)
+    told = Mem0Settings(before=0, similar=1)
     first = [text for place in range(2) for text in (f"Tom{place} likes{place} cake{place}", "um")]
     last = [text for place in range(2) for text in (f"Tom{place} likes{place} cake{place} now", "um")]
     turns = said([*first, "Tom0 likes0 cake0 once more", "um", "um", "um", *last])
@@ -430,7 +432,7 @@ def test_a_summary_that_cannot_be_read_leaves_the_one_before(tmp_path: Path) -> 
         return '{"summary": " "}' if request.step == SUM_UP and "home Leeds" in request.growing else says(request)
 
     store = filled(tmp_path, said())
-    told = Settings(summary=True)
+    told = Mem0Settings(summary=True)
     (failed,) = [part for part in indexed(store, told, model=cannot) if part.problem is not None]
     assert "blank" in str(failed.problem)
     assert current(store) == AT_THE_END
@@ -463,9 +465,9 @@ def test_conversations_are_decided_on_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [Settings(), Settings(summary=True), Settings(perspectives=Perspectives.EACH)], ids=str
+    "told", [Mem0Settings(), Mem0Settings(summary=True), Mem0Settings(perspectives=Perspectives.EACH)], ids=str
 )
-def test_the_outlook_is_about_what_indexing_does(tmp_path: Path, told: Settings) -> None:
+def test_the_outlook_is_about_what_indexing_does(tmp_path: Path, told: Mem0Settings) -> None:
     """Without asking; nothing once it is done."""
     store = filled(tmp_path, said())
     model = ScriptedModel(says)
@@ -485,10 +487,10 @@ def test_other_settings_read_it_again(tmp_path: Path) -> None:
     store = filled(tmp_path, said())
     indexed(store)
     model = ScriptedModel(says)
-    backbone(store, model, Settings(similar=1)).index(lambda _: None)
+    backbone(store, model, Mem0Settings(similar=1)).index(lambda _: None)
     assert FACTS not in {request.step for request in model.seen}
     fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, Settings(similar=1))
+    indexed(fresh, Mem0Settings(similar=1))
     assert contents(store) == contents(fresh)
 
 

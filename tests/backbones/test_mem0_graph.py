@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from goalmem_cli.backbones.mem0 import MEMORY
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, RELATIONS, STEPS, TRIPLE
 from goalmem_cli.backbones.mem0_graph.backbone import INVALIDATES, Mem0Graph
-from goalmem_cli.backbones.mem0_graph.settings import Lookup, Settings
+from goalmem_cli.backbones.mem0_graph.settings import Lookup, Mem0GraphSettings
 from goalmem_cli.backbones.structured.decisions import DECISION, replay
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
-from goalmem_cli.store.looking.episodes import OBJECT, PHRASE, SUBJECT
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, SUBJECT
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones import test_mem0
 from tests.backbones.derived import (
@@ -46,7 +46,7 @@ FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
 NOW = ["Priya home York", "Priya pet Biscuit", "Tom drink no", "Tom job baker"]
 Says = Callable[[Request], str]
-WIDE = Settings(least=0.3)
+WIDE = Mem0GraphSettings(least=0.3)
 """Names of one word each are found by the words of the tests' embedder."""
 
 
@@ -88,17 +88,21 @@ def contradicted(new: Sequence[tuple[str, str]], known: Sequence[tuple[str, str]
     return [(place, number) for number, place in found.items()]
 
 
-def backbone(store: Store, model: LanguageModel, told: Settings | None = None, book: PromptBook = FULL) -> Mem0Graph:
+def backbone(
+    store: Store, model: LanguageModel, told: Mem0GraphSettings | None = None, book: PromptBook = FULL
+) -> Mem0Graph:
     """Return the backbone over the store."""
     return Mem0Graph(store, lambda: Kit(model, book, 4, 4096), told or WIDE)
 
 
-def indexed(store: Store, told: Settings | None = None, model: Says = says, book: PromptBook = FULL) -> list[PartDone]:
+def indexed(
+    store: Store, told: Mem0GraphSettings | None = None, model: Says = says, book: PromptBook = FULL
+) -> list[PartDone]:
     """Index the store and return what was reported."""
     return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
 
 
-def searching(store: Store, names: Sequence[str] = (), told: Settings = WIDE) -> Mem0Graph:
+def searching(store: Store, names: Sequence[str] = (), told: Mem0GraphSettings = WIDE) -> Mem0Graph:
     """Return the backbone, for which every query names these entities."""
     return Mem0Graph(store, no_kit, told, names=lambda _: names)
 

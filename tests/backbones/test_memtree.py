@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.memtree import CHILD, LEAF, NAME, STEPS, SUMMARY, SUPERSEDES
 from goalmem_cli.backbones.memtree.backbone import MemTree
-from goalmem_cli.backbones.memtree.settings import Settings
+from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.memtree.tree import Tree
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Completion, JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
     books,
@@ -73,14 +73,16 @@ def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
     return list(chat(texts, with_ids=True, per_session=5, name=name).turns)
 
 
-def backbone(store: Store, model: LanguageModel, told: Settings | None = None, book: PromptBook = FULL) -> MemTree:
+def backbone(
+    store: Store, model: LanguageModel, told: MemTreeSettings | None = None, book: PromptBook = FULL
+) -> MemTree:
     """Return the backbone over the store."""
     return MemTree(store, lambda: Kit(model, book, 4, 4096), told)
 
 
 def indexed(
     store: Store,
-    told: Settings | None = None,
+    told: MemTreeSettings | None = None,
     model: Callable[[Request], str | Completion] = says,
     book: PromptBook = FULL,
 ) -> list[PartDone]:
@@ -165,7 +167,7 @@ def unit(name: str) -> Unit:
     return Unit(name, LEAF, name, "chat", "A", None, (name,), (name,), NAME)
 
 
-def placed(told: Settings, *vectors: Sequence[float]) -> list[list[tuple[str, int]]]:
+def placed(told: MemTreeSettings, *vectors: Sequence[float]) -> list[list[tuple[str, int]]]:
     """Return what each of the messages a, b, c ... changes above itself: what a node said before, and its children."""
     tree = Tree(told)
     found = []
@@ -183,13 +185,13 @@ def placed(told: Settings, *vectors: Sequence[float]) -> list[list[tuple[str, in
 def test_a_message_goes_down_where_it_is_like_enough() -> None:
     """It begins a topic, turns a leaf into a node of two, joins a node's children, or goes down further."""
     near, nearer = (1.0, 0.05, 0.0), (1.0, 0.06, 0.0)
-    found = placed(Settings(), (1, 0, 0), (0, 1, 0), near, (0.43, 0, 0.9), nearer)
+    found = placed(MemTreeSettings(), (1, 0, 0), (0, 1, 0), near, (0.43, 0, 0.9), nearer)
     assert found == [[], [], [("a", 2)], [("ac", 3)], [("acd", 3), ("c", 2)]]
 
 
 def test_the_threshold_rises_with_the_depth() -> None:
     """At the bottom it is `threshold` x exp(`rate`), as the depth is divided by that of the tree."""
-    told = Settings(threshold=0.5, rate=0.4)
+    told = MemTreeSettings(threshold=0.5, rate=0.4)
     at_the_root, half_way = 0.5, 0.5 * exp(0.2)
     between = (at_the_root + half_way) / 2
 
@@ -206,12 +208,12 @@ def test_the_threshold_rises_with_the_depth() -> None:
 def test_the_depth_can_be_bounded() -> None:
     """What cannot go further down stays beside the others; 0 sets no bound, and the same words make a deep tree."""
     same = [(1.0, 0.0, 0.0)] * 12
-    assert max(map(len, placed(Settings(depth=2), *same))) == 1
-    assert placed(Settings(depth=1), *same) == [[]] * 12
-    assert max(map(len, placed(Settings(), *same))) > 2
+    assert max(map(len, placed(MemTreeSettings(depth=2), *same))) == 1
+    assert placed(MemTreeSettings(depth=1), *same) == [[]] * 12
+    assert max(map(len, placed(MemTreeSettings(), *same))) > 2
     many = [(1.0, 0.0, 0.0)] * 40
-    assert max(map(len, placed(Settings(), *many))) == 31
-    assert max(map(len, placed(Settings(depth=0), *many))) == 39
+    assert max(map(len, placed(MemTreeSettings(), *many))) == 31
+    assert max(map(len, placed(MemTreeSettings(depth=0), *many))) == 39
 
 
 @pytest.mark.slow
@@ -353,21 +355,21 @@ def test_how_much_is_found_can_be_bounded(tmp_path: Path) -> None:
     indexed(store)
     query = Query("blue boat paint")
     assert len(MemTree(store, no_kit).retrieve(query, 2)) == 2
-    short = MemTree(store, no_kit, Settings(read_letters=30)).retrieve(query, 30)
+    short = MemTree(store, no_kit, MemTreeSettings(read_letters=30)).retrieve(query, 30)
     assert sum(len(hit.unit.text) for hit in short) <= 30
-    wide = MemTree(store, no_kit, Settings(least_cosine=0.0)).retrieve(query, 60)
-    assert len(wide) > len(MemTree(store, no_kit, Settings(least_cosine=0.6)).retrieve(query, 60)) > 0
-    assert len(MemTree(store, no_kit, Settings(read_letters=1)).retrieve(query, 9)) == 1
-    beside = MemTree(store, no_kit, Settings(beside=True)).retrieve(query, 60)
+    wide = MemTree(store, no_kit, MemTreeSettings(least_cosine=0.0)).retrieve(query, 60)
+    assert len(wide) > len(MemTree(store, no_kit, MemTreeSettings(least_cosine=0.6)).retrieve(query, 60)) > 0
+    assert len(MemTree(store, no_kit, MemTreeSettings(read_letters=1)).retrieve(query, 9)) == 1
+    beside = MemTree(store, no_kit, MemTreeSettings(beside=True)).retrieve(query, 60)
     assert {hit.unit.kind for hit in beside} == {SUMMARY, "turn"}
 
 
 def test_many_versions_hide_nothing(tmp_path: Path) -> None:
     """A node that was summed up often takes no place from what else is found."""
     store = filled(tmp_path, said([f"boat number {place}" for place in range(12)] + ["a boat in Leeds"]))
-    indexed(store, Settings(depth=2))
+    indexed(store, MemTreeSettings(depth=2))
     assert len(store.units_of(NAME, [SUMMARY])) > 8
-    hits = MemTree(store, no_kit, Settings(depth=2)).retrieve(Query("boat number"), 3)
+    hits = MemTree(store, no_kit, MemTreeSettings(depth=2)).retrieve(Query("boat number"), 3)
     assert len(hits) == 3
     assert sum(hit.unit.kind == SUMMARY for hit in hits) <= len(nodes(store))
 
@@ -377,7 +379,7 @@ def test_other_settings_make_another_tree(tmp_path: Path) -> None:
     """The next indexing grows it anew, and drops what has no place in it."""
     store = filled(tmp_path, said())
     indexed(store)
-    told = Settings(threshold=0.7, depth=2)
+    told = MemTreeSettings(threshold=0.7, depth=2)
     assert indexed(store, told)
     fresh = filled(tmp_path / "fresh", said())
     indexed(fresh, told)

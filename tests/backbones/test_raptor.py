@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.raptor import CHILD, LEAF, NAME, STEPS, SUMMARY
 from goalmem_cli.backbones.raptor.backbone import Raptor
-from goalmem_cli.backbones.raptor.settings import Leaf, Settings, Way
+from goalmem_cli.backbones.raptor.settings import Leaf, RaptorSettings, Way
 from goalmem_cli.backbones.raptor.tree import LAYER, clusters_within, leaves_of, line_of, members_of, top_down
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.soft_clusters import Reducer, Rows
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request, Vectors
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import books, contents_of, filled, grow_as_at_once, indexed_by, no_kit, stores_in
 from tests.conftest import examples
@@ -32,7 +32,7 @@ from tests.store.samples import chat
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
-SMALL = Settings(reducer=Reducer.PCA, dimension=2, components=4)
+SMALL = RaptorSettings(reducer=Reducer.PCA, dimension=2, components=4)
 TOPICS = ("cello pupils leeds", "boat paint blue", "matcha momoco latte", "van brakes squeal")
 TALK = tuple(f"{TOPICS[place % 4]} {place}" for place in range(14))
 
@@ -50,13 +50,13 @@ def said(texts: Sequence[str] = TALK) -> list[Turn]:
     return list(chat(texts, with_ids=True, per_session=5).turns)
 
 
-def backbone(store: Store, model: LanguageModel, wished: Settings = SMALL, book: PromptBook = FULL) -> Raptor:
+def backbone(store: Store, model: LanguageModel, wished: RaptorSettings = SMALL, book: PromptBook = FULL) -> Raptor:
     """Return the backbone over the store."""
     return Raptor(store, lambda: Kit(model, book, 4, 4096), wished)
 
 
 def indexed(
-    store: Store, wished: Settings = SMALL, model: Callable[[Request], str] = says, book: PromptBook = FULL
+    store: Store, wished: RaptorSettings = SMALL, model: Callable[[Request], str] = says, book: PromptBook = FULL
 ) -> list[PartDone]:
     """Index the store and return what was reported."""
     return indexed_by(backbone(store, ScriptedModel(model), wished, book), store)
@@ -85,7 +85,7 @@ def test_alike_leaves_are_summed_up(tmp_path: Path, book: PromptBook) -> None:
 def test_layers_end_where_little_is_left(tmp_path: Path) -> None:
     """No layer is above as few nodes as the dimensions tell apart, nor above the last that is wished."""
     store = filled(tmp_path, said())
-    indexed(store, Settings(reducer=Reducer.PCA, dimension=2, components=3, layers=1))
+    indexed(store, RaptorSettings(reducer=Reducer.PCA, dimension=2, components=3, layers=1))
     assert {unit.attributes[LAYER] for unit in store.units_of(NAME, [SUMMARY])} == {1}
     few = filled(tmp_path / "few", said()[:3])
     assert indexed(few) == []
@@ -119,7 +119,7 @@ def test_growing_ends_as_reading_it_at_once(tmp_path_factory: pytest.TempPathFac
 
 def test_other_settings_make_another_tree(tmp_path: Path) -> None:
     """The next indexing clusters anew, also back again; what has the same members keeps its summary."""
-    store, other = filled(tmp_path, said()[:9]), Settings(reducer=Reducer.PCA, dimension=3, components=2)
+    store, other = filled(tmp_path, said()[:9]), RaptorSettings(reducer=Reducer.PCA, dimension=3, components=2)
     indexed(store)
     before = contents(store)
     asked = {part.name for part in indexed(store, other)}
@@ -187,13 +187,13 @@ def test_what_is_found_collapsed(tmp_path: Path) -> None:
     hits = Raptor(store, no_kit, SMALL).retrieve(Query("boat paint blue"), 30)
     assert {hit.unit.kind for hit in hits} == {LEAF, SUMMARY}
     assert "boat" in hits[0].unit.text
-    short = Raptor(store, no_kit, Settings(read_tokens=12)).retrieve(Query("boat paint blue"), 30)
+    short = Raptor(store, no_kit, RaptorSettings(read_tokens=12)).retrieve(Query("boat paint blue"), 30)
     assert 1 <= len(short) < len(hits)
     early = Query("boat paint blue", until=said()[6].said)
     assert all(
         set(hit.unit.turns) <= {turn.id for turn in said()[:7]} for hit in Raptor(store, no_kit).retrieve(early, 30)
     )
-    beside = Raptor(store, no_kit, Settings(beside=True)).retrieve(Query("boat paint blue"), 60)
+    beside = Raptor(store, no_kit, RaptorSettings(beside=True)).retrieve(Query("boat paint blue"), 60)
     assert {hit.unit.kind for hit in beside} == {SUMMARY, "turn"}
 
 
@@ -201,7 +201,7 @@ def test_what_is_found_from_the_top_down(tmp_path: Path) -> None:
     """The best of each layer, below the best of the layer above, in the order of their scores."""
     store = filled(tmp_path, said())
     indexed(store)
-    wished = Settings(way=Way.TREE, of_layer=2)
+    wished = RaptorSettings(way=Way.TREE, of_layer=2)
     hits = Raptor(store, no_kit, wished).retrieve(Query("boat paint blue"), 30)
     by_layer = [sum(hit.unit.attributes.get(LAYER, 0) == layer for hit in hits) for layer in range(6)]
     assert by_layer[0] and by_layer[1]
@@ -253,13 +253,13 @@ def test_clusters_fit_the_budget() -> None:
 def test_leaves_can_be_packed(tmp_path: Path) -> None:
     """Turns of a session up to the wished tokens, with who says what; together they have every turn."""
     store = filled(tmp_path, said())
-    wished = Settings(reducer=Reducer.PCA, dimension=2, leaf=Leaf.PACKED, leaf_tokens=20)
+    wished = RaptorSettings(reducer=Reducer.PCA, dimension=2, leaf=Leaf.PACKED, leaf_tokens=20)
     indexed(store, wished)
     leaves = store.units_of(NAME, [LEAF])
     assert 3 < len(leaves) < len(TALK)
     assert sum((leaf.labels for leaf in leaves), ()) == tuple(turn.label for turn in said())
     assert leaves[0].text.startswith("Alice: cello")
-    same = leaves_of([Turn("chat", 0, 0, "A", "ha"), Turn("chat", 0, 1, "A", "ha")], Settings())
+    same = leaves_of([Turn("chat", 0, 0, "A", "ha"), Turn("chat", 0, 1, "A", "ha")], RaptorSettings())
     assert len({leaf.id for leaf in same}) == 2
 
 

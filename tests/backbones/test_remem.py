@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem import NAME, STEPS
 from goalmem_cli.backbones.remem.backbone import DISAGREEMENTS, Remem
-from goalmem_cli.backbones.remem.settings import Settings
+from goalmem_cli.backbones.remem.settings import RememSettings
 from goalmem_cli.backbones.remem.tools import Call, Tool
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request, StructuredBackbone
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
-from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.queries.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import books
 from tests.backbones.remem_samples import SAID, TEXTS, turns
@@ -182,7 +182,7 @@ def test_how_near_and_how_many_are_told(tmp_path: Path) -> None:
     store = filled(tmp_path)
     indexed(store)
     assert store.edges_of(NAME, kinds=[SYNONYMY]) == []
-    told = Remem(store, no_kit, Settings(least_cosine=0.1, top=2))
+    told = Remem(store, no_kit, RememSettings(least_cosine=0.1, top=2))
     told.index(lambda _: None)
     weights = [edge.weight for edge in store.edges_of(NAME, kinds=[SYNONYMY])]
     assert weights

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from goalmem_cli.backbones.remem.times import Verdict, disagreements, judge_point
+from goalmem_cli.backbones.remem.event_times import Verdict, disagreements, judge_point
 from goalmem_cli.records import Turn
 from tests.backbones.remem_samples import SAID, gist
 

@@ -15,7 +15,7 @@ from goalmem_cli.backbones.remem.graph import Gist, gist_unit, phrase_edges
 from goalmem_cli.backbones.structured.alike import similarity_edges
 from goalmem_cli.backbones.structured.triples import key_of, phrase_units
 from goalmem_cli.records import Turn, Unit
-from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, RELATION, SUBJECT, SYNONYMY
+from goalmem_cli.store.queries.episodes import CONTEXT, FACT, GIST, OBJECT, RELATION, SUBJECT, SYNONYMY
 from tests.backbones.remem_samples import SAID, derived, fact, gist, turns
 
 SAID_UNITS = derived(turns())

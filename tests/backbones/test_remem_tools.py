@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem import NAME
+from goalmem_cli.backbones.remem.event_times import period_of
 from goalmem_cli.backbones.remem.graph import LINKS, phrase_edges
-from goalmem_cli.backbones.remem.times import period_of
 from goalmem_cli.backbones.remem.tools import (
     Aggregation,
     Call,
@@ -27,11 +27,11 @@ from goalmem_cli.backbones.remem.tools import (
 )
 from goalmem_cli.backbones.structured.triples import phrase_units
 from goalmem_cli.errors import UsageError
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.records import Conversation, Edge, Part, Query
-from goalmem_cli.store.looking.episodes import GIST, PHRASE, SYNONYMY, Bound, Operator, Ordering, Sought, Times
-from goalmem_cli.store.looking.reader import Reader
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Derivation
+from goalmem_cli.store.queries.episodes import GIST, PHRASE, SYNONYMY, Bound, Operator, Ordering, Sought, Times
+from goalmem_cli.store.queries.reader import Reader
+from goalmem_cli.store.store import Store
 from tests.backbones.remem_samples import SAID, fact, gist, stored, turns
 from tests.conftest import examples
 from tests.store.histories import DEEDS, NAMES, THINGS, in_order, matching, possible, remembered

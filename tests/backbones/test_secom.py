@@ -18,15 +18,15 @@ from goalmem_cli.backbones.secom import BELONGS, KEY, NAME, SEGMENT, SEGMENTS, S
 from goalmem_cli.backbones.secom.backbone import SeCom
 from goalmem_cli.backbones.secom.exchanges import cut, exchanges_of
 from goalmem_cli.backbones.secom.keys import compressed
-from goalmem_cli.backbones.secom.settings import Retriever, Settings, Starts, Way
+from goalmem_cli.backbones.secom.settings import Retriever, SeComSettings, Starts, Way
 from goalmem_cli.backbones.secom.tiling import tiled_starts
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.logic.normal import words
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
     books,
@@ -54,7 +54,7 @@ TALK = (
     "Momoco has matcha.",
 )
 TOPICS = ("cello pupils", "boat", "matcha")
-ONLINE = Settings(way=Way.ONLINE)
+ONLINE = SeComSettings(way=Way.ONLINE)
 
 
 def topic(text: str) -> int:
@@ -78,14 +78,16 @@ def said(texts: Sequence[str] = TALK, per_session: int = 100) -> list[Turn]:
     return list(chat(texts, with_ids=True, per_session=per_session).turns)
 
 
-def backbone(store: Store, model: LanguageModel, settings: Settings | None = None, book: PromptBook = FULL) -> SeCom:
+def backbone(
+    store: Store, model: LanguageModel, settings: SeComSettings | None = None, book: PromptBook = FULL
+) -> SeCom:
     """Return the backbone over the store."""
     return SeCom(store, lambda: Kit(model, book, 4, 4096), settings)
 
 
 def indexed(
     store: Store,
-    settings: Settings | None = None,
+    settings: SeComSettings | None = None,
     model: Callable[[Request], str] = understands,
     book: PromptBook = FULL,
 ) -> list[PartDone]:
@@ -104,8 +106,8 @@ def labels(first: int, last: int) -> tuple[str, ...]:
 
 
 @both_profiles
-@pytest.mark.parametrize("told", [Settings(), ONLINE], ids=["batch", "online"])
-def test_a_session_is_cut_where_the_topic_changes(tmp_path: Path, book: PromptBook, told: Settings) -> None:
+@pytest.mark.parametrize("told", [SeComSettings(), ONLINE], ids=["batch", "online"])
+def test_a_session_is_cut_where_the_topic_changes(tmp_path: Path, book: PromptBook, told: SeComSettings) -> None:
     """Both ways cut it alike; each segment has its turns' full text, with their speakers, and stands at the last."""
     store = filled(tmp_path, said())
     (done,) = indexed(store, told, book=book)
@@ -157,11 +159,11 @@ def test_online_a_failed_exchange_begins_a_segment_and_is_asked_again(tmp_path: 
     assert segments(store)[0] == labels(1, 4)
 
 
-@pytest.mark.parametrize("told", [Settings(), ONLINE], ids=["batch", "online"])
+@pytest.mark.parametrize("told", [SeComSettings(), ONLINE], ids=["batch", "online"])
 @settings(max_examples=examples(6), deadline=None)
 @given(st.lists(st.integers(1, 9), max_size=3, unique=True), st.integers(1, 3))
 def test_growing_ends_as_reading_it_at_once(
-    tmp_path_factory: pytest.TempPathFactory, told: Settings, sizes: list[int], size: int
+    tmp_path_factory: pytest.TempPathFactory, told: SeComSettings, sizes: list[int], size: int
 ) -> None:
     """Indexed after any growth, the store has what it would have had at once; online, known exchanges cost nothing."""
     told = replace(told, exchange=size)
@@ -185,8 +187,8 @@ def test_online_asks_of_a_grown_session_only_what_is_new(tmp_path: Path) -> None
     assert segments(store) == [labels(1, 4), labels(5, 8), labels(9, 10)]
 
 
-@pytest.mark.parametrize("told", [Settings(rate=0.5), ONLINE], ids=["batch", "online"])
-def test_interrupted_it_goes_on(tmp_path: Path, told: Settings) -> None:
+@pytest.mark.parametrize("told", [SeComSettings(rate=0.5), ONLINE], ids=["batch", "online"])
+def test_interrupted_it_goes_on(tmp_path: Path, told: SeComSettings) -> None:
     """What was reported is kept and not asked for again; in the end there is all that there would have been."""
     stores = filled(tmp_path / "one", said(per_session=4)), filled(tmp_path / "other", said(per_session=4))
     one_by_one = SeCom(stores[0], lambda: Kit(ScriptedModel(understands), FULL, 1, 4096), told)
@@ -202,7 +204,7 @@ def test_forgetting_ends_as_if_it_was_never_said(tmp_path_factory: pytest.TempPa
 
 def test_forgetting_takes_the_session_and_it_is_cut_again(tmp_path: Path) -> None:
     """Nothing of a forgotten turn stays in a segment or a key; other sessions stay as they are."""
-    told = Settings(rate=0.5)
+    told = SeComSettings(rate=0.5)
     store = filled(tmp_path, said(per_session=8))
     indexed(store, told)
     before = store.units_of(NAME, [SEGMENT])
@@ -219,11 +221,11 @@ def test_whole_segments_are_found(tmp_path: Path, retriever: Retriever) -> None:
     """Best first, no model asked, at most k, and beside the turns where that is wished."""
     store = filled(tmp_path, said())
     indexed(store)
-    found = SeCom(store, no_kit, Settings(retriever=retriever)).retrieve(Query("blue boat"), 2)
+    found = SeCom(store, no_kit, SeComSettings(retriever=retriever)).retrieve(Query("blue boat"), 2)
     assert found[0].unit.labels == labels(5, 8)
     assert len(found) <= 2
     assert {hit.unit.kind for hit in found} == {SEGMENT}
-    beside = SeCom(store, no_kit, Settings(retriever=retriever, beside=True)).retrieve(Query("blue boat"), 30)
+    beside = SeCom(store, no_kit, SeComSettings(retriever=retriever, beside=True)).retrieve(Query("blue boat"), 30)
     assert {hit.unit.kind for hit in beside} == {SEGMENT, "turn"}
     assert SeCom(store, no_kit).retrieve(Query("blue boat", until=START), 3) == []
 
@@ -233,7 +235,7 @@ def test_compressed_keys_lead_to_whole_segments(tmp_path: Path) -> None:
     store = filled(tmp_path, said())
     indexed(store)
     for rate in (0.5, 0.8, 1.0):
-        told = Settings(rate=rate)
+        told = SeComSettings(rate=rate)
         assert indexed(store, told) == []
         keys = store.units_of(NAME, [KEY])
         assert len(keys) == (3 if rate < 1 else 0)
@@ -267,7 +269,7 @@ def tiled(path: Path, script: str) -> list[int]:
         for turn in range(12)
     ]
     store = filled(path, said(talk))
-    SeCom(store, no_kit, Settings(starts=Starts.TEXTTILING)).index(lambda _: None)
+    SeCom(store, no_kit, SeComSettings(starts=Starts.TEXTTILING)).index(lambda _: None)
     assert sum(segments(store), ()) == labels(1, 36)
     return [int(segment[0].partition(":")[2]) for segment in segments(store)]
 
@@ -282,8 +284,8 @@ def test_texttiling_needs_no_model(tmp_path: Path) -> None:
 
 
 @both_profiles
-@pytest.mark.parametrize("told", [Settings(), ONLINE], ids=["batch", "online"])
-def test_the_outlook_is_what_indexing_does(tmp_path: Path, book: PromptBook, told: Settings) -> None:
+@pytest.mark.parametrize("told", [SeComSettings(), ONLINE], ids=["batch", "online"])
+def test_the_outlook_is_what_indexing_does(tmp_path: Path, book: PromptBook, told: SeComSettings) -> None:
     """As many calls, and tokens of the right size; nothing once it is done."""
     store = filled(tmp_path, said(per_session=4))
     model = ScriptedModel(understands)
@@ -293,7 +295,7 @@ def test_the_outlook_is_what_indexing_does(tmp_path: Path, book: PromptBook, tol
     assert outlook.calls == done.usage.calls == model.calls
     assert outlook.tokens > 0
     assert backbone(store, model, told, book).outlook().calls == 0
-    assert SeCom(store, no_kit, Settings(starts=Starts.TEXTTILING)).outlook().tokens == 0
+    assert SeCom(store, no_kit, SeComSettings(starts=Starts.TEXTTILING)).outlook().tokens == 0
 
 
 def test_a_long_session_is_read_in_stretches(tmp_path: Path) -> None:

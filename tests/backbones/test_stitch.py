@@ -24,13 +24,13 @@ from goalmem_cli.backbones.stitch.intent import (
 )
 from goalmem_cli.backbones.stitch.intent import SUMMARY as SUMMARIES
 from goalmem_cli.backbones.stitch.state import State
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Turn
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.stitch_samples import (
     COMPACT,

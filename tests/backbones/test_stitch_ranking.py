@@ -13,10 +13,10 @@ from goalmem_cli.backbones.stitch import CHOOSE, NAME
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Facet, Intent, Labels
 from goalmem_cli.backbones.stitch.ranking import LABELS, Choose, label_weights, matched
 from goalmem_cli.backbones.stitch.settings import Way
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.backbones.stitch_samples import COMPACT, FULL, SMALL, backbone, filled, indexed, understands
 

@@ -20,9 +20,9 @@ from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.backbones.structured.summaries import filled, lines_of, summary_part
 from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.errors import UsageError
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.ports import PartDone
 from goalmem_cli.records import Derived, Part, Query, Turn, Usage
-from goalmem_cli.stored import Derivation
 from tests.conftest import CHECKOUT
 from tests.fakes import SessionNotes
 from tests.store.samples import CAFE, START, chat, open_store

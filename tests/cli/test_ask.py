@@ -10,11 +10,11 @@ import pytest
 
 from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelMissing
+from goalmem_cli.memory_records import Capability, Ranking
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.store import Store
-from goalmem_cli.stored import Capability, Ranking
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel, local, open_store
 from tests.invoking import Goalmem, scripted, seeing

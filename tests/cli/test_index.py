@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.backbones.catalogue import FLAT, Entry, indexed
+from goalmem_cli.backbones.catalogue import FLAT, BackboneEntry, indexed
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ModelMissing
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import Backbone, Indexed, PartDone
 from goalmem_cli.records import Part
 from goalmem_cli.testing import ScriptedModel
@@ -47,7 +47,7 @@ def noting(
     fails_on: Callable[[Part], bool] = lambda _: False, model: Callable[[Settings], LoadedModel] = no_model
 ) -> Factories:
     """Return factories that know the backbones `notes` and `asking`."""
-    entries: dict[str, Entry[Backbone]] = {
+    entries: dict[str, BackboneEntry[Backbone]] = {
         **FLAT,
         "notes": indexed(lambda store, *_: SessionNotes(store, fails_on)),
         "asking": indexed(lambda store, kit, _: AskingNotes(store, kit)),

@@ -13,7 +13,7 @@ import pytest
 from goalmem_cli.addresses import MilvusAddress, parse_address, parse_shards
 from goalmem_cli.errors import UsageError
 from goalmem_cli.milvus.embedded import close_embedded
-from goalmem_cli.milvus.engine import Engine
+from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.schema import ID, Collection
 from tests.cli.test_ask import PROOF, QUESTION
 from tests.conftest import SAMPLES

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.reasoners.goal_mem import Planning

@@ -198,8 +198,8 @@ NAMED = {
 }
 SOMETHING_ELSE = {
     "readers": "str has no method recognises",
-    "backbones": "it is str, not an Entry of goalmem_cli.backbones.catalogue",
-    "reasoners": "it is str, not an Entry of goalmem_cli.reasoners.catalogue",
+    "backbones": "it is str, not a BackboneEntry of goalmem_cli.backbones.catalogue",
+    "reasoners": "it is str, not a ReasonerEntry of goalmem_cli.reasoners.catalogue",
 }
 
 
@@ -289,7 +289,7 @@ BACKBONES = {
     "return [Hit(Unit('u', 'turn', 'x', 'c', 's', None, (), ()), 1.0)] * 2": "failed: it found a unit twice",
 }
 BACKBONE = """
-from goalmem_cli.backbones.catalogue import Entry, indexed
+from goalmem_cli.backbones.catalogue import BackboneEntry, indexed
 from goalmem_cli.records import Hit, Unit
 
 class Odd:
@@ -300,9 +300,9 @@ class Odd:
     def outlook(self): raise KeyError("ledger")
     def index(self, report): raise KeyError("ledger")
 
-THING = Entry(lambda memory, kit, settings: Odd(memory))
+THING = BackboneEntry(lambda memory, kit, settings: Odd(memory))
 INDEXED = indexed(lambda memory, kit, settings: Odd(memory))
-LACKING = Entry(lambda memory, kit, settings: object())
+LACKING = BackboneEntry(lambda memory, kit, settings: object())
 """
 
 
@@ -343,7 +343,7 @@ REASONERS: dict[str, tuple[str, int]] = {
 }
 REASONER = """
 from goalmem_cli.errors import UsageError
-from goalmem_cli.reasoners.catalogue import Entry
+from goalmem_cli.reasoners.catalogue import ReasonerEntry
 from goalmem_cli.trace import Status, Trace
 
 class Odd:
@@ -352,7 +352,7 @@ class Odd:
             return Trace(status, "direct", question.text, question.asked, answer, **more)
         {line}
 
-THING = Entry(lambda tools, sources: Odd(), lambda choices: ("read",), lambda choices: (0, 0))
+THING = ReasonerEntry(lambda tools, sources: Odd(), lambda choices: ("read",), lambda choices: (0, 0))
 """
 
 
@@ -389,7 +389,7 @@ max_tokens: 10
 """
 GLANCING = """
 from pathlib import Path
-from goalmem_cli.reasoners.catalogue import Entry
+from goalmem_cli.reasoners.catalogue import ReasonerEntry
 from goalmem_cli.reasoners.inquiry import Inquiry
 from goalmem_cli.trace import Status, Trace
 
@@ -401,7 +401,7 @@ class Glance:
         return Trace(Status.ANSWERED, "glance", question.text, question.asked, said, notes=(kind,))
 
 FOLDER = Path(__file__).parent / "prompts"
-THING = Entry(lambda tools, _: Glance(tools), lambda _: ("glance",), lambda _: (1, 1), prompts=FOLDER)
+THING = ReasonerEntry(lambda tools, _: Glance(tools), lambda _: ("glance",), lambda _: (1, 1), prompts=FOLDER)
 """
 
 

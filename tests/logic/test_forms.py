@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from goalmem_cli.lab.evaluation.metrics.times import contains
+from goalmem_cli.lab.evaluation.metrics.date_coverage import contains
 from goalmem_cli.logic.checks import TypeVerdict, check_type
 from goalmem_cli.logic.dates import periods_in
 from goalmem_cli.logic.equality import Equality, compare

@@ -11,7 +11,7 @@ import pytest
 
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.milvus.embedded import close_embedded
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.store.files import Written, unwatched
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.faulty import Faulty, serving

@@ -14,7 +14,7 @@ from milvus_lite.db import MilvusLite
 from pymilvus.grpc_gen import milvus_pb2_grpc
 
 from goalmem_cli.addresses import parse_address
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.testing import HashEmbedder
 from tests.reasoners.scripting import chat
 

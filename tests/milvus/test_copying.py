@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.copying import copy
-from goalmem_cli.memory import unreported
+from goalmem_cli.memory_ports import unreported
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens

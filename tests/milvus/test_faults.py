@@ -14,9 +14,9 @@ from pymilvus import MilvusClient
 from pymilvus.grpc_gen import common_pb2, milvus_pb2
 
 from goalmem_cli.errors import EmbedderMismatch, StoreDamaged, StoreError, StoreNewer
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.milvus.schema import ID, Collection
 from goalmem_cli.records import Query
-from goalmem_cli.stored import Ranking, Selection
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Server
 from tests.milvus.faulty import TURNS, afterwards, faultless, only, opened, refused, serving

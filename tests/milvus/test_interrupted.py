@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.addresses import MilvusAddress
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.milvus import changing
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.records import Query, Turn
-from goalmem_cli.stored import Ranking, Selection
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.reasoners.scripting import chat

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.addresses import parse_address
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.memory_records import Ranking
+from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.records import Conversation, Query, Turn
-from goalmem_cli.stored import Ranking
 from goalmem_cli.testing import HashEmbedder
 
 WRITERS, READERS, TURNS = 8, 4, 30

@@ -15,7 +15,7 @@ from pymilvus import MilvusClient
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
 from goalmem_cli.milvus import embedded
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.milvus.schema import ID, Collection
 from goalmem_cli.records import Turn
 from goalmem_cli.testing import HashEmbedder
@@ -123,7 +123,7 @@ def test_a_look_that_takes_its_time_keeps_it_open(
 ) -> None:
     """Between the pages of a long listing it is in use, however slowly they are taken."""
     monkeypatch.setattr(embedded, "IDLE_SECONDS", 0.1)
-    monkeypatch.setattr("goalmem_cli.milvus.engine._PAGE_OF_DOCUMENTS", 2)
+    monkeypatch.setattr("goalmem_cli.milvus.milvus_engine._PAGE_OF_DOCUMENTS", 2)
     opened = memory()
     opened.add_turns([Turn("long", 0, at, "Ann", f"word{at}") for at in range(7)])
     rows = opened._kept.engine.rows(Collection.SAID, "", ["document"])
@@ -138,7 +138,7 @@ ENDING = """
 import sys
 from pathlib import Path
 from goalmem_cli.addresses import MilvusAddress
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.faulty import TURNS
 folder = Path(sys.argv[1])

@@ -18,7 +18,7 @@ from pymilvus.grpc_gen import common_pb2, schema_pb2
 
 from goalmem_cli.addresses import parse_address
 from goalmem_cli.errors import StoreError
-from goalmem_cli.milvus.memory import MilvusMemory
+from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Server

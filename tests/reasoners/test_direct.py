@@ -8,10 +8,10 @@ import pytest
 
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import DaysInWords
 from goalmem_cli.reasoners.direct import Direct, calls
 from goalmem_cli.reasoners.facts import NumberedFacts
 from goalmem_cli.reasoners.inquiry import Budget, Tools
+from goalmem_cli.reasoners.prompt_texts import DaysInWords
 from goalmem_cli.records import Conversation, Question, Turn
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Stop

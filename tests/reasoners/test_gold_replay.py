@@ -9,7 +9,7 @@ from statistics import mean
 import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, Planning

@@ -10,11 +10,11 @@ import pytest
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.logic import Substitution, parse_atom
 from goalmem_cli.prompts import Profile
-from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.facts import NumberedFacts
 from goalmem_cli.reasoners.goal_mem.judge import rule
 from goalmem_cli.reasoners.goal_mem.pool import MOST_QUERIES, Looked, Pool
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Limits, Spending
+from goalmem_cli.reasoners.prompt_texts import fact_line
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Conversation, Question, Turn
 from goalmem_cli.testing import ListBackbone

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.remem.backbone import Remem as Memory
-from goalmem_cli.backbones.remem.settings import Settings
+from goalmem_cli.backbones.remem.settings import RememSettings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import fact_line
 from goalmem_cli.reasoners.catalogue import REASONERS, Sources
 from goalmem_cli.reasoners.inquiry import Budget, Tools
+from goalmem_cli.reasoners.prompt_texts import fact_line
 from goalmem_cli.reasoners.structured.remem import NAME, RECOLLECTION, SINGLE, Remem, RememSingle, calls
 from goalmem_cli.records import Question
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Fact, Status, Stop, Trace, as_document, from_document
 from tests.backbones.derived import no_kit
@@ -222,7 +222,7 @@ def _tools(request: Request) -> set[str]:
 @pytest.mark.parametrize(("off", "left"), [("lexical_retrieve", "semantic"), ("semantic_retrieve", "lexical")])
 def test_a_tool_that_is_off_cannot_be_called(store: Store, book: PromptBook, off: str, left: str) -> None:
     """The shape of the reply does not have it, and a reply that has is not usable."""
-    without = Memory(store, lambda: pytest.fail("the model was loaded"), Settings(**{off: False}))
+    without = Memory(store, lambda: pytest.fail("the model was loaded"), RememSettings(**{off: False}))
     called = says(tool=off, query="Momoco")
     asked = ask(
         without, called, says(tool=f"{left}_retrieve", query="Momoco"), finishes("2", "(Tom, visited"), book=book

@@ -17,11 +17,11 @@ from goalmem_cli.backbones.remem.backbone import Remem as Memory
 from goalmem_cli.backbones.remem.tools import find_entity_contexts, lexical_retrieve, semantic_retrieve
 from goalmem_cli.logic.dates import say_period
 from goalmem_cli.logic.days import Period
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Part, Query, Turn, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Derivation
+from goalmem_cli.store.store import Store
 from tests.backbones.derived import no_kit
 from tests.backbones.remem_samples import fact, gist
 from tests.reasoners.forward import both_profiles

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
 from tests.store.killing import ROOT
 from tests.store.samples import chat

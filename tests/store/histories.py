@@ -9,8 +9,8 @@ from random import Random
 
 from goalmem_cli.logic.days import Period
 from goalmem_cli.records import Unit, content_hash
-from goalmem_cli.store.looking.episodes import FACT, Bound, Operator, Ordering, Sought, Times, event_times
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.queries.episodes import FACT, Bound, Operator, Ordering, Sought, Times, event_times
+from goalmem_cli.store.store import Store
 from tests.store.samples import chat, open_store
 
 BACKBONE = "remem"

@@ -24,10 +24,10 @@ from itertools import count, pairwise
 from pathlib import Path
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.stored import Selection
 from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.trace import Fact, Status, Trace
 from tests.fakes import SessionNotes

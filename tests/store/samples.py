@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
 
 START = datetime(2023, 5, 8, 13, 56)

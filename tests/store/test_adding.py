@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.memory_records import Added, Ranking, Selection
 from goalmem_cli.records import Conversation, Query
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Added, Ranking, Selection
+from goalmem_cli.store.store import Store
 from tests.store.samples import CAFE, START, chat, open_store
 
 TEXTS = [f"Message number {number} about subject {number % 7}." for number in range(60)]

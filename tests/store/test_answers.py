@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Query, Turn, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts import read_file
 from tests.store.samples import chat, open_store

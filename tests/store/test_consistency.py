@@ -10,12 +10,12 @@ import duckdb
 import pytest
 
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Query
 from goalmem_cli.store.database.keys import key_of
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking
+from goalmem_cli.store.store import Store
 from tests.store.samples import CAFE, chat, open_store
 
 INDEXES = ("text", "vectors")

@@ -14,9 +14,9 @@ import duckdb
 import pytest
 
 from goalmem_cli.errors import StoreDamaged, StoreError
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.store.store import Store
 from tests.store.contents import Contents, contents
 from tests.store.killing import NEW, OLD, OPERATIONS, ROOT
 from tests.store.samples import chat

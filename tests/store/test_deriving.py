@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from goalmem_cli.backbones.structured.indexing import plan, sessions_of
 from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.errors import EmbedderMismatch, StoreError
+from goalmem_cli.memory_records import Derivation, Ranking, Selection
 from goalmem_cli.ports import PartDone
 from goalmem_cli.records import Conversation, Edge, Part, Query, Unit
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Derivation, Ranking, Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts.formats import conversations_in
 from goalmem_cli.transcripts.reading.source import Source

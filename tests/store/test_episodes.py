@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.records import Query
-from goalmem_cli.store.looking.episodes import FACT, Episodes, Operator, Ordering, Sought, Times
-from goalmem_cli.store.looking.reader import Reader
+from goalmem_cli.store.queries.episodes import FACT, Episodes, Operator, Ordering, Sought, Times
+from goalmem_cli.store.queries.reader import Reader
 from tests.conftest import examples
 from tests.store.histories import (
     BACKBONE,

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError, StoreError
+from goalmem_cli.memory_records import Ranking, Scored, Selection
 from goalmem_cli.records import Conversation, Edge, Query, Turn
 from goalmem_cli.store.changes.exporting import CONTENT_TABLES, write_lines
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking, Scored, Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.transcripts.formats import conversations_in, detect, read_file
 from goalmem_cli.transcripts.reading.source import Source
 from tests.conftest import examples

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import EmbedderMismatch, StoreLocked
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Hit, Query, Unit
 from goalmem_cli.store.database import unit_rows
 from goalmem_cli.store.database.access import Connection, Database
 from goalmem_cli.store.database.columns import moment_columns, time_from_moment
 from goalmem_cli.store.database.keys import SQL_KEY, SQL_PLACE_KEY, key_of, place_key
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.store.units import NEIGHBOURS
-from goalmem_cli.stored import Ranking, Selection
 from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import chat, open_store
 

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import EmbedderMismatch, StoreError
+from goalmem_cli.memory_records import FLAT, Forgotten, Ranking, Selection
 from goalmem_cli.records import Conversation, Edge, Query, Turn
 from goalmem_cli.stages import Exchange
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.indexes.text_index import TextIndex
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.stored import FLAT, Forgotten, Ranking, Selection
 from goalmem_cli.testing import HashEmbedder
 from tests.conftest import examples
 from tests.store.contents import contents, holding

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import InputError
+from goalmem_cli.memory_records import Added, Ranking
 from goalmem_cli.records import Conversation, Query, Turn
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Added, Ranking
+from goalmem_cli.store.store import Store
 from tests.store.samples import CAFE, START, chat, open_store
 
 

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import StoreDamaged
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query, Unit, content_hash
 from goalmem_cli.store.database import unit_rows
@@ -27,9 +28,8 @@ from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes.derived import Indexed, Manifest
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
-from goalmem_cli.store.memory import Store
-from goalmem_cli.store.units import Entry
-from goalmem_cli.stored import Ranking
+from goalmem_cli.store.store import Store
+from goalmem_cli.store.units import UnitEntry
 from tests.conftest import CHECKOUT, examples
 from tests.store.samples import CAFE, chat, open_store
 
@@ -43,7 +43,7 @@ def indexed(number: int) -> Indexed:
     text = f"Alice: common word{number} {content_hash(f'long{number}')}"
     unit = Unit(content_hash(str(number)), "turn", text, "c", "Alice", None, ("t",), ("t",))
     vector = np.full(DIMENSION, number + 1, dtype="<f4").tobytes()
-    return Indexed(Entry(unit, text, text), VectorPair(vector, vector))
+    return Indexed(UnitEntry(unit, text, text), VectorPair(vector, vector))
 
 
 def ids(numbers: Sequence[int]) -> list[str]:
@@ -380,7 +380,7 @@ from pathlib import Path
 import tempfile
 import numpy.linalg
 from goalmem_cli.errors import StoreError
-from goalmem_cli.stored import Ranking
+from goalmem_cli.memory_records import Ranking
 from tests.store.samples import open_store
 from tests.store.test_indexes import everything
 store = open_store(Path(sys.argv[1]))
@@ -438,7 +438,7 @@ def snapshot_of(folder: Path, texts: Vectors, dead: Sequence[int] = ()) -> Vecto
     units = [Unit(content_hash(str(row)), "turn", "", "c", "", None, ("t",), ("t",)) for row in range(len(texts))]
     pairs = [VectorPair(row.tobytes(), row.tobytes()) for row in texts.astype("<f4")]
     index = VectorIndex(folder, texts.shape[1])
-    index.rebuild([Indexed(Entry(unit, "", ""), pair) for unit, pair in zip(units, pairs, strict=True)], "store", 1)
+    index.rebuild([Indexed(UnitEntry(unit, "", ""), pair) for unit, pair in zip(units, pairs, strict=True)], "store", 1)
     index.apply([units[row].id for row in dead], [], "store", 2)
     return index.snapshot()
 

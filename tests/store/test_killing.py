@@ -15,11 +15,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Conversation, Query
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.stored import Ranking
 from tests.store import killing
 from tests.store.contents import Contents, contents, holding, left_over
 from tests.store.killing import FORGOTTEN, NEW, OLD, OPERATIONS, ROOT

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Query
 from goalmem_cli.store.indexes.folding import fold, runs, spaced
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking
+from goalmem_cli.store.store import Store
 from tests.store.samples import chat, open_store
 
 CHINESE = (

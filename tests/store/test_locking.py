@@ -15,10 +15,10 @@ import duckdb
 import pytest
 
 from goalmem_cli.errors import StoreError, StoreLocked
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Query
 from goalmem_cli.store.database.access import Database
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import CAFE, chat, open_store
 
@@ -60,7 +60,7 @@ import sys
 import time
 from pathlib import Path
 from goalmem_cli.records import Query
-from goalmem_cli.stored import Ranking
+from goalmem_cli.memory_records import Ranking
 from tests.store.samples import open_store
 store = open_store(Path(sys.argv[1]))
 print("reading", flush=True)
@@ -78,7 +78,7 @@ for turns, texts in seen:
 DIE_AFTER_COMMIT = """
 import os, signal, sys
 from pathlib import Path
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
 from tests.store.samples import chat
 def die(what):

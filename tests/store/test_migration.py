@@ -15,11 +15,11 @@ import duckdb
 import pytest
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Query
 from goalmem_cli.store.database.migrations import MIGRATIONS
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.transcripts.formats import read_file
 from tests.conftest import SAMPLES
 from tests.store.closed import ClosedFolder

@@ -21,7 +21,7 @@ from goalmem_cli.store.indexes.derived import Indexed
 from goalmem_cli.store.indexes.vector_index import VectorIndex
 from goalmem_cli.store.passages import estimate_tokens, split_into_passages
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.store.units import Entry
+from goalmem_cli.store.units import UnitEntry
 from goalmem_cli.trace import Status, Trace
 
 
@@ -137,7 +137,7 @@ def indexed(number: int, dimension: int = 4) -> Indexed:
     """Return a unit whose vectors hold its number."""
     unit = Unit(content_hash(str(number)), "turn", "x", "c", "s", None, ("t",), ("t",))
     vector = np.full(dimension, number, dtype="<f4").tobytes()
-    return Indexed(Entry(unit, "s: x", "s: x"), VectorPair(vector, vector))
+    return Indexed(UnitEntry(unit, "s: x", "s: x"), VectorPair(vector, vector))
 
 
 def test_dead_rows_are_moved_out_once_they_are_many(tmp_path: Path) -> None:
@@ -174,4 +174,4 @@ def test_unit_ids_must_fit(tmp_path: Path) -> None:
     long = indexed(1)
     unit = Unit("x" * 33, "turn", "x", "c", "s", None, ("t",), ("t",))
     with pytest.raises(StoreError, match="longer than 32 bytes"):
-        index.rebuild([Indexed(Entry(unit, "", ""), long.vectors)], "store", 1)
+        index.rebuild([Indexed(UnitEntry(unit, "", ""), long.vectors)], "store", 1)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from goalmem_cli.errors import EmbedderMismatch, ModelError, StoreError
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
-from goalmem_cli.stored import Ranking, Selection
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
 from tests.store.contents import contents, left_over
 from tests.store.killing import NEW, OLD, build

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.stored import Selection
+from goalmem_cli.memory_records import Selection
 from tests.store.contents import contents
 from tests.store.samples import CAFE, START, chat, open_store
 

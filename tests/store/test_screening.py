@@ -18,7 +18,7 @@ from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes.derived import Indexed
 from goalmem_cli.store.indexes.screening import Heads, best_of, candidates, width_of, write_heads
 from goalmem_cli.store.indexes.vector_index import VectorIndex
-from goalmem_cli.store.units import Entry
+from goalmem_cli.store.units import UnitEntry
 from tests.conftest import examples
 
 DIMENSION = 32
@@ -40,7 +40,7 @@ def entries(matrix: Vectors, first: int = 0) -> list[Indexed]:
     found = []
     for place, row in enumerate(matrix, first):
         unit = Unit(content_hash(str(place)), "turn", "", "c", "", None, ("t",), ("t",))
-        found.append(Indexed(Entry(unit, "", ""), VectorPair(row.tobytes(), row.tobytes())))
+        found.append(Indexed(UnitEntry(unit, "", ""), VectorPair(row.tobytes(), row.tobytes())))
     return found
 
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import EmbedderMismatch, StoreError
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
 from goalmem_cli.store.passages import estimate_tokens
-from goalmem_cli.stored import Ranking
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
 from tests.conftest import examples
 from tests.store.samples import CAFE, START, chat, open_store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, cleaned
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 NOON = datetime(2023, 3, 5, 12, tzinfo=UTC)
 

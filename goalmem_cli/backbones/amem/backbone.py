@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from goalmem_cli.asking import ask_each, in_one_line, read_fields
 from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, EVOLVE, KEYWORDS, LINK, NAME, NOTE
 from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, Vector
 from goalmem_cli.backbones.amem.notes import LINKS, Details, Reading, key_of
-from goalmem_cli.backbones.amem.settings import Settings
+from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
@@ -31,10 +30,11 @@ from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.units import listed, passing, saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation, Ranking
+from goalmem_cli.model_replies import ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
-from goalmem_cli.stored import Derivation, Ranking
 
 _REPLY_TOKENS = 80  # about as many as a reply has
 
@@ -68,7 +68,7 @@ class _Work:
         """About how many notes were compared with others already."""
         return sum(unit.kind == DECISION for units in self.known.values() for unit in units)
 
-    def walk(self, vectors: Mapping[str, Vector], settings: Settings) -> Evolution:
+    def walk(self, vectors: Mapping[str, Vector], settings: AMemSettings) -> Evolution:
         """Return what the notes are to go through, all of which have details now, or none."""
         turns = {turn.id: turn for turn in self.whole.turns}
         drafts = [(self.known.get(reading.part.name) or (reading.draft(Details()),))[0] for reading in self.readings]
@@ -92,7 +92,7 @@ class AMem:
         self,
         store: StructuredMemory,
         kit: LoadKit,
-        settings: Settings | None = None,
+        settings: AMemSettings | None = None,
         keywords: Callable[[Query], str] | None = None,
     ) -> None:
         """Take the store, and what loads the model and the prompts.
@@ -101,7 +101,7 @@ class AMem:
         """
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or AMemSettings()
         self._keywords = keywords or (self._asked_for if self._settings.asks else _own_words)
         self._notes = Kept(store, self._read_notes)
 

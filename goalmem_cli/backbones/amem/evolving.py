@@ -16,15 +16,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.amem import NAME, NOTE
 from goalmem_cli.backbones.amem.notes import LINKS, details_of, key_of, line_of, split, version
-from goalmem_cli.backbones.amem.settings import Settings
+from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.alike import nearest_rows
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, decision_unit
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import listed
 from goalmem_cli.backbones.structured.walking import Known, Walk
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Part, Turn, Unit
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -41,7 +41,7 @@ BETWEEN = "#"
 
 
 @dataclass(frozen=True)
-class Step:
+class EvolvingStep:
     """The draft of a new note, and the notes most like it as they are by then."""
 
     walk: Evolution
@@ -97,7 +97,7 @@ class Step:
         return version(before, details, listed(before, LINKS), turns, (self.part.name, str(place)))
 
 
-class Evolution(Walk[Step]):
+class Evolution(Walk[EvolvingStep]):
     """A conversation's notes as they come, each compared with those before."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Evolution(Walk[Step]):
         drafts: Sequence[Unit],
         vectors: Mapping[str, Vector],
         known: Known,
-        settings: Settings,
+        settings: AMemSettings,
     ) -> None:
         """Take the conversation's turns, the drafts of its notes in order, and the vectors of all units there are."""
         super().__init__(known)
@@ -116,11 +116,11 @@ class Evolution(Walk[Step]):
         self._settings = settings
         self._current: dict[str, Unit] = {}
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[EvolvingStep]:
         for draft in self._drafts:
-            yield Step(self, draft, tuple(self._nearest(draft)))
+            yield EvolvingStep(self, draft, tuple(self._nearest(draft)))
 
-    def take(self, step: Step, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
+    def take(self, step: EvolvingStep, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
         """Go on with what was decided: with the versions of notes that are current from then on.
 
         A version that comes without a vector lies about where the new note does.

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from goalmem_cli.asking import in_one_line, read_fields
 from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, NAME, NOTE
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.leaves import node_line
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import in_one_line, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Turn, Unit
 

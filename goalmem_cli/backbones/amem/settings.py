@@ -8,7 +8,7 @@ from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AMemSettings:
     """The parameters of A-MEM's code, under what they mean.
 
     A new note is shown with so many `neighbours`. With `asks` a model turns the question into keywords, which are

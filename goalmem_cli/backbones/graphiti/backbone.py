@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from goalmem_cli.asking import Reply, in_one_line
 from goalmem_cli.backbones.graphiti import (
     COMMUNITY,
     DATES,
@@ -26,12 +25,12 @@ from goalmem_cli.backbones.graphiti import (
     SUBJECT,
 )
 from goalmem_cli.backbones.graphiti.communities import MEMBERS, Group, groups_of, sum_up
+from goalmem_cli.backbones.graphiti.episode_reading import Naming, Telling, namings_of, tell, told_of
 from goalmem_cli.backbones.graphiti.graph import Graph, summary_of
-from goalmem_cli.backbones.graphiti.reading import Naming, Telling, namings_of, tell, told_of
 from goalmem_cli.backbones.graphiti.searching import Search
-from goalmem_cli.backbones.graphiti.settings import Settings
+from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
 from goalmem_cli.backbones.graphiti.validity import Validity, history
-from goalmem_cli.backbones.graphiti.walk import Growth, Step, Vector
+from goalmem_cli.backbones.graphiti.walk import Growth, Vector, WalkStep
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, decide
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
@@ -40,10 +39,11 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.summaries import BETWEEN, lines_of
 from goalmem_cli.backbones.structured.units import listed, saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, in_one_line
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Usage
-from goalmem_cli.stored import Derivation
 
 _REPLY_TOKENS = 120  # about as many as a reply has
 _FACTS_AN_EPISODE = 1  # about as many as an episode tells, for the outlook
@@ -56,7 +56,7 @@ class _Work:
 
     whole: Part
     known: Known
-    settings: Settings
+    settings: GraphitiSettings
     names: set[str] = field(default_factory=set)
 
     @cached_property
@@ -91,11 +91,11 @@ class _Work:
 class Graphiti:
     """Retrieves facts with their dates as they are known, or were at the query's time."""
 
-    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Settings | None = None) -> None:
+    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: GraphitiSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or GraphitiSettings()
         self._graph = Kept(store, self._read_graph)
 
     def update(self, turns: Sequence[Turn]) -> None:
@@ -266,7 +266,7 @@ class Graphiti:
             work.note_names(walk)
         return done
 
-    def _asked_to_decide(self, steps: Sequence[Step]) -> list[Reply[list[tuple[Act, ...]]]]:
+    def _asked_to_decide(self, steps: Sequence[WalkStep]) -> list[Reply[list[tuple[Act, ...]]]]:
         """Return what the model decides of each, as many things as each asks; those of one prompt in one call."""
         said: dict[tuple[int, int], Reply[tuple[Act, ...]]] = {}
         asked = [(place, number) for place, step in enumerate(steps) for number in range(len(step.asks))]

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from goalmem_cli.asking import Reply, ask_each, in_one_line, read_fields
 from goalmem_cli.backbones.graphiti import COMMUNITY, MERGE, NAME, TITLE
 from goalmem_cli.backbones.graphiti.graph import Graph, summary_of
 from goalmem_cli.backbones.structured.indexing import batches
@@ -19,9 +18,10 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Turn, Unit, Usage, content_hash
-from goalmem_cli.stored import Derivation
 
 MEMBERS = "members"
 _ROUNDS = 30

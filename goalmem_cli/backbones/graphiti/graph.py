@@ -21,7 +21,7 @@ from goalmem_cli.backbones.graphiti import (
     SAME_AS,
     SUBJECT,
 )
-from goalmem_cli.backbones.graphiti.reading import ends_of
+from goalmem_cli.backbones.graphiti.episode_reading import ends_of
 from goalmem_cli.backbones.graphiti.validity import Validity, validities
 from goalmem_cli.backbones.structured.decisions import DECISION, deeds_of
 from goalmem_cli.backbones.structured.units import node

@@ -14,15 +14,15 @@ from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.backbones.graphiti import COMMUNITY, ENTITY, FACT, NAME
 from goalmem_cli.backbones.graphiti.graph import Graph, reached
 from goalmem_cli.backbones.graphiti.near import DEEPER, MOST_WORDS
-from goalmem_cli.backbones.graphiti.settings import Finds, Ranked, Settings
+from goalmem_cli.backbones.graphiti.settings import Finds, GraphitiSettings, Ranked
 from goalmem_cli.backbones.graphiti.validity import Validity
 from goalmem_cli.backbones.structured.alike import DIGITS
 from goalmem_cli.backbones.structured.beside import nearest
 from goalmem_cli.backbones.structured.units import derived_unit, passing
-from goalmem_cli.memory import OpenMemory
+from goalmem_cli.memory_ports import OpenMemory
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query, Turn, Unit
-from goalmem_cli.stored import Ranking
 
 Embed = Callable[[Sequence[Unit]], Vectors]
 
@@ -31,7 +31,7 @@ class Search:
     """One search of the graph as it was known at a query's time."""
 
     def __init__(
-        self, query: Query, graph: Graph, known: Mapping[str, Validity], settings: Settings, embed: Embed
+        self, query: Query, graph: Graph, known: Mapping[str, Validity], settings: GraphitiSettings, embed: Embed
     ) -> None:
         """Take the query, the graph, its facts as they were known then, and what gives the vectors of units."""
         self._query = query

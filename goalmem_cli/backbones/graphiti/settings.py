@@ -31,7 +31,7 @@ class Ranked(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GraphitiSettings:
     """The parameters of Graphiti's code, under what they mean.
 
     An `episode` is read with so many messages `before` it. A name is compared with at most so many known `candidates`

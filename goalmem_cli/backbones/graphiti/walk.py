@@ -14,11 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.graphiti import DECIDE, NAME, RESOLVE
+from goalmem_cli.backbones.graphiti.episode_reading import Told, ends_of
 from goalmem_cli.backbones.graphiti.near import Growing
-from goalmem_cli.backbones.graphiti.reading import Told, ends_of
-from goalmem_cli.backbones.graphiti.settings import Settings
+from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
 from goalmem_cli.backbones.graphiti.validity import ADD, CONTRADICTS, SAME
 from goalmem_cli.backbones.structured import resolution
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, acts_of, decision_unit
@@ -26,6 +25,7 @@ from goalmem_cli.backbones.structured.resolution import NEW, Policy, Resolved
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.backbones.structured.walking import Known, Walk
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Part, Turn, Unit, content_hash
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -142,10 +142,10 @@ class Telling:
         return (decision_unit(NAME, self.part, kept, list(told)),)
 
 
-Step: TypeAlias = Naming | Telling
+WalkStep: TypeAlias = Naming | Telling
 
 
-class Growth(Walk[Step]):
+class Growth(Walk[WalkStep]):
     """A conversation's graph as it grows episode by episode: first what is named, then what is told of it."""
 
     def __init__(
@@ -154,7 +154,7 @@ class Growth(Walk[Step]):
         told: Sequence[Told],
         vectors: Mapping[str, Vector],
         known: Known,
-        settings: Settings,
+        settings: GraphitiSettings,
     ) -> None:
         """Take the conversation's turns, its episodes in order, and the vectors of all their mentions and facts."""
         super().__init__(known)
@@ -171,13 +171,13 @@ class Growth(Walk[Step]):
         self._place: dict[str, int] = {}
         self._contradicted: set[str] = set()
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[WalkStep]:
         for told in self._told:
             for make in (self._naming, self._telling):
                 if (step := make(told)) is not None:
                     yield step
 
-    def take(self, step: Step, units: Sequence[Unit]) -> None:
+    def take(self, step: WalkStep, units: Sequence[Unit]) -> None:
         """Go on with what was decided."""
         self.names.add(step.part.name)
         acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]

@@ -37,7 +37,7 @@ from goalmem_cli.backbones.graphrag.reports import (
     report_on,
     reports_within,
 )
-from goalmem_cli.backbones.graphrag.settings import Settings, Way
+from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings, Way
 from goalmem_cli.backbones.structured.beside import fitting, own_hits
 from goalmem_cli.backbones.structured.communities import Community, check_installed, communities
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
@@ -45,10 +45,10 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.summaries import lines_of, named, summary_part
 from goalmem_cli.backbones.structured.units import listed, number, passing
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Edge, Hit, Part, Query, Turn, Unit, content_hash
-from goalmem_cli.stored import Derivation, Ranking
 
 LOCAL = "local"
 """What the ranking by a local search is called among a hit's ranks."""
@@ -69,11 +69,11 @@ class Told:
 class GraphRAG:
     """Retrieves reports, entities, relationships and chunks around the entities that a question is near to."""
 
-    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Settings | None = None) -> None:
+    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: GraphRAGSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or GraphRAGSettings()
         self._graph = Kept(store, self._read_graph)
 
     def update(self, turns: Sequence[Turn]) -> None:

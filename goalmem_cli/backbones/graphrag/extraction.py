@@ -9,19 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from goalmem_cli.asking import Reply, ask_each
 from goalmem_cli.backbones.graphrag import CHUNK, EXTRACT, GLEAN, MENTION, NAME, RELATION
-from goalmem_cli.backbones.graphrag.settings import Settings
-from goalmem_cli.backbones.structured.entries import Entry, Form, read_entries
+from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings
+from goalmem_cli.backbones.structured.entries import Form, StructuredEntry, read_entries
 from goalmem_cli.backbones.structured.indexing import about_tokens, sessions_of
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.stretches import Stretch, shorter, stretches_of
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, ask_each
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import Profile
 from goalmem_cli.records import Part, Turn, Unit, Usage
-from goalmem_cli.stored import Derivation
 
 FORMS = (
     Form(MENTION, "entities", ("name", "type", "description")),
@@ -42,18 +42,18 @@ class Chunk:
 class Read:
     """What the model said of a stretch so far, what that cost, and why it said nothing, if so."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[StructuredEntry] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     problem: str = ""
 
-    def add(self, reply: Reply[tuple[Entry, ...]]) -> None:
+    def add(self, reply: Reply[tuple[StructuredEntry, ...]]) -> None:
         """Take in what a reply tells that was not told yet."""
         known = {(entry.kind, *entry.fields.values()) for entry in self.entries}
         self.entries += [entry for entry in reply.value or () if (entry.kind, *entry.fields.values()) not in known]
         self.usage += reply.usage
 
 
-def chunks_of(turns: Sequence[Turn], settings: Settings) -> list[Chunk]:
+def chunks_of(turns: Sequence[Turn], settings: GraphRAGSettings) -> list[Chunk]:
     """Return the chunks of all sessions; when a session grows, only its last chunk changes."""
     most, overlap = settings.chunk_tokens, settings.overlap
     return [
@@ -71,7 +71,7 @@ def asked_about(chunk: Chunk, profile: Profile) -> list[Stretch]:
     return list(shorter(chunk.stretch, letters, lines))
 
 
-def derive(kit: Kit, chunks: Sequence[Chunk], settings: Settings) -> list[Derivation]:
+def derive(kit: Kit, chunks: Sequence[Chunk], settings: GraphRAGSettings) -> list[Derivation]:
     """Return what the model finds in the chunks, in one call for all and one for each gleaning."""
     profile, types = kit.prompts.profile, tuple(settings.types.split())
     of = [(number, stretch) for number, chunk in enumerate(chunks) for stretch in asked_about(chunk, profile)]
@@ -106,14 +106,16 @@ def extract_request(kit: Kit, types: Sequence[str], stretch: Stretch, problem: s
     return kit.prompts[EXTRACT].request(inputs, {"turns": stretch.labels, "entity_types": types})
 
 
-def glean_request(kit: Kit, types: Sequence[str], stretch: Stretch, known: Sequence[Entry], problem: str) -> Request:
+def glean_request(
+    kit: Kit, types: Sequence[str], stretch: Stretch, known: Sequence[StructuredEntry], problem: str
+) -> Request:
     """Return what is asked about a stretch of which something is known."""
     told = [": ".join(filter(None, entry.fields.values())) for entry in known]
     inputs = {**stretch.inputs(problem), "types": ", ".join(types), "known": told}
     return kit.prompts[GLEAN].request(inputs, {"turns": stretch.labels, "entity_types": types})
 
 
-def _read(kit: Kit, types: Sequence[str], stretch: Stretch, text: str) -> tuple[Entry, ...]:
+def _read(kit: Kit, types: Sequence[str], stretch: Stretch, text: str) -> tuple[StructuredEntry, ...]:
     return read_entries(text, extract_request(kit, types, stretch, "").shape, stretch, FORMS)
 
 
@@ -124,7 +126,7 @@ def _derivation(chunk: Chunk, read: Sequence[tuple[Stretch, Read]]) -> Derivatio
     return Derivation(chunk.part, tuple(units.values()), problem="; ".join(problems) or None, usage=usage)
 
 
-def _units(chunk: Chunk, entries: Sequence[Entry]) -> Iterator[Unit]:
+def _units(chunk: Chunk, entries: Sequence[StructuredEntry]) -> Iterator[Unit]:
     place = chunk.part.name
     text = derived_unit(NAME, CHUNK, chunk.stretch.told, chunk.part.turns, identity=(place,))
     yield text

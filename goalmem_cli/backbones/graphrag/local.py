@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from goalmem_cli.backbones.graphrag.graph import CHUNKS
 from goalmem_cli.backbones.graphrag.reports import MEMBERS, RATING
-from goalmem_cli.backbones.graphrag.settings import Settings
+from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings
 from goalmem_cli.backbones.structured.units import listed, number
 from goalmem_cli.records import Unit
 
@@ -43,7 +43,9 @@ class StoredGraph:
             for member in dict.fromkeys(listed(unit, MEMBERS)):
                 self._reports_on.setdefault(member, []).append(unit)
 
-    def around(self, selected: Sequence[str], settings: Settings, sees: Callable[[Unit], bool]) -> dict[str, list[str]]:
+    def around(
+        self, selected: Sequence[str], settings: GraphRAGSettings, sees: Callable[[Unit], bool]
+    ) -> dict[str, list[str]]:
         """Return the lists of unit ids around the selected entities, which come nearest to the question first.
 
         Only units that the question `sees` count.

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from goalmem_cli.asking import Reply, ask_each, in_one_line, read_fields
 from goalmem_cli.backbones.graphrag import DESCRIBE, DESCRIPTION, NAME, REPORT, REPORT_ON
 from goalmem_cli.backbones.graphrag.graph import Graph, Merged
 from goalmem_cli.backbones.structured.communities import Community
@@ -19,9 +18,10 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.summaries import filled, words_in
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Unit, Usage
-from goalmem_cli.stored import Derivation
 
 RATING, LEVEL, MEMBERS = "rating", "level", "members"
 """The attributes of a report: how much it matters, from 0 to 10, its level, and the ids of its entities' units."""

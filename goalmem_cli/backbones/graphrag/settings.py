@@ -18,7 +18,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GraphRAGSettings:
     """The parameters of GraphRAG's code, under what they mean.
 
     A chunk of a session has at most `chunk_tokens`, the last `overlap` of them again in the next one, and is asked

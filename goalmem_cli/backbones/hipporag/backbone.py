@@ -9,11 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goalmem_cli.asking import ask_each, in_one_line, numbers_of, picked, read_fields
 from goalmem_cli.backbones.hipporag import NAME, NAMES, PASSAGE, RECOGNISE, TRIPLES
 from goalmem_cli.backbones.hipporag.extraction import Asked, ask_about, derivation, stretches
 from goalmem_cli.backbones.hipporag.network import Flags, Network, looks_for_synonyms, scaled, walk
-from goalmem_cli.backbones.hipporag.settings import Settings
+from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings
 from goalmem_cli.backbones.structured.alike import nearest
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.indexing import (
@@ -29,11 +28,12 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import Kit, LoadKit
 from goalmem_cli.backbones.structured.triples import phrase_id, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import passing
-from goalmem_cli.memory import OpenMemory, StructuredMemory
+from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
+from goalmem_cli.memory_records import Derivation, Ranking
+from goalmem_cli.model_replies import ask_each, in_one_line, numbers_of, picked, read_fields
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Edge, Hit, Part, Query, Turn, Unit
-from goalmem_cli.store.looking.episodes import CONTEXT, FACT, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
-from goalmem_cli.stored import Derivation, Ranking
+from goalmem_cli.store.queries.episodes import CONTEXT, FACT, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 
 LINKS = (RELATION, CONTEXT, SYNONYMY, SUBJECT, OBJECT)
 UNNAMED = "stretches read without a list of their names"
@@ -52,7 +52,7 @@ class HippoRAG:
         self,
         store: StructuredMemory,
         kit: LoadKit,
-        settings: Settings | None = None,
+        settings: HippoRAGSettings | None = None,
         recognise: Recognise | None = None,
     ) -> None:
         """Take the store, and what loads the model and the prompts.
@@ -61,7 +61,7 @@ class HippoRAG:
         """
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or HippoRAGSettings()
         by_default = self._recognise_by_model if self._settings.asks else _recognise_all
         self._recognise = recognise or by_default
         self._network = Kept(store, self._read_network)

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from goalmem_cli.asking import Reply, ask_each, read_fields
 from goalmem_cli.backbones.hipporag import NAME, NAMES, PASSAGE, TRIPLES
-from goalmem_cli.backbones.hipporag.settings import Retrieved, Settings
-from goalmem_cli.backbones.structured.entries import NONE, Entry, Form, read_entries
+from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings, Retrieved
+from goalmem_cli.backbones.structured.entries import NONE, Form, StructuredEntry, read_entries
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
 from goalmem_cli.backbones.structured.triples import triple_attributes, triple_text
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, ask_each, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import Profile
 from goalmem_cli.records import Part, Turn, Unit, Usage
-from goalmem_cli.store.looking.episodes import FACT
-from goalmem_cli.stored import Derivation
+from goalmem_cli.store.queries.episodes import FACT
 
 FORMS = (Form(FACT, "triples", ("subject", "predicate", "object")),)
 _SIZES: Mapping[Profile, tuple[int | None, int]] = {"full": (None, 4800), "compact": (4, 600)}
@@ -32,7 +32,7 @@ class Asked:
     part: Part
     stretch: Stretch
     names: Reply[tuple[str, ...]]
-    triples: Reply[tuple[Entry, ...]]
+    triples: Reply[tuple[StructuredEntry, ...]]
 
 
 def stretches(part: Part, profile: Profile) -> list[Stretch]:
@@ -41,7 +41,7 @@ def stretches(part: Part, profile: Profile) -> list[Stretch]:
     return list(stretches_of(part.turns, letters, lines=lines))
 
 
-def passages_of(turns: Sequence[Turn], settings: Settings) -> list[Unit]:
+def passages_of(turns: Sequence[Turn], settings: HippoRAGSettings) -> list[Unit]:
     """Return a session's passages: stretches of it with who says what, or its single turns, long ones in passages."""
     if settings.unit is Retrieved.TURN:
         lines = [line for stretch in stretches_of(turns, 0) for line in stretch.lines]
@@ -68,7 +68,7 @@ def ask_about(kit: Kit, parts: Sequence[Part]) -> list[Asked]:
     return [Asked(*each, name, triple) for each, name, triple in zip(of, names, triples, strict=True)]
 
 
-def derivation(part: Part, settings: Settings, asked: Sequence[Asked]) -> Derivation:
+def derivation(part: Part, settings: HippoRAGSettings, asked: Sequence[Asked]) -> Derivation:
     """Return the passages and facts of a part; where no triples could be read, what was wrong."""
     units = {unit.id: unit for unit in passages_of(part.turns, settings)}
     for each in asked:
@@ -78,7 +78,7 @@ def derivation(part: Part, settings: Settings, asked: Sequence[Asked]) -> Deriva
     return Derivation(part, tuple(units.values()), problem="; ".join(problems) or None, usage=usage)
 
 
-def fact_unit(entry: Entry) -> Unit:
+def fact_unit(entry: StructuredEntry) -> Unit:
     """Return a triple as a unit, in the place of the turns that tell it."""
     parts = (entry["subject"], entry["predicate"], entry["object"])
     attributes = triple_attributes(*parts)
@@ -104,5 +104,5 @@ def _read_names(build: partial[Request], text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name not in ("", NONE)))
 
 
-def _read_triples(kit: Kit, stretch: Stretch, text: str) -> tuple[Entry, ...]:
+def _read_triples(kit: Kit, stretch: Stretch, text: str) -> tuple[StructuredEntry, ...]:
     return read_entries(text, triples_request(kit, stretch, (), "").shape, stretch, FORMS)

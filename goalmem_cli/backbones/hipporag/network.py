@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from goalmem_cli.backbones.hipporag.settings import Settings
+from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings
 from goalmem_cli.backbones.structured.pagerank import Shares, pagerank, undirected
 from goalmem_cli.backbones.structured.triples import ends_of
 from goalmem_cli.records import Edge, Unit
@@ -52,14 +52,14 @@ class Network:
     synonyms: Rows
     alike: Shares
     looks: Flags
-    _wholes: dict[Settings, Ground] = field(default_factory=dict, repr=False, compare=False)
+    _wholes: dict[HippoRAGSettings, Ground] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def row(self) -> Mapping[str, int]:
         """The row of each fact by its id."""
         return {fact.id: place for place, fact in enumerate(self.facts)}
 
-    def whole(self, settings: Settings) -> Ground:
+    def whole(self, settings: HippoRAGSettings) -> Ground:
         """Return the graph of all passages and facts, made once."""
         if settings not in self._wholes:
             passages, facts = (np.ones(len(each), dtype=np.bool_) for each in (self.passages, self.facts))
@@ -103,7 +103,11 @@ def looks_for_synonyms(phrase: str) -> bool:
 
 
 def walk(
-    network: Network, linked: Mapping[int, float], likeness: Shares, visible: tuple[Flags, Flags], settings: Settings
+    network: Network,
+    linked: Mapping[int, float],
+    likeness: Shares,
+    visible: tuple[Flags, Flags],
+    settings: HippoRAGSettings,
 ) -> Shares:
     """Return the share of a walk that each passage gets, shape (passages,).
 
@@ -120,7 +124,7 @@ def walk(
     return pagerank(ground.adjacency, reset, settings.damping)[count:]
 
 
-def _ground(network: Network, is_passage: Flags, is_fact: Flags, settings: Settings) -> Ground:
+def _ground(network: Network, is_passage: Flags, is_fact: Flags, settings: HippoRAGSettings) -> Ground:
     """Return the graph of these passages and facts."""
     told = network.told[is_fact[network.told[:, 0]] & is_passage[network.told[:, 1]]]
     context = np.unique(np.column_stack((network.ends[told[:, 0]].ravel(), np.repeat(told[:, 1], 2))), axis=0)
@@ -159,7 +163,7 @@ def _phrase_weights(network: Network, linked: Mapping[int, float], passages: Row
     return weights
 
 
-def _links(network: Network, is_fact: Flags, settings: Settings) -> tuple[Rows, Rows, Shares]:
+def _links(network: Network, is_fact: Flags, settings: HippoRAGSettings) -> tuple[Rows, Rows, Shares]:
     """Return the links among phrases: related ones by how many facts relate them, synonyms in the place of these."""
     ends = np.sort(network.ends[is_fact], axis=1)
     ends = ends[ends[:, 0] != ends[:, 1]]

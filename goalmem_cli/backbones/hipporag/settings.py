@@ -16,7 +16,7 @@ class Retrieved(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class HippoRAGSettings:
     """The parameters of HippoRAG 2's code, under what they mean.
 
     `unit` and `tokens` say what is retrieved, and how long a stretch is at most. Of the `linked` facts nearest to a

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from goalmem_cli.asking import ask_each, in_one_line, read_fields
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.backbones.magma import ENTITY, EVENT, EXPLANATION, INTENT, LINKS, NAME, READ
 from goalmem_cli.backbones.magma.graph import LINKING, Graph, nodes_and_edges
-from goalmem_cli.backbones.magma.settings import Intent, Router, Settings
+from goalmem_cli.backbones.magma.settings import Intent, MagmaSettings, Router
 from goalmem_cli.backbones.magma.walking import answer_order, beam_search, intent_of
 from goalmem_cli.backbones.magma.weaving import Vector, Weaving
 from goalmem_cli.backbones.structured.beside import own_hits
@@ -21,12 +20,13 @@ from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
-from goalmem_cli.backbones.times import NamedTimes
+from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.memory import OpenMemory, StructuredMemory
+from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
+from goalmem_cli.memory_records import Derivation, Ranking
+from goalmem_cli.model_replies import ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit, Usage
-from goalmem_cli.stored import Derivation, Ranking
 
 BEAM = "beam"
 """What the ranking by the walk is called among a hit's ranks."""
@@ -57,7 +57,7 @@ class _Work:
             found.append((Part(self.whole.conversation, named(EVENT, unit.id), (turns[last],)), unit))
         return found
 
-    def walk(self, vectors: Mapping[str, Vector], settings: Settings) -> Weaving:
+    def walk(self, vectors: Mapping[str, Vector], settings: MagmaSettings) -> Weaving:
         """Return what the events are to go through."""
         turns = {turn.id: turn for turn in self.whole.turns}
         events = [event for _, event in self.events]
@@ -71,7 +71,7 @@ class Magma:
         self,
         store: StructuredMemory,
         kit: LoadKit,
-        settings: Settings | None = None,
+        settings: MagmaSettings | None = None,
         intent: Callable[[Query], Intent] | None = None,
     ) -> None:
         """Take the store, and what loads the model and the prompts.
@@ -80,7 +80,7 @@ class Magma:
         """
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or MagmaSettings()
         by_model = self._settings.router is Router.MODEL
         self._intent = intent or (self._asked_for if by_model else _by_words)
         self._graph = Kept(store, self._read_graph)

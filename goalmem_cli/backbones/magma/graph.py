@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from goalmem_cli.backbones.magma import CAUSAL, ENTITY, EVENT, EXPLANATION, MENTIONS, NAME, READ, SEMANTIC, TEMPORAL
-from goalmem_cli.backbones.magma.settings import Settings
+from goalmem_cli.backbones.magma.settings import MagmaSettings
 from goalmem_cli.backbones.magma.weaving import CAUSE, CONFIDENCE, EFFECT, ENTITIES, OF, Vector, semantic_links
 from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.backbones.structured.units import listed, node, number
@@ -31,7 +31,7 @@ def place_of(event: Unit) -> int:
 
 
 def nodes_and_edges(
-    units: Sequence[Unit], vectors: Mapping[str, Vector], settings: Settings
+    units: Sequence[Unit], vectors: Mapping[str, Vector], settings: MagmaSettings
 ) -> tuple[list[Unit], list[Edge]]:
     """Return the entities, and the edges of all four views, of all that was derived; `vectors` has those of events."""
     events = in_order(unit for unit in units if unit.kind == EVENT)

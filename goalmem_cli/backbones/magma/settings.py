@@ -28,7 +28,7 @@ class Intent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class MagmaSettings:
     """The parameters of MAGMA, under what they mean.
 
     An event is linked to so many `neighbours` of at least the cosine `least_cosine`; the model is shown with it those

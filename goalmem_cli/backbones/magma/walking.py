@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from goalmem_cli.backbones.magma.graph import Graph
-from goalmem_cli.backbones.magma.settings import Intent, Settings
+from goalmem_cli.backbones.magma.settings import Intent, MagmaSettings
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import Unit
 
@@ -31,7 +31,7 @@ def beam_search(
     anchors: Mapping[str, float],
     likeness: Mapping[str, float],
     intent: Intent,
-    settings: Settings,
+    settings: MagmaSettings,
     sees: Callable[[str], bool],
 ) -> dict[str, float]:
     """Return the nodes that the walk visits with their scores, best first.

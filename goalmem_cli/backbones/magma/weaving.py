@@ -15,9 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.asking import NO_NUMBER, in_one_line, numbers_of, parse_json
 from goalmem_cli.backbones.magma import EXPLANATION, LINKS, NAME, READ
-from goalmem_cli.backbones.magma.settings import Settings
+from goalmem_cli.backbones.magma.settings import MagmaSettings
 from goalmem_cli.backbones.structured.alike import nearest_rows
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.leaves import node_line
@@ -25,6 +24,7 @@ from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.backbones.structured.walking import Walk
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import NO_NUMBER, in_one_line, numbers_of, parse_json
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.records import Part, Turn, Unit
 
@@ -39,7 +39,7 @@ _NOTHING = "none"
 _LINE = re.compile(r"(causes|caused_by) (\d+) (0\.\d|1\.0) \| (.+)")
 
 
-def semantic_links(vectors: Sequence[Vector], settings: Settings) -> list[tuple[int, ...]]:
+def semantic_links(vectors: Sequence[Vector], settings: MagmaSettings) -> list[tuple[int, ...]]:
     """Return for each event the places of the earlier ones that it is most like, most alike first."""
     if not len(vectors):
         return []
@@ -49,7 +49,7 @@ def semantic_links(vectors: Sequence[Vector], settings: Settings) -> list[tuple[
 
 
 @dataclass(frozen=True)
-class Step:
+class WeavingStep:
     """An event whose causes and entities are asked for, and the events that it is shown with, in their order."""
 
     walk: Weaving
@@ -128,7 +128,7 @@ def _of_lines(text: str) -> tuple[list[str], list[tuple[str, str, float, str]]]:
     return names, causal
 
 
-class Weaving(Walk[Step]):
+class Weaving(Walk[WeavingStep]):
     """A conversation's events as they come, each linked to those before."""
 
     def __init__(
@@ -137,7 +137,7 @@ class Weaving(Walk[Step]):
         events: Sequence[Unit],
         vectors: Sequence[Vector],
         known: Mapping[str, Sequence[Unit]],
-        settings: Settings,
+        settings: MagmaSettings,
     ) -> None:
         """Take the conversation's turns, its events in order with their vectors, and what is known by parts' names."""
         super().__init__(known)
@@ -149,12 +149,12 @@ class Weaving(Walk[Step]):
         self._linked: list[set[int]] = []
         self._place = {event.id: place for place, event in enumerate(events)}
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[WeavingStep]:
         for place, event in enumerate(self._events):
             self._add(place)
-            yield Step(self, event, tuple(self._events[each] for each in self._around(place)))
+            yield WeavingStep(self, event, tuple(self._events[each] for each in self._around(place)))
 
-    def take(self, step: Step, units: Sequence[Unit]) -> None:
+    def take(self, step: WeavingStep, units: Sequence[Unit]) -> None:
         """Go on with what was read: with its causal links."""
         self.names.add(step.part.name)
         for unit in units:

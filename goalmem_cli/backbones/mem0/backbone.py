@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, SUM_UP
 from goalmem_cli.backbones.mem0.deciding import EVENTS, Growth, Vector
-from goalmem_cli.backbones.mem0.reading import Reading, Summed, readings_of
-from goalmem_cli.backbones.mem0.settings import Settings
+from goalmem_cli.backbones.mem0.pair_reading import Reading, Summed, readings_of
+from goalmem_cli.backbones.mem0.settings import Mem0Settings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
@@ -27,10 +27,10 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.units import saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
 from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit
-from goalmem_cli.stored import Derivation, Ranking
 
 _REPLY_TOKENS = 120  # about as many as a reply has
 
@@ -51,12 +51,12 @@ class Work:
         """What nobody has read yet."""
         return [reading for reading in self.readings if reading.part.name not in self.known]
 
-    def read(self, settings: Settings) -> None:
+    def read(self, settings: Mem0Settings) -> None:
         """Find what there is to read, now that it was summed up."""
         self.readings = tuple(readings_of(self.whole.turns, self.summed, settings, self.backbone))
         self.names = {self.whole.name, *self.summed.names, *(reading.part.name for reading in self.readings)}
 
-    def walks(self, vectors: Mapping[str, Vector], settings: Settings) -> list[Growth]:
+    def walks(self, vectors: Mapping[str, Vector], settings: Mem0Settings) -> list[Growth]:
         """Return what each memory of the conversation is to go through."""
         turns = {turn.id: turn for turn in self.whole.turns}
         told: dict[str, list[tuple[Unit, ...]]] = {}
@@ -74,11 +74,11 @@ class Mem0:
     name = NAME
     _kinds: tuple[str, ...] = (MEMORY,)
 
-    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Settings | None = None) -> None:
+    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Mem0Settings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or Mem0Settings()
         self._decided = Kept(store, self._read_decided)
 
     def update(self, turns: Sequence[Turn]) -> None:

@@ -15,9 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.mem0 import MEMORY, NAME
-from goalmem_cli.backbones.mem0.settings import Settings
+from goalmem_cli.backbones.mem0.settings import Mem0Settings
 from goalmem_cli.backbones.structured.alike import DIGITS
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
@@ -32,6 +31,7 @@ from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.backbones.structured.walking import Walk
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Part, Turn, Unit
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -46,7 +46,7 @@ EVENTS: Mapping[str, Event] = {
 
 
 @dataclass(frozen=True)
-class Step:
+class DecidingStep:
     """The facts of a pair, the memories that they are compared with, and those that say a fact in the same words."""
 
     walk: Growth
@@ -95,7 +95,7 @@ class Step:
         )
 
 
-class Growth(Walk[Step]):
+class Growth(Walk[DecidingStep]):
     """A memory of a conversation as it grows pair by pair."""
 
     def __init__(
@@ -104,7 +104,7 @@ class Growth(Walk[Step]):
         told: Sequence[tuple[Unit, ...]],
         vectors: Mapping[str, Vector],
         known: Mapping[str, Sequence[Unit]],
-        settings: Settings,
+        settings: Mem0Settings,
         backbone: str = NAME,
     ) -> None:
         """Take the conversation's turns, the facts of each pair in order, and the vectors of all units there are."""
@@ -116,12 +116,12 @@ class Growth(Walk[Step]):
         self._settings = settings
         self._current: dict[str, Unit] = {}
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[DecidingStep]:
         for facts in self._told:
             if facts:
                 yield self._step(facts)
 
-    def take(self, step: Step, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
+    def take(self, step: DecidingStep, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
         """Go on with what was decided: with the memories that are current from then on.
 
         A memory that comes without a vector lies about where the first of the facts does.
@@ -136,13 +136,13 @@ class Growth(Walk[Step]):
             if act.ends:
                 self._current.pop(act.on, None)
 
-    def _step(self, facts: tuple[Unit, ...]) -> Step:
+    def _step(self, facts: tuple[Unit, ...]) -> DecidingStep:
         said = {key_of(unit.text): unit for unit in self._current.values()}
         repeated = {place: said[key] for place, fact in enumerate(facts) if (key := key_of(fact.text)) in said}
         new = [fact for place, fact in enumerate(facts) if place not in repeated]
         taken = {unit.id for unit in repeated.values()}
         rest = [unit for unit in self._current.values() if unit.id not in taken]
-        return Step(self, facts, tuple(self._similar(new, rest)), repeated)
+        return DecidingStep(self, facts, tuple(self._similar(new, rest)), repeated)
 
     def _similar(self, facts: Sequence[Unit], known: Sequence[Unit]) -> list[Unit]:
         """Return the memories nearest to any of the facts, in the order in which they were made."""

@@ -16,7 +16,7 @@ class Perspectives(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Mem0Settings:
     """The parameters of Mem0, under what they mean.
 
     So many messages make a `pair`, which is read with so many messages `before` it, and with a `summary` of the

@@ -11,8 +11,8 @@ from goalmem_cli.backbones.mem0.backbone import Mem0, Work
 from goalmem_cli.backbones.mem0.deciding import Vector
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, NAMED, RELATION, RELATIONS, TRIPLE
 from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, Growth, entities
-from goalmem_cli.backbones.mem0_graph.reading import NAMES, Naming, Relating, read_pairs
-from goalmem_cli.backbones.mem0_graph.settings import Lookup, Settings
+from goalmem_cli.backbones.mem0_graph.graph_reading import NAMES, Naming, Relating, read_pairs
+from goalmem_cli.backbones.mem0_graph.settings import Lookup, Mem0GraphSettings
 from goalmem_cli.backbones.structured.beside import nearest
 from goalmem_cli.backbones.structured.decisions import DECISION, decide_some, superseding
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches
@@ -22,12 +22,12 @@ from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import listed, node, passing
 from goalmem_cli.backbones.structured.walking import ask_all, rounds, stored, together
-from goalmem_cli.memory import OpenMemory, StructuredMemory
+from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Query, Unit
-from goalmem_cli.store.looking.episodes import OBJECT, PHRASE, SUBJECT
-from goalmem_cli.store.looking.episodes import RELATION as RELATED
-from goalmem_cli.stored import Ranking
+from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, SUBJECT
+from goalmem_cli.store.queries.episodes import RELATION as RELATED
 
 INVALIDATES = "invalidates"
 TRIPLES = "triples"
@@ -54,14 +54,14 @@ class Mem0Graph(Mem0):
         self,
         store: StructuredMemory,
         kit: LoadKit,
-        settings: Settings | None = None,
+        settings: Mem0GraphSettings | None = None,
         names: Callable[[Query], Sequence[str]] | None = None,
     ) -> None:
         """Take the store, and what loads the model and the prompts.
 
         `names` gives the entities that a query names; without it the model is asked, or nobody (`asks`).
         """
-        self._told = settings or Settings()
+        self._told = settings or Mem0GraphSettings()
         super().__init__(store, kit, self._told)
         self._names = names or (self._asked_for if self._told.asks else _nothing)
         self._graph = Kept(store, self._read_graph)

@@ -12,11 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.mem0.deciding import Vector
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, NAME, NAMED, RELATION, TRIPLE
-from goalmem_cli.backbones.mem0_graph.reading import NAMES
-from goalmem_cli.backbones.mem0_graph.settings import Settings
+from goalmem_cli.backbones.mem0_graph.graph_reading import NAMES
+from goalmem_cli.backbones.mem0_graph.settings import Mem0GraphSettings
 from goalmem_cli.backbones.structured.alike import DIGITS
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, acts_of, decision_unit
 from goalmem_cli.backbones.structured.resolution import Policy, merged
@@ -24,6 +23,7 @@ from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, keys_of
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.backbones.structured.walking import Walk
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Part, Turn, Unit
 
 _LETTERS = 2000  # of a message that are shown; nearly every one has less
@@ -46,7 +46,7 @@ def entities(drafts: Iterable[Unit], vectors: Mapping[str, Vector], merges: floa
 
 
 @dataclass(frozen=True)
-class Step:
+class ConflictStep:
     """What a pair names and tells, the triples that it may contradict, and those that say one of its own already."""
 
     walk: Growth
@@ -95,7 +95,7 @@ class Step:
         return next((unit.id for unit in made if by in unit.turns and self.walk.entity_of(ends_of(unit)[0]) == of), "")
 
 
-class Growth(Walk[Step]):
+class Growth(Walk[ConflictStep]):
     """A conversation's triples as they come pair by pair."""
 
     def __init__(
@@ -104,7 +104,7 @@ class Growth(Walk[Step]):
         told: Sequence[tuple[Unit, ...]],
         vectors: Mapping[str, Vector],
         known: Mapping[str, Sequence[Unit]],
-        settings: Settings,
+        settings: Mem0GraphSettings,
     ) -> None:
         """Take the conversation's turns, what each pair tells in order, and the vectors of names by normal form."""
         super().__init__(known)
@@ -120,12 +120,12 @@ class Growth(Walk[Step]):
         """Return the name that stands for the entity of a name."""
         return self._entities.get(name, name)
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[ConflictStep]:
         for told in self._told:
             if told:
                 yield self._step(told)
 
-    def take(self, step: Step, units: Sequence[Unit]) -> None:
+    def take(self, step: ConflictStep, units: Sequence[Unit]) -> None:
         """Go on with what was decided: with the triples that are current from then on."""
         self.names.add(step.part.name)
         acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]
@@ -134,12 +134,12 @@ class Growth(Walk[Step]):
                 self._current.pop(act.on, None)
         self._current |= {unit.id: unit for unit in units if unit.kind == TRIPLE}
 
-    def _step(self, told: Sequence[Unit]) -> Step:
+    def _step(self, told: Sequence[Unit]) -> ConflictStep:
         (named,) = [unit for unit in told if unit.kind == NAMED]
         drafts = tuple(unit for unit in told if unit.kind == RELATION)
         said = {self._identity(unit): unit for unit in self._current.values()}
         repeated = {draft.id: said[key] for draft in drafts if (key := self._identity(draft)) in said}
-        return Step(self, named, drafts, tuple(self._around(listed(named, NAMES))), repeated)
+        return ConflictStep(self, named, drafts, tuple(self._around(listed(named, NAMES))), repeated)
 
     def _identity(self, unit: Unit) -> tuple[str, ...]:
         subject, predicate, thing = keys_of(unit)

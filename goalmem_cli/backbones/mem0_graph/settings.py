@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from goalmem_cli.backbones.mem0.settings import Settings as Mem0Settings
+from goalmem_cli.backbones.mem0.settings import Mem0Settings
 from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
@@ -17,7 +17,7 @@ class Lookup(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Mem0Settings):
+class Mem0GraphSettings(Mem0Settings):
     """The parameters of Mem0, and those of its graph, under what they mean.
 
     Names of at least the cosine `merges` are one entity. Entities of at least the cosine `least` to a name are looked

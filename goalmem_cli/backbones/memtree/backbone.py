@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from goalmem_cli.asking import ask_each, read_fields
 from goalmem_cli.backbones.memtree import AGGREGATE, CHILD, LEAF, NAME, SUMMARY, SUPERSEDES
-from goalmem_cli.backbones.memtree.growing import Growth, Known, Step, read_line
-from goalmem_cli.backbones.memtree.settings import Settings
+from goalmem_cli.backbones.memtree.growing import GrowingStep, Growth, Known, read_line
+from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.structured.beside import fitting, nearest, own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
 from goalmem_cli.backbones.structured.kept import Kept
@@ -18,10 +17,11 @@ from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.memory import OpenMemory, StructuredMemory
+from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
+from goalmem_cli.memory_records import Derivation, Ranking
+from goalmem_cli.model_replies import ask_each, read_fields
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
-from goalmem_cli.stored import Derivation, Ranking
 
 _SUMMARY_TOKENS = 150  # about as many as a summary has that the prompt asks for
 
@@ -37,11 +37,11 @@ class _Talk:
 class MemTree:
     """Retrieves messages and summaries of any level, by their likeness to the question, as they were at its time."""
 
-    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Settings | None = None) -> None:
+    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: MemTreeSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or MemTreeSettings()
         self._later = Kept(store, self._read_later)
 
     def update(self, turns: Sequence[Turn]) -> None:
@@ -168,7 +168,7 @@ class MemTree:
             for talk in pending.values()
         ]
 
-    def _rounds(self, growths: Sequence[Growth]) -> Iterator[list[Step]]:
+    def _rounds(self, growths: Sequence[Growth]) -> Iterator[list[GrowingStep]]:
         """Yield what is asked for at once: of each conversation what one message changes.
 
         All of it has to be answered before the next is taken.
@@ -179,7 +179,7 @@ class MemTree:
             for group in batches(asked, self._kit().at_once, len):
                 yield [step for steps in group for step in steps]
 
-    def _grow(self, steps: Sequence[Step], report: Callable[[PartDone], None]) -> list[PartDone]:
+    def _grow(self, steps: Sequence[GrowingStep], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask for the steps, store what was said, and report it."""
         builds = [partial(self._request, step) for step in steps]
         replies = ask_each(self._kit().model, builds, [partial(_read, build) for build in builds])
@@ -204,7 +204,7 @@ class MemTree:
             report(part)
         return done
 
-    def _request(self, step: Step, problem: str) -> Request:
+    def _request(self, step: GrowingStep, problem: str) -> Request:
         merge = step.merge
         inputs = {
             "before": read_line(merge.before),

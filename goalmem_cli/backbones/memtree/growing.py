@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from goalmem_cli.backbones.memtree import CHILD, LEAF, NAME, SUMMARY, SUPERSEDES
-from goalmem_cli.backbones.memtree.settings import Settings
+from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.memtree.tree import Merge, Tree, Vector
 from goalmem_cli.backbones.structured.leaves import node_line
 from goalmem_cli.backbones.structured.summaries import summary_part
@@ -26,7 +26,7 @@ Known: TypeAlias = Mapping[str, tuple[Unit, Vector]]
 
 
 @dataclass(frozen=True)
-class Step:
+class GrowingStep:
     """A merge, as the part that is derived from it; it is the `first` of its message where it is the topmost asked for.
 
     A part is named by the children that the node has and by what it puts together: what the node said before, which
@@ -69,7 +69,7 @@ class Growth:
         vectors: Vectors,
         turns: Sequence[Turn],
         known: Known,
-        settings: Settings,
+        settings: MemTreeSettings,
     ) -> None:
         """Take the messages in their order with a vector each, the turns that they come from, and what is known."""
         self._tree = Tree(settings)
@@ -89,7 +89,7 @@ class Growth:
         """Return the edges of the tree as it is now: from nodes to their children, and to what they said before."""
         return [*(Edge(node, child, CHILD) for node, child in self._tree.links()), *self._superseding]
 
-    def advance(self) -> list[Step]:
+    def advance(self) -> list[GrowingStep]:
         """Put in messages until one changes what nobody has summed up yet; nothing once all are in.
 
         Each step is to be answered by `take` before the next message can be put in.
@@ -97,10 +97,10 @@ class Growth:
         while self._next < len(self._leaves):
             leaf = self._leaves[self._next]
             self._next += 1
-            asked: list[Step] = []
+            asked: list[GrowingStep] = []
             for merge in self._tree.insert(leaf, self._row[leaf.id]):
                 part = summary_part(str(merge.entries), (merge.before, leaf), self._turns)
-                step = Step(self, merge, part, not asked)
+                step = GrowingStep(self, merge, part, not asked)
                 if part.name in self._known:
                     self.take(step, *self._known[part.name])
                 else:
@@ -109,7 +109,7 @@ class Growth:
                 return asked
         return []
 
-    def take(self, step: Step, unit: Unit, vector: Vector) -> None:
+    def take(self, step: GrowingStep, unit: Unit, vector: Vector) -> None:
         """Let a node say from now on what was made of it."""
         self.names.add(step.part.name)
         self._superseding.extend(step.superseding(unit))

@@ -8,7 +8,7 @@ from goalmem_cli.backbones.structured.settings import LEAST, SEARCHING
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class MemTreeSettings:
     """The parameters of MemTree, under what they mean.
 
     A message goes down to the child that is most like it from `threshold` on, which rises to `threshold` x

@@ -12,7 +12,7 @@ from math import exp, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.backbones.memtree.settings import Settings
+from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Unit
 
@@ -79,7 +79,7 @@ class Merge:
 class Tree:
     """The tree of a conversation, as it grows message by message."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: MemTreeSettings) -> None:
         """Begin with the root alone."""
         self._settings = settings
         self._bottom = settings.depth or inf

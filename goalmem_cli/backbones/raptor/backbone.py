@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
-from goalmem_cli.asking import ask_each, read_fields
 from goalmem_cli.backbones.raptor import CHILD, LEAF, NAME, SUMMARISE, SUMMARY
-from goalmem_cli.backbones.raptor.settings import Leaf, Settings, Way
+from goalmem_cli.backbones.raptor.settings import Leaf, RaptorSettings, Way
 from goalmem_cli.backbones.raptor.tree import (
     LAYER,
     clusters_within,
@@ -32,10 +31,11 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.soft_clusters import Clustering, Rows, soft_clusters
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, summary_part, whole_part, words_in
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation, Ranking
+from goalmem_cli.model_replies import ask_each, read_fields
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request, Vectors
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
-from goalmem_cli.stored import Derivation, Ranking
 
 _SHARE_OF_CONTEXT = 2  # half of it for a cluster: the rest is the prompt's own, and the summary
 
@@ -43,11 +43,11 @@ _SHARE_OF_CONTEXT = 2  # half of it for a cluster: the rest is the prompt's own,
 class Raptor:
     """Retrieves leaves and summaries of any layer, by their likeness to the question."""
 
-    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Settings | None = None) -> None:
+    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: RaptorSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or RaptorSettings()
         self._known: dict[tuple[str, ...], list[list[Unit]]] = {}
 
     def update(self, turns: Sequence[Turn]) -> None:

@@ -24,7 +24,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RaptorSettings:
     """The parameters of RAPTOR's code, under what they mean.
 
     A packed `leaf` has at most `leaf_tokens`, a summary `summary_tokens`; there are at most `layers` of summaries. What

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from goalmem_cli.backbones.raptor import LEAF, NAME, SUMMARY
-from goalmem_cli.backbones.raptor.settings import Leaf, Settings
+from goalmem_cli.backbones.raptor.settings import Leaf, RaptorSettings
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.leaves import node_line, turn_leaves
 from goalmem_cli.backbones.structured.soft_clusters import Rows
@@ -21,7 +21,7 @@ MEMBERS, LAYER = "members", "layer"
 """The attributes of a summary: the ids of what it sums up, and its layer, counted from 1."""
 
 
-def leaves_of(session: Sequence[Turn], settings: Settings) -> list[Unit]:
+def leaves_of(session: Sequence[Turn], settings: RaptorSettings) -> list[Unit]:
     """Return the leaves of a session, with who says what where several do."""
     if settings.leaf is Leaf.TURN:
         return turn_leaves(NAME, LEAF, session)

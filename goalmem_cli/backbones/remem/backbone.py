@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from goalmem_cli.asking import Reply, ask_each
 from goalmem_cli.backbones.remem import EXTRACT, NAME
+from goalmem_cli.backbones.remem.episodic_memory import EpisodicMemory
+from goalmem_cli.backbones.remem.event_times import disagreements
 from goalmem_cli.backbones.remem.extraction import Extracted, chunks_of, read_extracted
 from goalmem_cli.backbones.remem.graph import LINKS, fact_unit, gist_unit, phrase_edges
-from goalmem_cli.backbones.remem.memory import EpisodicMemory
-from goalmem_cli.backbones.remem.settings import Settings
-from goalmem_cli.backbones.remem.times import disagreements
+from goalmem_cli.backbones.remem.settings import RememSettings
 from goalmem_cli.backbones.remem.tools import Call, Found, Tool, kinds_of, run
 from goalmem_cli.backbones.structured.alike import similarity_edges
 from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
@@ -27,10 +26,11 @@ from goalmem_cli.backbones.structured.indexing import (
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.backbones.structured.triples import phrase_units
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, ask_each
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Hit, Part, Query, Turn, Unit, Usage
-from goalmem_cli.store.looking.episodes import FACT, GIST, PHRASE, SYNONYMY
-from goalmem_cli.stored import Derivation
+from goalmem_cli.store.queries.episodes import FACT, GIST, PHRASE, SYNONYMY
 
 DISAGREEMENTS = "times on which model and resolver disagree"
 """What `Indexed.noted` calls the gists and facts whose time the model read otherwise."""
@@ -44,11 +44,11 @@ WEIGHT = 3.0
 class Remem:
     """Retrieves gists, facts and turns, fused by rank; every hit is a unit that names the turns it came from."""
 
-    def __init__(self, store: EpisodicMemory, kit: LoadKit, settings: Settings | None = None) -> None:
+    def __init__(self, store: EpisodicMemory, kit: LoadKit, settings: RememSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or RememSettings()
         self._left_out = 0
 
     def update(self, turns: Sequence[Turn]) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from goalmem_cli.backbones.remem.event_times import judge_point, judge_span
 from goalmem_cli.backbones.remem.filler import without_filler
 from goalmem_cli.backbones.remem.graph import Gist, Statement
-from goalmem_cli.backbones.remem.times import judge_point, judge_span
-from goalmem_cli.backbones.structured.entries import Entry, Form, read_entries
+from goalmem_cli.backbones.structured.entries import Form, StructuredEntry, read_entries
 from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
 from goalmem_cli.ports import GrammarShape, JsonShape
 from goalmem_cli.prompts import Profile
 from goalmem_cli.records import Turn
-from goalmem_cli.store.looking.episodes import FACT, GIST
+from goalmem_cli.store.queries.episodes import FACT, GIST
 
 FORMS = (
     Form(GIST, "gists", ("text",), ("when",)),
@@ -51,12 +51,12 @@ def read_extracted(text: str, shape: JsonShape | GrammarShape, chunk: Stretch) -
     return Extracted(*without_filler(gists, facts, speakers))
 
 
-def _gist(entry: Entry) -> Gist:
+def _gist(entry: StructuredEntry) -> Gist:
     said = entry["text"]
     return Gist(said, entry.turns, judge_point(entry["when"], said, entry.turns))
 
 
-def _fact(entry: Entry) -> Statement:
+def _fact(entry: StructuredEntry) -> Statement:
     subject, predicate, thing = (entry[name] for name in ("subject", "predicate", "object"))
     point, start, end = (entry[name] for name in ("point_in_time", "start_time", "end_time"))
     told = f"{subject} {predicate} {thing}"

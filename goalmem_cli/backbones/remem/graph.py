@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from goalmem_cli.backbones.remem import NAME
-from goalmem_cli.backbones.remem.times import Course, Judged
+from goalmem_cli.backbones.remem.event_times import Course, Judged
 from goalmem_cli.backbones.structured.triples import ends_of, phrase_id, triple_attributes, triple_edges, triple_text
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.records import Edge, Turn, Unit
-from goalmem_cli.store.looking.episodes import CONTEXT, FACT, GIST, OBJECT, RELATION, SUBJECT, SYNONYMY
+from goalmem_cli.store.queries.episodes import CONTEXT, FACT, GIST, OBJECT, RELATION, SUBJECT, SYNONYMY
 
 CHUNK, PICTURED = "chunk", "pictured"
 LINKS = (CONTEXT, RELATION, SYNONYMY, SUBJECT, OBJECT)

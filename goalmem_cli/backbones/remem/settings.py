@@ -8,7 +8,7 @@ from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RememSettings:
     """The paper's two numbers (REMem section 4.4), and what its ablations leave out (Table 5).
 
     `least_cosine` is how near to one another two gists are that get a synonymy edge, `top` how many gists, and how many

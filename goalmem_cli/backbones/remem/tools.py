@@ -13,16 +13,16 @@ from enum import StrEnum
 from math import log
 
 from goalmem_cli.backbones.remem import NAME
-from goalmem_cli.backbones.remem.memory import OpenEpisodes
-from goalmem_cli.backbones.remem.settings import Settings
+from goalmem_cli.backbones.remem.episodic_memory import OpenEpisodes
+from goalmem_cli.backbones.remem.settings import RememSettings
 from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.errors import UsageError
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, words
+from goalmem_cli.memory_records import Ranking, Scored
 from goalmem_cli.records import Hit, Query, Unit
-from goalmem_cli.store.looking.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
-from goalmem_cli.stored import Ranking, Scored
+from goalmem_cli.store.queries.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
 
-TOP = Settings().top
+TOP = RememSettings().top
 KINDS = (GIST, FACT)
 _DEPTH = 200
 _TIME_ADDED = re.compile(r"\([^()]*\d{4}[^()]*\)")
@@ -90,18 +90,18 @@ class Call:
     aggregation: Aggregation | None = None
 
 
-def kinds_of(settings: Settings) -> tuple[str, ...]:
+def kinds_of(settings: RememSettings) -> tuple[str, ...]:
     """Return the kinds of units that are found: gists, facts, or both."""
     return (*((GIST,) if settings.gists else ()), *((FACT,) if settings.facts else ()))
 
 
-def run(reader: OpenEpisodes, scope: Query, call: Call, settings: Settings | None = None) -> Found:
+def run(reader: OpenEpisodes, scope: Query, call: Call, settings: RememSettings | None = None) -> Found:
     """Return what the tool gives that is called, of the kinds of units and edges that the settings leave.
 
     Raises:
         As the tool.
     """
-    told = settings or Settings()
+    told = settings or RememSettings()
     top, kinds = told.top, kinds_of(told)
     if call.tool is Tool.SEMANTIC_RETRIEVE:
         return semantic_retrieve(reader, scope, call.query, call.times, top, call.offset, kinds)
@@ -193,7 +193,7 @@ def find_gist_contexts(
     times: Times = ANY_TIME,
     top: int = TOP,
     offset: int = 0,
-    settings: Settings | None = None,
+    settings: RememSettings | None = None,
 ) -> Found:
     """Return the gists that say nearly what this one says, and the facts about what it is about; `gist` is a unit's id.
 
@@ -204,7 +204,7 @@ def find_gist_contexts(
     """
     episodes = reader.episodes(NAME)
     most = 2 * top + 1
-    told = settings or Settings()
+    told = settings or RememSettings()
     near = episodes.gists_near(scope, gist, times, most, offset) if told.synonymy and told.gists else []
     beside = episodes.facts_beside(scope, gist, times, most, offset) if told.facts else []
     facts = _hits(reader, beside[:top])

@@ -8,7 +8,7 @@ from goalmem_cli.backbones.secom import BELONGS, KEY, NAME, SEGMENT, SEGMENTS
 from goalmem_cli.backbones.secom.exchanges import Exchange, cut, exchanges_of, segment_unit, starts_of
 from goalmem_cli.backbones.secom.keys import OF, key_units
 from goalmem_cli.backbones.secom.segmenting import Cuts, cut_online, cut_whole, stretches
-from goalmem_cli.backbones.secom.settings import Retriever, Settings, Starts, Way
+from goalmem_cli.backbones.secom.settings import Retriever, SeComSettings, Starts, Way
 from goalmem_cli.backbones.secom.tiling import tiled_starts
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.indexing import (
@@ -21,10 +21,10 @@ from goalmem_cli.backbones.structured.indexing import (
     summary,
 )
 from goalmem_cli.backbones.structured.kit import LoadKit
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Hit, Part, Query, Turn, Unit
-from goalmem_cli.stored import Derivation, Ranking
 
 _RANKINGS = {
     Retriever.BM25: (Ranking.BM25,),
@@ -36,11 +36,11 @@ _RANKINGS = {
 class SeCom:
     """Retrieves segments, each with the full text of its turns, by what their keys say."""
 
-    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Settings | None = None) -> None:
+    def __init__(self, store: StructuredMemory, kit: LoadKit, settings: SeComSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or SeComSettings()
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns; the next `index` cuts them into segments.

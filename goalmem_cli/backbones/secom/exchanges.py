@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.secom import NAME, SEGMENT
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Turn, Unit
 
 _LETTERS = 400  # of a turn: more does not tell a model more of its topic

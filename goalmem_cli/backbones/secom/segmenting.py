@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 
-from goalmem_cli.asking import NO_NUMBER, Reply, ask_each, in_one_line, numbers_of, picked, read_fields
 from goalmem_cli.backbones.secom import BELONGS, SEGMENTS
 from goalmem_cli.backbones.secom.exchanges import Exchange
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.summaries import filled
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import NO_NUMBER, Reply, ask_each, in_one_line, numbers_of, picked, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import Profile
 from goalmem_cli.records import Usage

@@ -31,7 +31,7 @@ class Retriever(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SeComSettings:
     """The choices of SeCom's code, and its variant without a compressor.
 
     `exchange` is how many turns make an exchange, the least that a segment has. `rate` is the share of a segment's

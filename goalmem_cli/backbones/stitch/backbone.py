@@ -8,7 +8,6 @@ from itertools import groupby, zip_longest
 
 import numpy as np
 
-from goalmem_cli.asking import ask_each
 from goalmem_cli.backbones.stitch import EVENT, NAME, NOTE, SCOPE
 from goalmem_cli.backbones.stitch.intent import (
     INVENTORY,
@@ -22,18 +21,19 @@ from goalmem_cli.backbones.stitch.intent import (
     label_nodes,
 )
 from goalmem_cli.backbones.stitch.ranking import WAYS, Choose
-from goalmem_cli.backbones.stitch.settings import Settings
+from goalmem_cli.backbones.stitch.settings import StitchSettings
 from goalmem_cli.backbones.stitch.state import State
-from goalmem_cli.backbones.stitch.steps import Steps
+from goalmem_cli.backbones.stitch.steps import StitchSteps
 from goalmem_cli.backbones.stitch.tracking import Reader
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.units import derived_unit
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import ask_each
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Hit, Part, Query, Turn, Unit, content_hash
-from goalmem_cli.stored import Derivation
 
 _KEPT = 16  # of how many scopes of conversations the intents are kept
 _REQUESTS = 2  # scope and event of a turn are asked about at once
@@ -48,7 +48,7 @@ class Stitch:
         self,
         store: StructuredMemory,
         kit: LoadKit,
-        settings: Settings | None = None,
+        settings: StitchSettings | None = None,
         choose: Choose | None = None,
     ) -> None:
         """Take the store, and what loads the model and the prompts.
@@ -57,7 +57,7 @@ class Stitch:
         """
         self._store = store
         self._kit = kit
-        self._settings = settings or Settings()
+        self._settings = settings or StitchSettings()
         self._choose = choose or self._choose_by_model
         self._known: dict[tuple[str, ...] | None, Kept[Mapping[str, Intent]]] = {}
 
@@ -163,7 +163,7 @@ class Stitch:
     def _derive(self, turns: Mapping[str, Sequence[Turn]], parts: Sequence[Part]) -> list[Derivation]:
         """Return what the windows give; `turns` are those of each conversation, from its beginning."""
         kit = self._kit()
-        reader = Reader(Steps(kit.prompts), self._settings, self._near)
+        reader = Reader(StitchSteps(kit.prompts), self._settings, self._near)
         windows = []
         for part in parts:
             begin = self._begin(part)
@@ -182,7 +182,7 @@ class Stitch:
     def _choose_by_model(self, query: Query, known: Labels) -> Labels:
         """Return the labels that the model picks; of a kind for which it says nothing usable, none, as is announced."""
         kit = self._kit()
-        steps = Steps(kit.prompts)
+        steps = StitchSteps(kit.prompts)
         shown = {facet: self._fitting(query.text, labels, kit.context) for facet, labels in known.items()}
         asks = [steps.choose(facet, query.text, labels) for facet, labels in shown.items()]
         replies = ask_each(kit.model, [ask.build for ask in asks], [ask.parse for ask in asks])

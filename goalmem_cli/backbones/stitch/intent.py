@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.structured.units import derived_unit, node
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Edge, Turn, Unit
 
 SNIPPET, INVENTORY, SUMMARY = "snippet", "inventory", "summary"

@@ -17,10 +17,10 @@ from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
 from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Intent, Labels, inventory_counts
 from goalmem_cli.backbones.stitch.settings import Way
-from goalmem_cli.backbones.times import TIMES, NamedTimes
-from goalmem_cli.memory import OpenMemory
+from goalmem_cli.backbones.time_ranking import TIMES, NamedTimes
+from goalmem_cli.memory_ports import OpenMemory
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.stored import Ranking
 
 Choose: TypeAlias = Callable[[Query, Labels], Labels]
 """Returns the labels that a question looks for, of those that there are."""

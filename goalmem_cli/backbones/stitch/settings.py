@@ -16,7 +16,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class StitchSettings:
     """How turns are read, with the paper's numbers (section 4.1 and Listings 1-4) where it gives any.
 
     `window` turns are a part, which is derived from at once. The vocabularies start from the first `seed` turns of the

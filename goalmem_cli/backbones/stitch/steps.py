@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from goalmem_cli.asking import NO_NUMBER, Fields, in_one_line, numbers_of, picked, read_fields
 from goalmem_cli.backbones.stitch import CHOOSE, EVENT, MERGE, NOTE, SCOPE, SEED, SUMMARY
 from goalmem_cli.backbones.stitch.intent import Facet, known_as, tidy
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import NO_NUMBER, Fields, in_one_line, numbers_of, picked, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.records import Turn
@@ -49,7 +49,7 @@ class Seeds:
     entity_types: tuple[str, ...]
 
 
-class Steps:
+class StitchSteps:
     """Fills the prompts."""
 
     def __init__(self, prompts: PromptBook) -> None:

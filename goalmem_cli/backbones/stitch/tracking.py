@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeAlias
 
-from goalmem_cli.asking import Reply, ask_each, in_one_line
 from goalmem_cli.backbones.stitch.intent import (
     Facet,
     Intent,
@@ -20,12 +19,13 @@ from goalmem_cli.backbones.stitch.intent import (
     snippet_unit,
     summary_unit,
 )
-from goalmem_cli.backbones.stitch.settings import Settings
+from goalmem_cli.backbones.stitch.settings import StitchSettings
 from goalmem_cli.backbones.stitch.state import State
-from goalmem_cli.backbones.stitch.steps import Ask, Noted, Seeds, Steps
+from goalmem_cli.backbones.stitch.steps import Ask, Noted, Seeds, StitchSteps
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, ask_each, in_one_line
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.records import Part, Turn, Unit, Usage
-from goalmem_cli.stored import Derivation
 
 Track: TypeAlias = Generator[list[Ask], list[Reply[Any]], list[Unit]]
 Near: TypeAlias = Callable[[str, Sequence[str], int], list[str]]
@@ -46,8 +46,8 @@ class Tally:
 class Reader:
     """Reads windows of turns by the settings."""
 
-    steps: Steps
-    settings: Settings
+    steps: StitchSteps
+    settings: StitchSettings
     near: Near
 
     def derive(self, model: LanguageModel, windows: Sequence[tuple[Part, int, State]]) -> list[Derivation]:

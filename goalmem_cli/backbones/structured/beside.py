@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from goalmem_cli.backbones.flat import RECIPES
 from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
-from goalmem_cli.backbones.times import NamedTimes
-from goalmem_cli.memory import OpenMemory
+from goalmem_cli.backbones.time_ranking import NamedTimes
+from goalmem_cli.memory_ports import OpenMemory
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Hit, Query
-from goalmem_cli.stored import Ranking
 
 OWN = "own"
 """What sets the name of a ranking of derived units off from that of turns."""

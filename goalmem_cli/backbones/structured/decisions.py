@@ -14,11 +14,11 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
-from goalmem_cli.asking import NO_NUMBER, Reply, ask_each, in_one_line, numbers_of, parse_json
 from goalmem_cli.backbones.structured.kit import Kit, LoadKit
 from goalmem_cli.backbones.structured.units import derived_unit, listed, passing
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.moments import Moment
+from goalmem_cli.model_replies import NO_NUMBER, Reply, ask_each, in_one_line, numbers_of, parse_json
 from goalmem_cli.ports import Happening, JsonShape, Request
 from goalmem_cli.records import Edge, Part, Query, Unit, Usage
 

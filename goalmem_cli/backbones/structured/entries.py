@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from goalmem_cli.asking import in_one_line, parse_json
 from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import in_one_line, parse_json
 from goalmem_cli.ports import GrammarShape, JsonShape
 from goalmem_cli.records import Turn
 
@@ -35,7 +35,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StructuredEntry:
     """What a reply tells: by field, each on one line, with the turns that tell it, and the places of their lines."""
 
     kind: str
@@ -50,7 +50,7 @@ class Entry:
 
 def read_entries(
     text: str, shape: JsonShape | GrammarShape, stretch: Stretch, forms: Sequence[Form]
-) -> tuple[Entry, ...]:
+) -> tuple[StructuredEntry, ...]:
     """Return the entries of a reply in its order, as JSON kind by kind.
 
     Raises:
@@ -67,7 +67,7 @@ def read_entries(
     )
 
 
-def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> Entry:
+def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> StructuredEntry:
     match = _LINE.fullmatch(line)
     form = next((form for form in forms if match is not None and form.kind == match[1]), None)
     if match is None or form is None:
@@ -79,9 +79,9 @@ def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> Entry:
     return _entry(form, [match[2]], dict(zip(names, parts, strict=False)), stretch)
 
 
-def _entry(form: Form, labels: Sequence[str], fields: Mapping[str, str], stretch: Stretch) -> Entry:
+def _entry(form: Form, labels: Sequence[str], fields: Mapping[str, str], stretch: Stretch) -> StructuredEntry:
     told = {name: in_one_line(value) for name, value in fields.items()}
     if blank := [name for name in form.needed if not told.get(name)]:
         raise ReplyUnusable(f"the {blank[0]} of a {form.kind} is blank")
     places = stretch.places(labels)
-    return Entry(form.kind, stretch.turns(places), places, told)
+    return StructuredEntry(form.kind, stretch.turns(places), places, told)

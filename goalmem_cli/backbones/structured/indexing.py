@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Derived, Part, Turn, Usage
-from goalmem_cli.stored import Derivation
 
 T = TypeVar("T")
 

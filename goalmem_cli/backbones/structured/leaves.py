@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Turn, Unit
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, get_type_hints
 
-from goalmem_cli.documents import rebuild
 from goalmem_cli.errors import UsageError
+from goalmem_cli.json_records import rebuild
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.days import WEEKDAYS
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Turn
 from goalmem_cli.store.passages import MAX_TOKENS, split_into_passages
 

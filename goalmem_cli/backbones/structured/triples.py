@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from goalmem_cli.backbones.structured.units import listed, node
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.records import Edge, Unit, content_hash
-from goalmem_cli.store.looking.episodes import OBJECT, PHRASE, RELATION, SUBJECT
+from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, RELATION, SUBJECT
 
 
 def key_of(phrase: str) -> str:

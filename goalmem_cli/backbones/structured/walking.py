@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from goalmem_cli.asking import Reply, ask_each
 from goalmem_cli.backbones.structured.indexing import batches, plan, sessions_of
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, ask_each
 from goalmem_cli.ports import PartDone, Request
 from goalmem_cli.records import Derived, Part, Turn, Unit
-from goalmem_cli.stored import Derivation
 
 R = TypeVar("R", covariant=True)
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.watching import Watched
-from goalmem_cli.cli.times import earliest, latest
+from goalmem_cli.cli.typed_times import earliest, latest
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.asking import Kind, one_line, refuse_empty
+from goalmem_cli.library.answering import Kind, one_line, refuse_empty
 from goalmem_cli.library.memory import Memory
 from goalmem_cli.library.scope import Names, selected
 from goalmem_cli.loading import DeferredModel
-from goalmem_cli.stored import Forgotten, Selection
+from goalmem_cli.memory_records import Forgotten, Selection
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Turn

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import Derived, Edge, Unit
 from goalmem_cli.store import Store
-from goalmem_cli.store.looking.reader import Reader
+from goalmem_cli.store.queries.reader import Reader
 from goalmem_cli.store.units import entries_from_units
-from goalmem_cli.stored import Derivation
 
 
 class GatheringStore(Store):

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.errors import ModelError
 from goalmem_cli.lab.bench.came.records import TurnLabels
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.records import Turn
 

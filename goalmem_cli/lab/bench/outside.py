@@ -32,7 +32,7 @@ _MODELS = f"{goalmem_cli.__name__}.models"
 _OPENED = "store/database/opening.py"
 _STARTS, _OPENINGS = (_OPENED, "_confined_to"), (_OPENED, "_attach")
 _READINGS = (_OPENED, "OpenedOften.read")
-_RETRIEVALS = ("store/looking/reader.py", "Reader.rank")
+_RETRIEVALS = ("store/queries/reader.py", "Reader.rank")
 _SCORINGS = ("backbones/relevance.py", "features")
 
 _IN_PASSING = frozenset({"<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})

@@ -14,10 +14,10 @@ from goalmem_cli.backbones.fusion import DEPTH
 from goalmem_cli.errors import StoreError
 from goalmem_cli.lab.bench.talk import made_up_conversations, made_up_questions
 from goalmem_cli.lab.bench.timing import Progress, median_ms, run_goalmem, unwatched
-from goalmem_cli.memory import AnyMemory
+from goalmem_cli.memory_ports import AnyMemory
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Query
-from goalmem_cli.stored import Ranking
 
 HITS = 60
 """How many units a search brings back: what an attempt of goal-mem shows the model at most."""

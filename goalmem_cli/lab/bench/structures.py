@@ -27,10 +27,10 @@ from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.errors import ModelError, UsageError
 from goalmem_cli.lab.bench.talk import made_up_conversations
 from goalmem_cli.lab.bench.timing import Progress, median_ms, run_python, timed, unwatched
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Part, Query, Turn, Unit
 from goalmem_cli.store import Store
-from goalmem_cli.stored import Derivation
 
 Make: TypeAlias = Callable[[Turn, int, random.Random], Unit]
 

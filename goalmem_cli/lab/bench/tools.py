@@ -10,9 +10,9 @@ from itertools import cycle, islice
 
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.backbone import Remem
+from goalmem_cli.backbones.remem.episodic_memory import EpisodicMemory
+from goalmem_cli.backbones.remem.event_times import Event, Judged
 from goalmem_cli.backbones.remem.graph import Gist, Statement, fact_unit, gist_unit
-from goalmem_cli.backbones.remem.memory import EpisodicMemory
-from goalmem_cli.backbones.remem.times import Event, Judged
 from goalmem_cli.backbones.remem.tools import Aggregation, Call, Tool
 from goalmem_cli.backbones.structured.indexing import sessions_of
 from goalmem_cli.backbones.structured.kit import Kit
@@ -20,9 +20,9 @@ from goalmem_cli.errors import ModelError
 from goalmem_cli.lab.bench.talk import made_up_conversations
 from goalmem_cli.lab.bench.timing import Progress, median_ms, timed, unwatched
 from goalmem_cli.logic.days import Period
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.records import Part, Query
-from goalmem_cli.store.looking.episodes import FACT, GIST, Bound, Operator, Ordering, Times
-from goalmem_cli.stored import Derivation
+from goalmem_cli.store.queries.episodes import FACT, GIST, Bound, Operator, Ordering, Times
 
 FACTS_A_TURN = 2
 

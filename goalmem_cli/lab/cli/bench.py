@@ -30,10 +30,10 @@ from goalmem_cli.lab.cli import (
 
 if TYPE_CHECKING:
     from goalmem_cli.lab.evaluation.cases import Dataset
+    from goalmem_cli.lab.evaluation.metrics.date_coverage import DatedCase, TimesTable
     from goalmem_cli.lab.evaluation.metrics.recall import Asking, RecallTable, TimedRow, TimedTable
     from goalmem_cli.lab.evaluation.metrics.showing import ShownRow
-    from goalmem_cli.lab.evaluation.metrics.times import DatedCase, TimesTable
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.memory_ports import KeptMemory
 
 SCHEMA_VERSION = 1
 SHOWN = ("evidence", "facts", "tokens")
@@ -81,7 +81,7 @@ def retrieval(
     No model is asked, and the store is one of its own. A second table is of the questions that name a time: without the
     ranking by times, and with it. A third has, for 60 units shown to a model, the evidence among them and their tokens.
     """
-    from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+    from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
     from goalmem_cli.lab.evaluation.metrics.recall import Asking, retrieval_table, timed_table
     from goalmem_cli.transcripts import read_file
     from goalmem_cli.wiring import open_store
@@ -135,8 +135,8 @@ def times(
     Counted are the questions of category 2 whose answer holds a date; --verbose shows those whose evidence misses it.
     Neither model nor store is needed.
     """
-    from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
-    from goalmem_cli.lab.evaluation.metrics.times import times_table
+    from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
+    from goalmem_cli.lab.evaluation.metrics.date_coverage import times_table
     from goalmem_cli.transcripts import read_file
 
     run = begin(context, quiet=quiet, verbose=verbose)

@@ -30,7 +30,7 @@ def entries(
     Each statement of the plans is taken for an entry of the turns that ground it, once without a time of the model's,
     once with the gold date. --verbose shows those that get another. Neither model nor store is needed.
     """
-    from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+    from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
     from goalmem_cli.lab.evaluation.metrics.entry_times import Outcome, Way, entry_times
     from goalmem_cli.transcripts import read_file
 

@@ -43,7 +43,7 @@ def graphs(
     and communities of made-up graphs, each in a process of its own. No model is asked.
     """
     from goalmem_cli.lab.bench.structures import measure_rows, measure_searches
-    from goalmem_cli.stored import Capability
+    from goalmem_cli.memory_records import Capability
     from goalmem_cli.wiring import local, open_store
 
     sizes = ascending_sizes(units, "--units", SIZES)

@@ -92,9 +92,9 @@ def _measured(run: Invocation, folder: Path, place: Path, errors: Errors) -> Mea
     """
     from goalmem_cli.lab.bench.came.files import read_labels
     from goalmem_cli.lab.bench.came.gold import derive_gold
-    from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+    from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
     from goalmem_cli.lab.evaluation.metrics.recall import evidence_recall
-    from goalmem_cli.stored import Capability
+    from goalmem_cli.memory_records import Capability
     from goalmem_cli.transcripts import read_file
     from goalmem_cli.transcripts.readers.came import TURNS
     from goalmem_cli.wiring import local, open_store
@@ -122,7 +122,7 @@ def _flat(store: Store) -> Mapping[str, Backbone]:
 def _labelled(store: Store, asked: Mapping[str, QuestionLabels], errors: Errors) -> Mapping[str, Backbone]:
     """Return `stitch` where no label was chosen, and by the chosen ones in either way."""
     from goalmem_cli.backbones.stitch.backbone import Stitch
-    from goalmem_cli.backbones.stitch.settings import Settings, Way
+    from goalmem_cli.backbones.stitch.settings import StitchSettings, Way
     from goalmem_cli.errors import ModelError
     from goalmem_cli.lab.bench.came.gold import Selector
 
@@ -131,7 +131,7 @@ def _labelled(store: Store, asked: Mapping[str, QuestionLabels], errors: Errors)
 
     choose = Selector(asked, errors.wrong, errors.seed).choose
     found: dict[str, Backbone] = {"stitch without labels": Stitch(store, no_model, choose=lambda *_: {})}
-    return found | {f"stitch, {way.value}": Stitch(store, no_model, Settings(way=way), choose) for way in Way}
+    return found | {f"stitch, {way.value}": Stitch(store, no_model, StitchSettings(way=way), choose) for way in Way}
 
 
 def _each(backbones: Mapping[str, Backbone]) -> Callable[[Query, int], Mapping[str, Sequence[Hit]]]:

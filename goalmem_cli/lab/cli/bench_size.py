@@ -14,7 +14,7 @@ from goalmem_cli.cli.invocation import begin
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from goalmem_cli.lab.bench.reading import ReadingFigures
+    from goalmem_cli.lab.bench.reading_speed import ReadingFigures
 
 SCHEMA_VERSION = 1
 
@@ -32,7 +32,7 @@ def size(
     In the processor's time: recognising the file and reading all of it, not storing it. The turns are made up, the same
     for every format, and written as its export has them.
     """
-    from goalmem_cli.lab.bench.reading import measure_reading
+    from goalmem_cli.lab.bench.reading_speed import measure_reading
     from goalmem_cli.render.tables import plain_table
     from goalmem_cli.transcripts import FORMATS
 

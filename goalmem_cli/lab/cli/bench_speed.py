@@ -337,7 +337,7 @@ class SpeedBench:
 
     @cached_property
     def _dataset(self) -> Dataset:
-        from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+        from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 
         return read_dataset(self._files)
 

@@ -98,8 +98,8 @@ def structures(
 def _measured(run: Invocation, path: Path, place: Path, names: Sequence[str]) -> Measured:
     """Return the figures of one file or folder, each backbone in a store of its own."""
     from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure
-    from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
-    from goalmem_cli.stored import Capability
+    from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
+    from goalmem_cli.memory_records import Capability
     from goalmem_cli.transcripts import read_file
     from goalmem_cli.transcripts.readers.came import TURNS
     from goalmem_cli.wiring import local, open_store

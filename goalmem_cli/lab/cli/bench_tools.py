@@ -36,7 +36,7 @@ def tools(
     Gists and facts are made up, of made-up turns, in a store that is gone afterwards. No model is asked.
     """
     from goalmem_cli.lab.bench.tools import measure_tools
-    from goalmem_cli.stored import Capability
+    from goalmem_cli.memory_records import Capability
     from goalmem_cli.wiring import local, open_store
 
     sizes = ascending_sizes(facts, "--facts", SIZES)

@@ -286,7 +286,7 @@ def _show_costs(made: Invocation, costs: Sequence[tuple[Cost, Usage]], *, is_jso
     whole = [(sum(cost.calls[end] for cost, _ in costs), sum(cost.tokens[end] for cost, _ in costs)) for end in (0, 1)]
     calls, all_tokens = zip(*whole, strict=True)
     if is_json:
-        from goalmem_cli.documents import plain
+        from goalmem_cli.json_records import plain
 
         rows = [{**plain(cost), "hours": cost.hours(speed) if speed else None} for cost, _ in costs]
         made.screen.document({"schema_version": SCHEMA_VERSION, "tokens_per_second": speed, "rows": rows})

@@ -39,7 +39,7 @@ class Measuring:
             UsageError: a reasoner, backbone, category, kind of query or shard is none.
             InputError: the dataset cannot be read.
         """
-        from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+        from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
         from goalmem_cli.lab.evaluation.runs.sampling import shard
         from goalmem_cli.wiring import backbone_names, is_indexed, reasoner_names
 
@@ -364,7 +364,7 @@ class Measuring:
 
         It finds it also where ``bundled`` has become another model since: such a run is refused, and not begun anew.
         """
-        from goalmem_cli.documents import plain
+        from goalmem_cli.json_records import plain
         from goalmem_cli.lab.evaluation.runs.run import CERTAINTY
         from goalmem_cli.models.catalogue import BUNDLED
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from goalmem_cli.lab.bench.outside import OutsideCost
     from goalmem_cli.lab.evaluation.cases import Case
     from goalmem_cli.loading import LoadedModel
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.ports import LanguageModel
     from goalmem_cli.trace import Trace
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from goalmem_cli.documents import plain
+from goalmem_cli.json_records import plain
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary

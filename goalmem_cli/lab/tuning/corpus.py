@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.records import Conversation
 
 DOMAINS = ("assistant", "family", "friends", "messaging", "planning", "work")

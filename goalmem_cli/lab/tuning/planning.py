@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.lab.tuning.batches import Example
-from goalmem_cli.lab.tuning.memory import Scene
 from goalmem_cli.lab.tuning.plan import MOST_SUBGOALS, Lesson, fits
+from goalmem_cli.lab.tuning.scenes import Scene
 from goalmem_cli.logic import Atom
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import asker_in
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan, write_plan
+from goalmem_cli.reasoners.prompt_texts import asker_in
 from goalmem_cli.records import Question
 
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from goalmem_cli.backbones.small_talk import WEIGHTS, asks, features
 from goalmem_cli.lab.evaluation.cases import Dataset
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.tuning.plan import lesson_of
 from goalmem_cli.records import Conversation, Hit
 from goalmem_cli.store.units import units_from_turns

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from goalmem_cli.logic.computing import ordering, times
+from goalmem_cli.logic.computing import date_arithmetic, ordering
 from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, add, apart, divided, read_amount, read_stopwatch
+from goalmem_cli.logic.computing.date_arithmetic import Time, read_time
 from goalmem_cli.logic.computing.expressions import Call, Expression, Function, Literal, Now, Use
 from goalmem_cli.logic.computing.holding import held_during
 from goalmem_cli.logic.computing.rows import Element, Row, Same, alike, elements, merged, same_words
 from goalmem_cli.logic.computing.saying import say_amount
-from goalmem_cli.logic.computing.times import Time, read_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,14 +263,16 @@ def _set_in_words(function: Function, left: _Found, right: _Found) -> str:
 def _between(call: Call, scene: _Scene) -> _Found:
     parts = _parts(call, scene)
     left, right = _ends(parts, scene)
-    length = times.between(left, right)
-    first, last = (right, left) if times.order(left, right) == 1 and left.period is not None else (left, right)
+    length = date_arithmetic.between(left, right)
+    first, last = (
+        (right, left) if date_arithmetic.order(left, right) == 1 and left.period is not None else (left, right)
+    )
     return replace(_together(parts, _said(f"{first} to {last} is", length, scene)), amount=length)
 
 
 def _ends(parts: Sequence[_Found], scene: _Scene) -> tuple[Time, Time]:
     """Return two times; a bare number beside a time of day is the hour: from 3:20 to seven."""
-    hours = [times.hour_of(_one(part, scene).value) if part.elements else None for part in parts]
+    hours = [date_arithmetic.hour_of(_one(part, scene).value) if part.elements else None for part in parts]
     found = [None if hour is not None else _time(part, scene) for part, hour in zip(parts, hours, strict=True)]
     is_clock = any(time is not None and time.period is None for time in found)
     left, right = (
@@ -316,7 +318,7 @@ def _verdict(call: Call, scene: _Scene) -> _Found:
     if call.function is Function.SAME:
         return _sameness(left, right, scene)
     first, second = _time(left, scene), _time(right, scene)
-    found = times.order(first, second)
+    found = date_arithmetic.order(first, second)
     if found is None:
         raise UnsettledError(f"{first} and {second} overlap")
     side = {-1: "before", 0: "at the same time as", 1: "after"}[found]
@@ -342,7 +344,7 @@ def _age(call: Call, scene: _Scene) -> _Found:
     arguments = call.arguments if len(call.arguments) > 1 else (*call.arguments, Now())
     parts = [_found(argument, scene) for argument in arguments]
     born, at = (_time(part, scene) for part in parts)
-    years = times.age(born, at)
+    years = date_arithmetic.age(born, at)
     return replace(_together(parts, f"born {born}: {say_amount(years)} on {at}"), amount=years)
 
 
@@ -355,17 +357,17 @@ def _duration(call: Call, scene: _Scene) -> _Found:
     if told is not None and told.unit.key in ("second", "month"):
         return replace(part, amount=told)
     start = _as_time(element)
-    if (length := times.length_of(start)) is not None:
+    if (length := date_arithmetic.length_of(start)) is not None:
         return replace(part, amount=length, how=(_said(f"{start} is", length, scene),))
     now = _time(_found(Now(), scene), scene)
-    length = times.between(start, now)
+    length = date_arithmetic.between(start, now)
     return replace(part, amount=length, how=(_said(f"{start} to {now} is", length, scene),))
 
 
 def _weekday(call: Call, scene: _Scene) -> _Found:
     (part,) = _parts(call, scene)
     time = _time(part, scene)
-    name = times.weekday(time)
+    name = date_arithmetic.weekday(time)
     return replace(_together((part,), f"{time} is a {name}"), word=name)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.logic.computing.amounts import UnsettledError
+from goalmem_cli.logic.computing.date_arithmetic import Time, read_time
 from goalmem_cli.logic.computing.rows import Element, Given, Row, Same, alike, merged
-from goalmem_cli.logic.computing.times import Time, read_time
 from goalmem_cli.logic.days import Period
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from itertools import pairwise
 
-from goalmem_cli.logic.computing import amounts, times
+from goalmem_cli.logic.computing import amounts, date_arithmetic
 from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, read_amount
+from goalmem_cli.logic.computing.date_arithmetic import Time, read_time
 from goalmem_cli.logic.computing.expressions import Function
 from goalmem_cli.logic.computing.rows import Element, Given, Row, Same, alike, merged
-from goalmem_cli.logic.computing.times import Time, read_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def order(left: Amount | Time, right: Amount | Time) -> int | None:
         UnsettledError: they are of different kinds or units.
     """
     if isinstance(left, Time) and isinstance(right, Time):
-        return times.order(left, right)
+        return date_arithmetic.order(left, right)
     if isinstance(left, Amount) and isinstance(right, Amount):
         return amounts.compared(left, right)
     raise UnsettledError("dates and amounts have no common order")
@@ -167,7 +167,7 @@ def is_same(left: Element, right: Element, same: Same) -> bool | None:
     """
     dates = read_time(left.value, left.said), read_time(right.value, right.said)
     if dates[0] is not None and dates[1] is not None:
-        return times.same_time(dates[0], dates[1])
+        return date_arithmetic.same_time(dates[0], dates[1])
     numbers = read_amount(left.value), read_amount(right.value)
     if numbers[0] is not None and numbers[1] is not None:
         verdict = amounts.compared(numbers[0], numbers[1])

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, compared, read_amount
-from goalmem_cli.logic.computing.times import Time, read_time, same_time
+from goalmem_cli.logic.computing.date_arithmetic import Time, read_time, same_time
 from goalmem_cli.logic.equality import Equality, compare, more_specific
 
 Same = Callable[[str, str], bool | None]

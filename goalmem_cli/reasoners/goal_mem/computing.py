@@ -10,7 +10,6 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.checks import type_head
 from goalmem_cli.logic.computing.amounts import read_amount, without_noun
-from goalmem_cli.logic.computing.asking import asked_unit
 from goalmem_cli.logic.computing.evaluation import Computed, evaluate
 from goalmem_cli.logic.computing.expressions import (
     Call,
@@ -21,6 +20,7 @@ from goalmem_cli.logic.computing.expressions import (
     variables_of,
 )
 from goalmem_cli.logic.computing.kinds import check_expression, gathered
+from goalmem_cli.logic.computing.question_words import asked_unit
 from goalmem_cli.logic.computing.rows import Given, joined, same_words
 from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import content_stems

@@ -8,9 +8,9 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, NotationError, parse_atom
 from goalmem_cli.logic.computing.expressions import variables_of
 from goalmem_cli.logic.questions import asks_for_something
-from goalmem_cli.reasoners.asking import asker_in, say_day
 from goalmem_cli.reasoners.goal_mem.computing import read_answers, starred_for
 from goalmem_cli.reasoners.goal_mem.records import Plan
+from goalmem_cli.reasoners.prompt_texts import asker_in, say_day
 from goalmem_cli.records import Question
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkabl
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.computing.expressions import Call, Expression
 from goalmem_cli.logic.normal import normalise
-from goalmem_cli.reasoners.asking import Reply
+from goalmem_cli.reasoners.prompt_texts import Reply
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Contradicted, Fact, Grounded, Rejected, Verdict
 

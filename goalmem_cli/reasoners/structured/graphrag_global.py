@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from goalmem_cli.asking import Fields
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.reasoners.asking import fact_line
+from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import Inquiry, Reading, Tools, is_refusal, one_of
+from goalmem_cli.reasoners.prompt_texts import fact_line
 from goalmem_cli.records import Hit, Query, Question
 from goalmem_cli.store.passages import estimate_tokens
 from goalmem_cli.trace import Fact, Stop, Trace

@@ -9,14 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from goalmem_cli.asking import Fields
 from goalmem_cli.backbones.remem.tools import Call, Found, Tool
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.facts import round_robin
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools
 from goalmem_cli.reasoners.structured.remem_moves import FINISH, Move, move_of, written_call
 from goalmem_cli.records import Query, Question
-from goalmem_cli.store.looking.episodes import GIST
+from goalmem_cli.store.queries.episodes import GIST
 from goalmem_cli.trace import Stop, Trace
 
 NAME, SINGLE = "remem", "remem-single"

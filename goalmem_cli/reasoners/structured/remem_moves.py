@@ -8,14 +8,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
 
-from goalmem_cli.asking import Fields
-from goalmem_cli.backbones.remem.times import period_of, written
+from goalmem_cli.backbones.remem.event_times import period_of, written
 from goalmem_cli.backbones.remem.tools import Aggregation, Call, Tool
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.dates import periods_in
 from goalmem_cli.logic.days import Period
+from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import Reading, one_of, reading_of
-from goalmem_cli.store.looking.episodes import ANY_TIME, Bound, Operator, Ordering, Times
+from goalmem_cli.store.queries.episodes import ANY_TIME, Bound, Operator, Ordering, Times
 
 FINISH = "output_answer"
 _MOST = 1000

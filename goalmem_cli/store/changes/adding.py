@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.errors import InputError, StoreLocked
+from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation
 from goalmem_cli.store.changes.forgetting import catch_up
 from goalmem_cli.store.changes.identity import Change, Known, Named, plan_changes, resolve_name, storable
@@ -16,9 +17,8 @@ from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
-from goalmem_cli.store.looking.reader import check_embedder
-from goalmem_cli.store.units import Entry, entries_from_units
-from goalmem_cli.stored import Added
+from goalmem_cli.store.queries.reader import check_embedder
+from goalmem_cli.store.units import UnitEntry, entries_from_units
 
 _BATCH_CONVERSATIONS = 1_000
 _BATCH_TURNS = 8_000
@@ -123,7 +123,7 @@ class Adding:
                     return self._done(batch, changes)
         raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
 
-    def _embedded(self, entries: Sequence[Entry], meta: Meta) -> dict[str, VectorPair]:
+    def _embedded(self, entries: Sequence[UnitEntry], meta: Meta) -> dict[str, VectorPair]:
         parts = self._parts
         if entries:
             parts.fingerprint.check(meta)
@@ -183,7 +183,7 @@ class _Given:
         return self.names
 
 
-def _entries(change: Change) -> list[Entry]:
+def _entries(change: Change) -> list[UnitEntry]:
     return [*change.entries, *entries_from_units(change.derived)]
 
 

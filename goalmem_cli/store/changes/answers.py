@@ -13,7 +13,7 @@ from goalmem_cli.store.changes.writing import write_derived
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.indexes import consistency
-from goalmem_cli.store.looking.reader import check_embedder
+from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.units import entries_from_units
 
 BACKBONE, KIND, SPEAKER = "answers", "answer", "goalmem"

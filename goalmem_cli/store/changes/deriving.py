@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Derived, Edge, Unit
 from goalmem_cli.store.changes.forgetting import catch_up
@@ -23,9 +24,8 @@ from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
-from goalmem_cli.store.looking.reader import check_embedder
+from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.units import entries_from_units
-from goalmem_cli.stored import Derivation
 
 _HINT = "index again"
 _EDGE_GONE = "what an edge leads to was forgotten or replaced meanwhile, so it was not kept"

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from goalmem_cli.memory_records import FLAT
 from goalmem_cli.records import Derived, Turn, Unit
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.files import reporting, sync_file
 from goalmem_cli.store.indexes.spans import pages
-from goalmem_cli.stored import FLAT
 
 SCHEMA_VERSION = 1
 CONTENT_TABLES = (

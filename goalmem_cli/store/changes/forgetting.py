@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from goalmem_cli.errors import StoreError, StoreLocked
+from goalmem_cli.memory_records import Forgotten, Selection
 from goalmem_cli.records import Query
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.changes.writing import remove_units
@@ -24,9 +25,8 @@ from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.spans import Span, entries_within, pages
-from goalmem_cli.store.looking.reader import check_embedder
-from goalmem_cli.store.units import Entry
-from goalmem_cli.stored import Forgotten, Selection
+from goalmem_cli.store.queries.reader import check_embedder
+from goalmem_cli.store.units import UnitEntry
 
 _MAX_PLANS = 8
 _INSTANT = timedelta(microseconds=1)
@@ -185,7 +185,7 @@ def _leaving(connection: Connection, selection: Selection) -> _Leaving:
     )
 
 
-def _changed(connection: Connection, spans: Sequence[Span], gone: set[str]) -> list[Entry]:
+def _changed(connection: Connection, spans: Sequence[Span], gone: set[str]) -> list[UnitEntry]:
     before = {entry.unit.id: entry.context for entry in entries_within(connection, spans)}
     after = entries_within(connection, spans, without=gone)
     return [entry for entry in after if before[entry.unit.id] != entry.context]

@@ -14,7 +14,7 @@ from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.tables import Overlap
-from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units, units_from_turns
+from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, units_from_turns
 
 DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
 """What the conversation with goalmem itself is called, and the format of turns that came in no transcript."""
@@ -40,7 +40,7 @@ class Change:
     gone_units: tuple[str, ...]
     turns: tuple[Turn, ...]
     units: tuple[Unit, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[UnitEntry, ...]
     moved_turns: tuple[str, ...] = ()
     moved_units: tuple[str, ...] = ()
     derived: tuple[Unit, ...] = ()
@@ -349,6 +349,6 @@ def _order(turn: Turn) -> tuple[int, int, str]:
     return (turn.session, turn.ordinal, turn.id)
 
 
-def _is_same(entry: Entry, old: Mapping[str, Entry]) -> bool:
+def _is_same(entry: UnitEntry, old: Mapping[str, UnitEntry]) -> bool:
     earlier = old.get(entry.unit.id)
     return earlier is not None and (earlier.text, earlier.context) == (entry.text, entry.context)

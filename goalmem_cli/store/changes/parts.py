@@ -18,9 +18,9 @@ from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex
 from goalmem_cli.store.indexes.vectors import sound
-from goalmem_cli.store.looking.reader import is_embedded_with
+from goalmem_cli.store.queries.reader import is_embedded_with
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.store.units import Entry
+from goalmem_cli.store.units import UnitEntry
 
 DATABASE, TEXT, VECTORS, TRACES = "memory.duckdb", "text", "vectors", "traces"
 
@@ -96,7 +96,7 @@ class Parts:
             renew_units(connection)
             consistency.rebuild(connection, self.indexes(connection))
 
-    def embed(self, entries: Sequence[Entry]) -> dict[str, VectorPair]:
+    def embed(self, entries: Sequence[UnitEntry]) -> dict[str, VectorPair]:
         """Return unit id -> vectors of the entries, embedded a batch at a time.
 
         Raises:

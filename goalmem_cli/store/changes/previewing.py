@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation
 from goalmem_cli.store.changes.adding import Adding, batches
 from goalmem_cli.store.changes.identity import Known, storable
 from goalmem_cli.store.changes.parts import DATABASE, Parts
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection, Database
-from goalmem_cli.store.looking.reader import check_embedder
-from goalmem_cli.stored import Added
+from goalmem_cli.store.queries.reader import check_embedder
 
 
 def preview(parts: Parts, conversations: Iterable[Conversation], report: Callable[[Added], None]) -> None:

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from goalmem_cli.errors import StoreDamaged, StoreNewer
 from goalmem_cli.logic.annotations import TIMES, time_attributes
+from goalmem_cli.memory_records import FLAT
 from goalmem_cli.store.database.keys import SQL_KEY, SQL_PLACE_KEY
-from goalmem_cli.stored import FLAT
 
 
 class Run(Protocol):

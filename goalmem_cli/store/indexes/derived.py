@@ -13,7 +13,7 @@ from typing import Protocol
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.files import Written, content_if_there, replace_file, reporting, unwatched
-from goalmem_cli.store.units import Entry
+from goalmem_cli.store.units import UnitEntry
 
 MANIFEST = "manifest.json"
 _FIRST_NAMES = 10**6
@@ -72,7 +72,7 @@ def remove_all(folder: Path, paths: Iterable[Path], written: Written) -> None:
 class Indexed:
     """An entry with its vectors: all that the indexes know of a unit."""
 
-    entry: Entry
+    entry: UnitEntry
     vectors: VectorPair
 
 

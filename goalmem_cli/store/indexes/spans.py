@@ -12,7 +12,7 @@ from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.store.database import unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.indexes.derived import Indexed
-from goalmem_cli.store.units import NEIGHBOURS, Entry, entries_from_units
+from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units
 
 _BLOCK = 1_000
 _PAGE = 5_000
@@ -63,7 +63,7 @@ def spans_around(places: Iterable[tuple[str, int]], reach: int = 0) -> list[Span
     return _joined((Span(conversation, at - reach, at + reach) for conversation, at in sorted(set(places))), _GAP)
 
 
-def entries_within(connection: Connection, spans: Iterable[Span], without: Set[str] = frozenset()) -> list[Entry]:
+def entries_within(connection: Connection, spans: Iterable[Span], without: Set[str] = frozenset()) -> list[UnitEntry]:
     """Return the entries of the units in the spans, each read with its neighbours, also those outside.
 
     They are what they would be if the units `without` were not there.

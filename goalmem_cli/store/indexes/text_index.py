@@ -17,12 +17,12 @@ import tantivy
 
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
 from goalmem_cli.logic.moments import Moment, Span
+from goalmem_cli.memory_records import Scored
 from goalmem_cli.records import Query, encodable
 from goalmem_cli.store.files import HINT_REFUSED, Written, content_of, reporting, unwatched
 from goalmem_cli.store.indexes import folding
 from goalmem_cli.store.indexes.analysis import asked, grams_analyzer, words_analyzer
 from goalmem_cli.store.indexes.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
-from goalmem_cli.stored import Scored
 
 SCHEMA = 3
 

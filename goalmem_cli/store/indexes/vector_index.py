@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.errors import StoreDamaged, StoreError
+from goalmem_cli.memory_records import Scored
 from goalmem_cli.ports import Vectors
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
 from goalmem_cli.store.indexes.screening import Heads, best_of, candidates, products, products_at, write_heads
-from goalmem_cli.stored import Scored
 
 SCHEMA = 3
 SCREENED_FROM = 50_000

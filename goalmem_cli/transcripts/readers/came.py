@@ -12,7 +12,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 TURNS, QUESTIONS, LABELS = "turns.jsonl", "questions.jsonl", "labels.jsonl"
 """A trajectory's files; only made-up ones have labels."""

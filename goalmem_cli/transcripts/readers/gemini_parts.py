@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}
 _USER, _TOOL = "user", "tool"

@@ -17,7 +17,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.times import Stamp, stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _FOLDER = re.compile(r"(?:DM|Space|Group) \S{5,}")

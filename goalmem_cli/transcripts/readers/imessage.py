@@ -17,7 +17,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
-from goalmem_cli.transcripts.reading.times import stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import stamp_from_text
 
 _FIRST_LINES = 10
 _HEADER = re.compile(rf"{TIME}(?: \(Read by [^()]*\))?", re.ASCII)

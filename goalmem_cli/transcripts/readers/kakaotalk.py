@@ -16,7 +16,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_dra
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, messages_from_openings, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _FIRST_LINES = 10

@@ -18,7 +18,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.locale_words import weekday_of
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, messages_from_openings, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _FIRST_LINES = 10

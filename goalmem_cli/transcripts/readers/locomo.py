@@ -11,7 +11,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _SESSION = re.compile(r"session_([0-9]{1,9})")
 _SESSION_TIME = re.compile(r"(session_[0-9]{1,9})_date_time")

@@ -10,7 +10,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _SESSIONS, _IDS, _DATES = "haystack_sessions", "haystack_session_ids", "haystack_dates"
 

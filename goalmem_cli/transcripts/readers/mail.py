@@ -19,7 +19,7 @@ from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _FIRST_LINES = 100
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*:(?: .*)?")

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 
 from goalmem_cli.transcripts.reading.html_text import text_from_html
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 ENVELOPE = re.compile(r"From \S.*\d")
 """The line before each mail of a mailbox."""

@@ -14,7 +14,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.reading.texts import quoted
-from goalmem_cli.transcripts.reading.times import TIME_FORMS, Stamp, stamp_from_text, time_of_day_from_text
+from goalmem_cli.transcripts.reading.told_times import TIME_FORMS, Stamp, stamp_from_text, time_of_day_from_text
 
 ROLES = frozenset({"user", "assistant", "system", "tool"})
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from goalmem_cli.transcripts.reading.times import stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import stamp_from_text
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?")
 _BOLD = re.compile(r"\*\*([^*\s](?:[^*]{0,98}[^*\s])?)\*\*(.*)")

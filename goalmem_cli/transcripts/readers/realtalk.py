@@ -11,7 +11,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
-from goalmem_cli.transcripts.reading.times import Stamp, stamp_from_day_first, stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_day_first, stamp_from_text
 
 
 class RealtalkReader:

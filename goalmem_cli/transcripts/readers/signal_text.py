@@ -21,7 +21,7 @@ from goalmem_cli.transcripts.reading.messenger import (
 )
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.reading.texts import clean, quoted
-from goalmem_cli.transcripts.reading.times import Stamp, stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 
 _FIRST_LINES = 10
 _STAMP = r"(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)"

@@ -17,7 +17,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.times import stamp_from_epoch
+from goalmem_cli.transcripts.reading.told_times import stamp_from_epoch
 from goalmem_cli.transcripts.reading.zipped import Place
 
 _USERS = ("users.json", "org_users.json")

@@ -18,7 +18,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 SPEAKER = "Chronicle"
 """Who says the statements."""

@@ -14,7 +14,7 @@ from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.roles import role_of
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
-from goalmem_cli.transcripts.reading.times import Stamp, stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _LONG_ID = 12

@@ -14,7 +14,7 @@ from goalmem_cli.transcripts.reading.listed import drafts_from_listing
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _CHAT_LISTS = ("chats", "left_chats")
 _ONLY_HERE = ("date_unixtime", "from_id", "actor_id", "text_entities")

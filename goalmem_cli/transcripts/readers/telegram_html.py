@@ -19,7 +19,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean, quoted
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _FIRST = "messages.html"
 _FILE = re.compile(r"messages(\d{0,6})\.html", re.ASCII)

@@ -24,7 +24,7 @@ from goalmem_cli.transcripts.reading.messenger import (
 )
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _FIRST_LINES = 10
 _FIRST_MESSAGES = 3

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 REPLY_TO, QUOTED, EDITED, REACTIONS = "reply_to", "quoted", "edited", "reactions"
 

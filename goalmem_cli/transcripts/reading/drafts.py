@@ -12,7 +12,7 @@ from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts.reading.attributes import cleaned
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean, quoted
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 SESSION_GAP = timedelta(hours=8)
 STRETCH_TURNS = 5_000

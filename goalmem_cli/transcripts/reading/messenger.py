@@ -12,7 +12,7 @@ from goalmem_cli.records import content_hash
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.reading.texts import quoted
-from goalmem_cli.transcripts.reading.times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _SHOWN = 60
 _LEVELS = frozenset({"trace", "debug", "info", "notice", "warn", "warning", "error", "critical", "fatal"})

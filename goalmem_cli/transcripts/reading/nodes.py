@@ -10,7 +10,7 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
-from goalmem_cli.transcripts.reading.times import TIME_FORMS, Stamp, stamp_from_epoch, stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import TIME_FORMS, Stamp, stamp_from_epoch, stamp_from_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.lab.bench.came.files import read_labels, write_trajectory
 from goalmem_cli.lab.bench.came.trajectories import DOMAINS, made_up_trajectories
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.main import run
 from goalmem_cli.ports import Request
 from goalmem_cli.testing import ScriptedModel

@@ -19,10 +19,10 @@ from goalmem_cli.lab.bench.changes.replies import DecidingModel, Stated, stated_
 from goalmem_cli.lab.bench.changes.story import SLOTS, Kind, made_up_histories, questions_of
 from goalmem_cli.lab.bench.gathering import GatheringStore
 from goalmem_cli.main import run
+from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.records import Edge, Part, Query
 from goalmem_cli.store import Store
-from goalmem_cli.stored import Derivation, Ranking
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.backbones.derived import contents_of
 from tests.backbones.replies import AnyReply, said

@@ -11,12 +11,12 @@ from goalmem_cli.backbones.flat import RERANKED, FlatBackbone
 from goalmem_cli.backbones.stitch.intent import Facet
 from goalmem_cli.lab.bench.came.gold import Selector
 from goalmem_cli.lab.bench.came.records import QuestionLabels
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.metrics.recall import backbone_recall
 from goalmem_cli.main import run
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.readers.came import TURNS
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.lab.bench.proofs import CountedReplies, GoldQuestion, Group, ProofCost, measure_proofs
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.ports import LanguageModel, Reasoner, Request
 from goalmem_cli.prompts import PromptBook

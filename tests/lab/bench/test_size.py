@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.lab.bench.layouts.texts import layout_of
-from goalmem_cli.lab.bench.reading import measure_reading
+from goalmem_cli.lab.bench.reading_speed import measure_reading
 from goalmem_cli.lab.bench.talk import made_up_conversation
 from goalmem_cli.main import run
 from goalmem_cli.transcripts import FORMATS, detect, read_bytes

@@ -11,7 +11,7 @@ from goalmem_cli.errors import StoreError
 from goalmem_cli.lab.bench.store import Place, measure_embedder, measure_ingest, measure_search, measure_sizes
 from goalmem_cli.lab.bench.talk import TURNS_A_CONVERSATION, made_up_conversations, made_up_questions
 from goalmem_cli.models.embedding.embedders import load_embedder
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 
 
 def test_made_up_talk_is_the_same_for_the_same_seed() -> None:

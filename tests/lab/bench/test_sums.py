@@ -11,7 +11,7 @@ from goalmem_cli.lab.bench.sums.files import write_story
 from goalmem_cli.lab.bench.sums.questions import questions_of
 from goalmem_cli.lab.bench.sums.replay import replay_prompts, replayed
 from goalmem_cli.lab.bench.sums.story import made_up_story
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.main import run
 from goalmem_cli.transcripts import read_file
 

@@ -17,7 +17,7 @@ from goalmem_cli.lab.bench.tools import ToolFigures, calls_of, measure_tools
 from goalmem_cli.main import run
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Query
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 
 
 def no_kit() -> Kit:

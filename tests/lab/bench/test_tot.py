@@ -20,7 +20,7 @@ from goalmem_cli.lab.bench.tot.facts import RELATIONS, Span
 from goalmem_cli.lab.bench.tot.files import ARITHMETIC, COMPLEX_TR, TOT, Asked, made_up
 from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS, edges
 from goalmem_cli.lab.bench.tot.sets import MOST_NODES, person_of, thing_of
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.datasets.tot import SEMANTIC
 from goalmem_cli.lab.evaluation.metrics.answer_sets import answer_set
 from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.lab.evaluation.datasets.loading import LAYOUTS, read_dataset
 from goalmem_cli.lab.evaluation.datasets.questions import Repair
-from goalmem_cli.lab.evaluation.datasets.reading import LAYOUTS, read_dataset
 from goalmem_cli.transcripts import FORMATS
 from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
 from tests.conftest import examples

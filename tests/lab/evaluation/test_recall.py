@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.metrics.recall import (
     RANKINGS,
     RERANKED,
@@ -21,7 +21,7 @@ from goalmem_cli.lab.evaluation.metrics.recall import (
 )
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Conversation, Hit, Query, Turn
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ListBackbone
 from goalmem_cli.transcripts import read_file
 from tests.store.samples import chat, open_store

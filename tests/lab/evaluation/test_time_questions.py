@@ -12,7 +12,7 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.metrics.answer_sets import AnswerSet, answer_set, token_f1
 from goalmem_cli.lab.evaluation.summaries.scores import score
 from goalmem_cli.trace import Status, Trace
@@ -280,7 +280,7 @@ def test_bad_rows_are_named_without_being_held(tmp_path: Path, benchmark: str) -
 READING = """
 import sys
 from pathlib import Path
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 dataset = read_dataset([Path(sys.argv[1])])
 turns = sum(len(one.turns) for one in dataset.conversations({case.conversation for case in dataset.cases}))
 peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))

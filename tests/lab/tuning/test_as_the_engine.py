@@ -18,7 +18,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.provers.step_questions import step_question
 from goalmem_cli.records import Question
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.lab.tuning.samples import steps_of
 

@@ -9,11 +9,11 @@ from datetime import datetime
 
 import pytest
 
-from goalmem_cli.asking import read_fields
 from goalmem_cli.lab.tuning.answering import TOKENS
 from goalmem_cli.lab.tuning.batches import MIX, Example, packed, tokenise
 from goalmem_cli.lab.tuning.corpus import Talk
 from goalmem_cli.lab.tuning.rendering import Variety, render
+from goalmem_cli.model_replies import read_fields
 from goalmem_cli.models.bundled import TRAINED
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from goalmem_cli.documents import plain, rebuild
+from goalmem_cli.json_records import plain, rebuild
 from goalmem_cli.lab.bench.came.records import QuestionLabels, StoryQuestion, StoryTurn, Trajectory, TurnLabels
 from goalmem_cli.store.files import reporting
 from goalmem_cli.transcripts.readers.came import LABELS, QUESTIONS, TURNS

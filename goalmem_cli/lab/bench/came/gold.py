@@ -11,9 +11,9 @@ from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.stitch.backbone import windows_of
 from goalmem_cli.backbones.stitch.intent import Facet, Intent, Labels, snippet_unit
 from goalmem_cli.lab.bench.came.records import QuestionLabels, TurnLabels
-from goalmem_cli.memory import StructuredMemory
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation
 from goalmem_cli.records import Query, Turn, Unit
-from goalmem_cli.stored import Derivation
 
 
 def derive_gold(store: StructuredMemory, labels: Mapping[str, TurnLabels], *, gold_notes: bool) -> None:

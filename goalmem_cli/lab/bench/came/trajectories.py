@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from goalmem_cli.lab.bench.came.asking import Candidate, chosen
+from goalmem_cli.lab.bench.came.came_questions import Candidate, chosen
 from goalmem_cli.lab.bench.came.debate.storyboard import Debate
 from goalmem_cli.lab.bench.came.discourse import Discourse
 from goalmem_cli.lab.bench.came.interleaving import Thread, interleave

@@ -14,8 +14,8 @@ from goalmem_cli.lab.bench.sums.questions import Sum
 from goalmem_cli.lab.bench.sums.story import Story
 from goalmem_cli.lab.bench.tot import questions, sets
 from goalmem_cli.lab.bench.tot.arithmetic import Carried, carried
-from goalmem_cli.lab.bench.tot.asking import Ask, Told, chosen
 from goalmem_cli.lab.bench.tot.facts import Span, TimedGraph, timed_graphs
+from goalmem_cli.lab.bench.tot.tot_questions import Ask, Told, chosen
 from goalmem_cli.store.files import reporting
 from goalmem_cli.transcripts.readers.statements import EVIDENCE
 

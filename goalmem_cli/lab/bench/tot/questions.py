@@ -10,8 +10,8 @@ import random
 from collections.abc import Iterator, Sequence
 
 from goalmem_cli.lab.bench.sums.questions import Gold, Sum
-from goalmem_cli.lab.bench.tot.asking import Ask, Key, Told, grounded, groups, told
 from goalmem_cli.lab.bench.tot.facts import Span, TimedGraph
+from goalmem_cli.lab.bench.tot.tot_questions import Ask, Key, Told, grounded, groups, told
 
 _TIMES = ("1st", "2nd", "3rd")
 _TRIES = 20  # of other events, of which few are at a time when just one entity was

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from goalmem_cli.lab.bench.sums.questions import Gold, Sum
 from goalmem_cli.lab.bench.sums.story import PEOPLE, TOWNS
-from goalmem_cli.lab.bench.tot.asking import Ask, Key, Told, grounded, groups, told
 from goalmem_cli.lab.bench.tot.facts import Span, TimedGraph
+from goalmem_cli.lab.bench.tot.tot_questions import Ask, Key, Told, grounded, groups, told
 
 TIME_TO_EVENT, EVENT_TO_EVENT = "L2", "L3"
 """The levels of the questions, as the ids of the published ones begin."""

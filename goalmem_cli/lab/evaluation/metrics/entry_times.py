@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from goalmem_cli.backbones.remem.times import Event, judge_point, written
+from goalmem_cli.backbones.remem.event_times import Event, judge_point, written
 from goalmem_cli.lab.evaluation.cases import Case, GoldStep
 from goalmem_cli.logic import parse_atom
 from goalmem_cli.logic.dates import parse_date

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from goalmem_cli.backbones.flat import RECIPES, Recipe, retrieve_each
 from goalmem_cli.backbones.relevance import POOL, rerank
-from goalmem_cli.backbones.times import named_times
+from goalmem_cli.backbones.time_ranking import named_times
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired
-from goalmem_cli.memory import SupportsRanking
+from goalmem_cli.memory_ports import SupportsRanking
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Conversation, Hit, Query
-from goalmem_cli.stored import Ranking
 
 HYBRID, RERANKED = "hybrid (all four lists)", "reranked (hybrid, in the order of relevance)"
 RANKINGS: Mapping[str, Recipe] = {

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from filelock import FileLock, Timeout
 
-from goalmem_cli.documents import plain, rebuild
 from goalmem_cli.errors import InputError, StoreLocked, UsageError
+from goalmem_cli.json_records import plain, rebuild
 from goalmem_cli.lab.evaluation.runs.run import CERTAINTY, Answered, Built, Manifest, Placed, Retrieved, Run, Verdict
 from goalmem_cli.records import encodable
 from goalmem_cli.store.files import reporting

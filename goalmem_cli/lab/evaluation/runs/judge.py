@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from goalmem_cli.asking import read_fields
 from goalmem_cli.errors import ContextOverflow, InputError, ReplyUnusable, UsageError
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.runs.folder import Key, key_of
 from goalmem_cli.lab.evaluation.runs.run import Answered, Run, Verdict
 from goalmem_cli.lab.evaluation.runs.together import complete_each
+from goalmem_cli.model_replies import read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import one_of

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from goalmem_cli.documents import plain
 from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.json_records import plain
 from goalmem_cli.lab.evaluation.runs.folder import HINT, MANIFEST, read_run, write_run
 from goalmem_cli.lab.evaluation.runs.hypotheses import write_hypotheses
 from goalmem_cli.lab.evaluation.runs.merging import merge

@@ -8,14 +8,14 @@ from datetime import datetime
 from functools import partial
 from itertools import count
 
-from goalmem_cli.asking import in_one_line
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
 from goalmem_cli.lab.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
 from goalmem_cli.lab.evaluation.runs.folder import Key, Result, RunFolder, key_of
 from goalmem_cli.lab.evaluation.runs.run import Answered, Placed, Retrieved
 from goalmem_cli.lab.evaluation.runs.together import Each, one_by_one
-from goalmem_cli.memory import KeptMemory
+from goalmem_cli.memory_ports import KeptMemory
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Backbone, Reasoner
 from goalmem_cli.records import Conversation, Hit, Query, Question
 from goalmem_cli.store.units import retrievable, units_from_turns

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import yaml
 
-from goalmem_cli.documents import rebuild
 from goalmem_cli.errors import InputError
-from goalmem_cli.lab.evaluation.datasets.reading import LAYOUTS
+from goalmem_cli.json_records import rebuild
+from goalmem_cli.lab.evaluation.datasets.loading import LAYOUTS
 
 FILE = Path(__file__).with_name("published.yaml")
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.reasoners.goal_mem.provers.readings import (
     UNREAD,
     Read,
@@ -22,6 +21,7 @@ from goalmem_cli.reasoners.goal_mem.provers.readings import (
 )
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS, Claim, Ended, Manner, Plan, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.prompt_texts import Reply
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact, Verdict

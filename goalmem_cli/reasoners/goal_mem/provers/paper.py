@@ -11,7 +11,6 @@ from typing import Any, Final, TypeVar
 from goalmem_cli.logic import Rule
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask, parse_json
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
 from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom, say_bindings, say_question
 from goalmem_cli.reasoners.goal_mem.records import (
@@ -30,6 +29,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
     as_pair,
 )
 from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.prompt_texts import Reply, ask, parse_json
 from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Ending, Verdict

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, Variable
-from goalmem_cli.logic.computing.asking import plain_answer
+from goalmem_cli.logic.computing.question_words import plain_answer
 from goalmem_cli.logic.questions import (
     asks_for_current_state,
     asks_for_something,
@@ -15,9 +15,9 @@ from goalmem_cli.logic.questions import (
     kinds_asked_for,
     may_ask_for_several,
 )
-from goalmem_cli.reasoners.asking import asker_in
 from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom
 from goalmem_cli.reasoners.goal_mem.records import Plan
+from goalmem_cli.reasoners.prompt_texts import asker_in
 from goalmem_cli.records import Question
 
 _WORD, _CAPITAL = re.compile(r"\w+"), re.compile("[A-Z0-9]")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from goalmem_cli.asking import read_fields
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import time_around
@@ -13,13 +12,14 @@ from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.people import is_only_named, unfit
 from goalmem_cli.logic.questions import asks_for_time
 from goalmem_cli.logic.support import Support, support_of, telling_stems
+from goalmem_cli.model_replies import read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt
-from goalmem_cli.reasoners.asking import Reply, ask_whole, asker_in, fact_line
 from goalmem_cli.reasoners.goal_mem.records import Claim, Plan, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, is_addressed, says_nothing_new, speakers, told_by_another
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
+from goalmem_cli.reasoners.prompt_texts import Reply, ask_whole, asker_in, fact_line
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact

@@ -13,13 +13,13 @@ from goalmem_cli.logic import Atom, Variable
 from goalmem_cli.logic.substitution import values_of
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply
 from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.provers.readings import UNREAD, Read, fitting, read_each, stated_by
 from goalmem_cli.reasoners.goal_mem.provers.step_questions import step_question
 from goalmem_cli.reasoners.goal_mem.records import Claim, Manner, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.inquiry import Reading
+from goalmem_cli.reasoners.prompt_texts import Reply
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact

@@ -15,11 +15,11 @@ from goalmem_cli.logic import Substitution
 from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask, asker_in
 from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, likelihood_of
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan
 from goalmem_cli.reasoners.goal_mem.provers.step_reading import StepReading
 from goalmem_cli.reasoners.goal_mem.records import Ended, Plan, Proof, Search, Spending, Task
+from goalmem_cli.reasoners.prompt_texts import Reply, ask, asker_in
 from goalmem_cli.records import Question, Usage
 
 NAME: Final = "stepwise"

@@ -15,7 +15,6 @@ from goalmem_cli.logic import Rule
 from goalmem_cli.logic.dates import times_named
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.asking import Reply, ask, parse_json
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
 from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings, say_question
 from goalmem_cli.reasoners.goal_mem.provers.together_reading import LETTERS, read_proof
@@ -34,6 +33,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Task,
 )
 from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.prompt_texts import Reply, ask, parse_json
 from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Attempt, Ending

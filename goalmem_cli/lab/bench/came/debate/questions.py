@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from goalmem_cli.lab.bench.came.asking import MULTI_HOP, RECALL, REVISION, SYNTHESIS, Candidate, Form, candidate
+from goalmem_cli.lab.bench.came.came_questions import MULTI_HOP, RECALL, REVISION, SYNTHESIS, Candidate, Form, candidate
 from goalmem_cli.lab.bench.came.debate import plan
 from goalmem_cli.lab.bench.came.debate.state import AspectState, states
 from goalmem_cli.lab.bench.came.debate.words import question_place, side_name

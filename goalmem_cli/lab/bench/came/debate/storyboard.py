@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
-from goalmem_cli.lab.bench.came.asking import Candidate
+from goalmem_cli.lab.bench.came.came_questions import Candidate
 from goalmem_cli.lab.bench.came.debate import plan, words
 from goalmem_cli.lab.bench.came.debate.questions import DebateQuestions
 from goalmem_cli.lab.bench.came.debate.world import SIDES, DebateWorld

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from goalmem_cli.lab.bench.came.asking import MULTI_HOP, RECALL, REVISION, SYNTHESIS, Candidate, Form, candidate
+from goalmem_cli.lab.bench.came.came_questions import MULTI_HOP, RECALL, REVISION, SYNTHESIS, Candidate, Form, candidate
 from goalmem_cli.lab.bench.came.records import Place, StoryTurn
 from goalmem_cli.lab.bench.came.travel import plan
 from goalmem_cli.lab.bench.came.travel.state import SlotState, states

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from goalmem_cli.lab.bench.came.asking import Candidate
+from goalmem_cli.lab.bench.came.came_questions import Candidate
 from goalmem_cli.lab.bench.came.discourse import Discourse
 from goalmem_cli.lab.bench.came.interleaving import Thread
 from goalmem_cli.lab.bench.came.records import Event, Mention, Place, Shift, StoryTurn

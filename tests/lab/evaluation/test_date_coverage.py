@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.datasets.reading import read_dataset
-from goalmem_cli.lab.evaluation.metrics.times import contains, times_table
+from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
+from goalmem_cli.lab.evaluation.metrics.date_coverage import contains, times_table
 from goalmem_cli.logic.dates import Period
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_file

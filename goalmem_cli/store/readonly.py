@@ -8,6 +8,7 @@ from copy import copy
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
+from goalmem_cli.memory_records import FLAT, Capability, ConversationSummary, Ranking, Scored, Stats
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import Derived, Edge, Hit, Query, Turn, Unit
 from goalmem_cli.store.changes import deriving
@@ -17,16 +18,15 @@ from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import Written, unwatched
 from goalmem_cli.store.indexes import consistency
-from goalmem_cli.store.looking import summaries
-from goalmem_cli.store.looking.reader import Filters, KeptHits, Names, Reader, check_embedder
-from goalmem_cli.store.looking.verification import verify
-from goalmem_cli.stored import FLAT, Capability, ConversationSummary, Ranking, Scored, Stats
+from goalmem_cli.store.queries import summaries
+from goalmem_cli.store.queries.reader import Filters, KeptHits, Names, Reader, check_embedder
+from goalmem_cli.store.queries.verification import verify
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class Looks:
+class ReadOnlyStore:
     """A store as whoever reads it sees it. Each method opens the database for itself and closes it again."""
 
     def __init__(

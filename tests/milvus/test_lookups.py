@@ -6,10 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from goalmem_cli.memory import AnyMemory
+from goalmem_cli.memory_ports import AnyMemory
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.store import Store
-from goalmem_cli.stored import Ranking
 from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts import read_file
 from tests.conftest import SAMPLES

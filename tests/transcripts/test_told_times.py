@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.transcripts.reading.times import (
+from goalmem_cli.transcripts.reading.told_times import (
     stamp_from_day_first,
     stamp_from_epoch,
     stamp_from_text,

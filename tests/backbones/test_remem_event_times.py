@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.backbones.remem.times import (
+from goalmem_cli.backbones.remem.event_times import (
     Course,
     Event,
     Judged,

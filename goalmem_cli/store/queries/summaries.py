@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Stats
 from goalmem_cli.records import Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.units import NEIGHBOURS, retrievable
-from goalmem_cli.stored import FLAT, ConversationSummary, Speaker, Stats
 
 
 def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from goalmem_cli.cli.times import earliest, latest
+from goalmem_cli.cli.typed_times import earliest, latest
 from goalmem_cli.errors import UsageError
 
 INSTANT = timedelta(microseconds=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.logic import parse_atom
-from goalmem_cli.logic.computing.asking import asked_unit, plain_answer
+from goalmem_cli.logic.computing.question_words import asked_unit, plain_answer
 
 LESSON = ("(Lena) had her first lesson on (x:date)", "(Lena) had her exam on (y:date)")
 PETS = ("(Jolene) adopted (Susie) on (x:date)", "(Jolene) adopted (Seraphim) on (y:date)")

@@ -20,7 +20,7 @@ from goalmem_cli.logic.dates import say_period
 from goalmem_cli.logic.days import Period, single
 from goalmem_cli.logic.relative import Bound, Expression
 from goalmem_cli.records import Turn, Unit
-from goalmem_cli.store.looking.episodes import COURSE, event_times
+from goalmem_cli.store.queries.episodes import COURSE, event_times
 
 TIME, PROPOSED, OTHERWISE = "time", "proposed", "otherwise"
 BEFORE = "before"

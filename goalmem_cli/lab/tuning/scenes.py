@@ -12,14 +12,14 @@ from tempfile import TemporaryDirectory
 from goalmem_cli.backbones.flat import RECIPES
 from goalmem_cli.backbones.fusion import DEPTH
 from goalmem_cli.backbones.relevance import POOL, rerank
-from goalmem_cli.backbones.times import NamedTimes
+from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.tuning.renaming import Kind, Renamed
-from goalmem_cli.memory import OpenMemory
+from goalmem_cli.memory_ports import OpenMemory
 from goalmem_cli.ports import Embedder
 from goalmem_cli.reasoners.facts import NumberedFacts
 from goalmem_cli.records import Hit, Query, Question, Turn
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Fact
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
 from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.memory import OpenMemory
+from goalmem_cli.memory_ports import OpenMemory
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Query, Unit
-from goalmem_cli.stored import Ranking
 
 if TYPE_CHECKING:
     from goalmem_cli.logic.days import Period

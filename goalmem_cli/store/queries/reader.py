@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.errors import EmbedderMismatch
+from goalmem_cli.memory_records import FLAT, Ranking, Scored
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.stages import EMBEDDING, stage
@@ -22,11 +23,10 @@ from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
-from goalmem_cli.store.looking import summaries
-from goalmem_cli.stored import FLAT, Ranking, Scored
+from goalmem_cli.store.queries import summaries
 
 if TYPE_CHECKING:
-    from goalmem_cli.store.looking.episodes import Episodes
+    from goalmem_cli.store.queries.episodes import Episodes
 
 _KEPT_FILTERS = 64
 _KEPT_HITS = 4096
@@ -156,7 +156,7 @@ class Reader:
 
     def episodes(self, backbone: str) -> Episodes:
         """Return the gists and facts that the backbone derived, to be asked for as tables are."""
-        from goalmem_cli.store.looking.episodes import Episodes  # only here, as searching needs nothing of the calendar
+        from goalmem_cli.store.queries.episodes import Episodes  # only here, as searching needs nothing of the calendar
 
         return Episodes(self._connection, backbone)
 

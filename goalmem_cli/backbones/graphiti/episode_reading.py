@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from goalmem_cli.asking import Reply, in_one_line, read_fields
 from goalmem_cli.backbones.graphiti import DATES, ENTITIES, FACT, FACTS, MENTION, NAME
-from goalmem_cli.backbones.graphiti.settings import Episode, Settings
-from goalmem_cli.backbones.remem.times import Course, judge_point, judge_span
-from goalmem_cli.backbones.structured.entries import NONE, Entry, Form, read_entries
+from goalmem_cli.backbones.graphiti.settings import Episode, GraphitiSettings
+from goalmem_cli.backbones.remem.event_times import Course, judge_point, judge_span
+from goalmem_cli.backbones.structured.entries import NONE, Form, StructuredEntry, read_entries
 from goalmem_cli.backbones.structured.indexing import batches, sessions_of
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
@@ -25,9 +24,10 @@ from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.backbones.structured.walking import Known, ask_all
 from goalmem_cli.logic.days import single
+from goalmem_cli.model_replies import Reply, in_one_line, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Turn, Unit, Usage, content_hash
-from goalmem_cli.store.looking.episodes import event_times
+from goalmem_cli.store.queries.episodes import event_times
 
 FORMS = (Form(FACT, "facts", ("source", "target", "relation", "fact"), ("valid_at", "invalid_at")),)
 ENDS = "ends"
@@ -108,7 +108,7 @@ class Telling:
         found = [unit for entry in entries if (unit := self._fact(entry, known)) is not None]
         return tuple({unit.id: unit for unit in found}.values())
 
-    def _fact(self, entry: Entry, known: dict[str, str]) -> Unit | None:
+    def _fact(self, entry: StructuredEntry, known: dict[str, str]) -> Unit | None:
         ends = [known.get(key_of(entry[name])) for name in ("source", "target")]
         if None in ends or ends[0] == ends[1]:
             return None
@@ -178,7 +178,7 @@ def held(valid_at: str, invalid_at: str, told: str, turns: Sequence[Turn]) -> tu
     return (None, None) if begins is not None and ends is not None and ends < begins else (begins, ends)
 
 
-def namings_of(turns: Sequence[Turn], settings: Settings) -> Iterator[Naming]:
+def namings_of(turns: Sequence[Turn], settings: GraphitiSettings) -> Iterator[Naming]:
     """Yield the episodes of a conversation, in order."""
     for session in sessions_of(turns):
         episodes = [(turn,) for turn in session.turns] if settings.episode is Episode.MESSAGE else [session.turns]

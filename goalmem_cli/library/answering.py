@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from goalmem_cli.config import Settings
     from goalmem_cli.library.listening import Listener
     from goalmem_cli.loading import DeferredModel
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.memory_records import ConversationSummary
     from goalmem_cli.ports import Observer
     from goalmem_cli.records import Turn
-    from goalmem_cli.stored import ConversationSummary
     from goalmem_cli.trace import Trace
     from goalmem_cli.wiring import Factories
 

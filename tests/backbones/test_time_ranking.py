@@ -11,7 +11,7 @@ import pytest
 
 from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone, retrieve_each
 from goalmem_cli.backbones.structured.beside import hits_beside_turns
-from goalmem_cli.backbones.times import (
+from goalmem_cli.backbones.time_ranking import (
     COMMON,
     MAY_NAME_TIME,
     TIMES,
@@ -26,7 +26,7 @@ from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.logic.days import Period
 from goalmem_cli.logic.relative import VOCABULARY
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.memory import Store
+from goalmem_cli.store.store import Store
 from tests.fakes import ListMemory
 from tests.store.samples import open_store
 

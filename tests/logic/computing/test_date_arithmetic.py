@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.logic.computing.amounts import UnsettledError
+from goalmem_cli.logic.computing.date_arithmetic import (
+    Time,
+    age,
+    between,
+    length_of,
+    order,
+    read_time,
+    same_time,
+    weekday,
+)
 from goalmem_cli.logic.computing.saying import say_amount
-from goalmem_cli.logic.computing.times import Time, age, between, length_of, order, read_time, same_time, weekday
 from goalmem_cli.logic.days import MONTHS, Period, month_of, single, whole_year
 
 days = st.dates(date(1950, 1, 1), date(2080, 12, 31))

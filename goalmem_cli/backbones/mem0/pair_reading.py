@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from goalmem_cli.asking import in_one_line, read_fields
 from goalmem_cli.backbones.mem0 import FACT, FACTS, NAME, SUM_UP, SUMMARY
-from goalmem_cli.backbones.mem0.settings import Perspectives, Settings
+from goalmem_cli.backbones.mem0.settings import Mem0Settings, Perspectives
 from goalmem_cli.backbones.structured.indexing import sessions_of
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
@@ -20,6 +19,7 @@ from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.backbones.structured.walking import Walk
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import in_one_line, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Turn, Unit, content_hash
 
@@ -152,7 +152,9 @@ class Summed(Walk[Summing]):
             self._last, self._turns = units[0], step.turns
 
 
-def readings_of(turns: Sequence[Turn], summed: Summed, settings: Settings, backbone: str = NAME) -> Iterator[Reading]:
+def readings_of(
+    turns: Sequence[Turn], summed: Summed, settings: Mem0Settings, backbone: str = NAME
+) -> Iterator[Reading]:
     """Yield what a backbone reads of a conversation, in order; of each pair once for each memory."""
     for session in sessions_of(turns):
         summary, known = summed.before(int(session.name))

@@ -1,7 +1,7 @@
 """The seams of a memory: what others use of a store, as Protocols of one to three methods.
 
 Commands, backbones and reasoners take one of these, or what several make together, and never a store's class, so that
-a memory may be kept elsewhere. `store/memory.py` keeps one in a folder; the fake for tests is in `tests/fakes.py`, and
+a memory may be kept elsewhere. `store/store.py` keeps one in a folder; the fake for tests is in `tests/fakes.py`, and
 one contract test runs over both.
 """
 
@@ -12,9 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, Self
 
-from goalmem_cli.ports import Embedder, Vectors
-from goalmem_cli.records import Conversation, Derived, Edge, Hit, Query, Turn, Unit
-from goalmem_cli.stored import (
+from goalmem_cli.memory_records import (
     FLAT,
     Added,
     Capability,
@@ -26,6 +24,8 @@ from goalmem_cli.stored import (
     Selection,
     Stats,
 )
+from goalmem_cli.ports import Embedder, Vectors
+from goalmem_cli.records import Conversation, Derived, Edge, Hit, Query, Turn, Unit
 
 
 def unreported(_: Added) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from goalmem_cli.asking import ask, ask_each
 from goalmem_cli.errors import ContextOverflow, ReplyUnusable
+from goalmem_cli.model_replies import ask, ask_each
 from goalmem_cli.ports import Completion, GrammarShape, Request
 from goalmem_cli.testing import ScriptedModel
 

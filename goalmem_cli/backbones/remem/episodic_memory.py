@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from goalmem_cli.memory import OpenMemory, StructuredMemory
-from goalmem_cli.store.looking.episodes import Episodes
+from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
+from goalmem_cli.store.queries.episodes import Episodes
 
 
 class OpenEpisodes(OpenMemory, Protocol):

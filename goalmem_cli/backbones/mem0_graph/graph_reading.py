@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from goalmem_cli.asking import Reply, in_one_line, read_fields
 from goalmem_cli.backbones.mem0_graph import ENTITIES, NAME, NAMED, RELATION, RELATIONS
 from goalmem_cli.backbones.structured.entries import NONE, Form, read_entries
 from goalmem_cli.backbones.structured.kit import Kit
@@ -15,6 +14,7 @@ from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.triples import keys_of, triple_attributes
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.backbones.structured.walking import ask_all
+from goalmem_cli.model_replies import Reply, in_one_line, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Unit, content_hash
 

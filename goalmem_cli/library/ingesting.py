@@ -15,9 +15,9 @@ from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from goalmem_cli.library.listening import Listener
-    from goalmem_cli.memory import KeptMemory
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.memory_records import Added
     from goalmem_cli.records import Conversation
-    from goalmem_cli.stored import Added
     from goalmem_cli.transcripts import Found, Order, Place, Source
 
 NAMED = 10

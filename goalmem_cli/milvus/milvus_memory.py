@@ -1,4 +1,4 @@
-"""The memory in Milvus: a `KeptMemory`, whose methods `memory.py` describes."""
+"""The memory in Milvus: a `KeptMemory`, whose methods `memory_ports.py` describes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from typing import Self
 
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreError
-from goalmem_cli.memory import unreported
+from goalmem_cli.memory_ports import unreported
+from goalmem_cli.memory_records import Added, Capability, ConversationSummary, Forgotten, Selection, Stats
 from goalmem_cli.milvus import adding, forgetting
 from goalmem_cli.milvus.changing import CONTENT, Wanted, bring, settle
-from goalmem_cli.milvus.engine import Engine
 from goalmem_cli.milvus.filters import both, passing
 from goalmem_cli.milvus.kept import LOCK, OWNER, TRACES, Kept
-from goalmem_cli.milvus.reading import Reader
+from goalmem_cli.milvus.lookups import Reader
+from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import rows_of_said, rows_of_units
 from goalmem_cli.milvus.schema import ID, TALK, Collection
 from goalmem_cli.ports import Embedder
@@ -30,8 +31,7 @@ from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
-from goalmem_cli.store.looking.reader import check_embedder
-from goalmem_cli.stored import Added, Capability, ConversationSummary, Forgotten, Selection, Stats
+from goalmem_cli.store.queries.reader import check_embedder
 
 _TABLES = ("conversations", "sessions", "turns")
 _AT_ONCE = 100

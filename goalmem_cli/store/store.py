@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from goalmem_cli.memory import unreported
+from goalmem_cli.memory_ports import unreported
+from goalmem_cli.memory_records import Added, Derivation, Forgotten, Selection
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes import answers, deriving
@@ -15,12 +16,11 @@ from goalmem_cli.store.changes.forgetting import Forgetting
 from goalmem_cli.store.changes.previewing import preview
 from goalmem_cli.store.changes.reembedding import Reembedding
 from goalmem_cli.store.changes.removal import remove_store
-from goalmem_cli.store.looks import Looks
-from goalmem_cli.stored import Added, Derivation, Forgotten, Selection
+from goalmem_cli.store.readonly import ReadOnlyStore
 
 
-class Store(Looks):
-    """One memory, a folder: a `StructuredMemory` (`memory.py` says what its methods do), and its upkeep.
+class Store(ReadOnlyStore):
+    """One memory, a folder: a `StructuredMemory` (`memory_ports.py` says what its methods do), and its upkeep.
 
     Nothing is created before the first write, and nothing stays open between calls. `announce` gets a line whenever the
     user has to wait, or something was repaired or done without; `patience` is how many seconds to wait for another

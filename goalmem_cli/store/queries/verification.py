@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from goalmem_cli.errors import StoreDamaged
+from goalmem_cli.memory_records import FLAT
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.unit_rows import VectorPair
@@ -14,7 +15,6 @@ from goalmem_cli.store.indexes.spans import Span, entries_within, pages_of_turns
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
 from goalmem_cli.store.units import units_from_turns
-from goalmem_cli.stored import FLAT
 
 _ROWS = "memory.duckdb"
 _ORPHANS = {

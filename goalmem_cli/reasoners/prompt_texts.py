@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from goalmem_cli.asking import Reply, ask, ask_whole, in_one_line, parse_json
 from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.questions import speaks_of_asker
+from goalmem_cli.model_replies import Reply, ask, ask_whole, in_one_line, parse_json
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Trace

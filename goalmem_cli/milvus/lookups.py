@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence, Set
 
+from goalmem_cli.memory_records import FLAT, Ranking, Scored
 from goalmem_cli.milvus.filters import both, flat, passing, settled
 from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Row, Talk, place_of, query_words
 from goalmem_cli.milvus.schema import TALK, Collection
 from goalmem_cli.records import Hit, Query, Unit
 from goalmem_cli.stages import EMBEDDING, stage
-from goalmem_cli.store.looking.reader import check_embedder
-from goalmem_cli.store.looking.summaries import hits_among
+from goalmem_cli.store.queries.reader import check_embedder
+from goalmem_cli.store.queries.summaries import hits_among
 from goalmem_cli.store.units import NEIGHBOURS, units_from_turns
-from goalmem_cli.stored import FLAT, Ranking, Scored
 
 _FIELDS = {
     Ranking.BM25: "words", Ranking.BM25_CONTEXT: "context_words",
