@@ -12,9 +12,11 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
-SCHEMA_VERSION = 3
-"""Version 2 added what the prover `together` does, version 3 stages and exchanges; the older ones are read too."""
-READABLE = (1, 2, SCHEMA_VERSION)
+SCHEMA_VERSION = 4
+"""Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 a name of its own for how
+certain a grounding is; the older ones are read too.
+"""
+READABLE = (1, 2, 3, SCHEMA_VERSION)
 
 
 class Status(StrEnum):
@@ -84,8 +86,8 @@ class Grounded:
     """A subgoal, the facts that entail it, the bindings they gave and how each is supported.
 
     `notes` are what the checks have to say without refusing: a bridged anchor, an alias, a judged equality, an
-    earlier value that this one supersedes. `certainty`, from 0 to 1, is how likely the engine thinks that it holds;
-    None where the model tells no probabilities.
+    earlier value that this one supersedes. `grounding_certainty`, from 0 to 1, is how likely the engine thinks
+    that it holds; None where the model tells no probabilities.
     """
 
     subgoal: int
@@ -93,7 +95,7 @@ class Grounded:
     bindings: Mapping[str, tuple[str, ...]]
     support: Mapping[str, Support]
     notes: tuple[str, ...] = ()
-    certainty: float | None = None
+    grounding_certainty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class Contradicted:
 
     subgoal: int
     facts: tuple[str, ...]
-    certainty: float | None = None
+    grounding_certainty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,9 +360,19 @@ def from_document(document: Mapping[str, object]) -> Trace:
     if isinstance(version, bool) or version not in READABLE:
         raise ValueError(f"schema_version is {version!r}, this goalmem reads {' and '.join(map(str, READABLE))}")
     try:
-        trace = rebuild(Trace, {key: value for key, value in document.items() if key != "schema_version"})
+        trace = rebuild(Trace, {key: _renamed(value) for key, value in document.items() if key != "schema_version"})
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a trace: {error}") from error
     if not isinstance(trace, Trace):
         raise ValueError("not a trace")
     return trace
+
+
+def _renamed(value: object) -> object:
+    """Return a part of a document with the names of this version: before version 4 a grounding had a `certainty`."""
+    if isinstance(value, list):
+        return list(map(_renamed, value))
+    if not isinstance(value, dict):
+        return value
+    is_old = "subgoal" in value and "certainty" in value
+    return {"grounding_certainty" if is_old and key == "certainty" else key: _renamed(v) for key, v in value.items()}

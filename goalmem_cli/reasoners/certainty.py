@@ -84,7 +84,7 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
     if last is not None:
         steps: list[Grounded | Contradicted] = [item for step in last.steps for item in step.grounded]
         steps += [item for step in last.steps for item in step.contradicted]
-        told = [item.certainty for item in steps if item.certainty is not None]
+        told = [item.grounding_certainty for item in steps if item.grounding_certainty is not None]
         count = len(trace.evidence if last.planned else {item.subgoal for item in steps})
         if len(told) < len(steps):
             return None

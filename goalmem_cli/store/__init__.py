@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Store", "TraceFolder", "local"]
 
-_MODULES = {"Store": "memory", "TraceFolder": "traces"}
+_MODULES = {"Store": "store", "TraceFolder": "traces"}
 
 
 def __getattr__(name: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import datetime
 
@@ -166,6 +167,15 @@ def test_certainty_is_kept_with_the_trace() -> None:
 
     assert document["certainty"] == trace.certainty and from_document(document) == trace
     assert from_document({name: value for name, value in document.items() if name != "certainty"}).certainty is None
+
+
+def test_the_certainty_of_a_grounding_is_read_under_its_old_name() -> None:
+    """Before version 4 it was called `certainty`, like that of the answer."""
+    trace = proved(0.8)
+    before = json.loads(json.dumps(as_document(trace)).replace("grounding_certainty", "certainty"))
+
+    assert before["attempts"][-1]["steps"][-1]["grounded"][0]["certainty"] == 0.8
+    assert from_document({**before, "schema_version": 3}) == trace
 
 
 def test_doubt_is_said_in_words_up_to_where_an_answer_is_sure() -> None:

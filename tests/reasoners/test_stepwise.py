@@ -333,7 +333,7 @@ def test_a_doubtful_reading_that_stands_is_the_answer() -> None:
     trace = pets(read("a parrot", "parrot", likelihood=0.5))
 
     assert trace.answer == "a parrot"
-    assert trace.attempts[-1].steps[0].grounded[0].certainty == pytest.approx(0.5)
+    assert trace.attempts[-1].steps[0].grounded[0].grounding_certainty == pytest.approx(0.5)
 
 
 def by_count(readings: dict[int, Reading]) -> Callable[[Request], str | Completion]:
@@ -614,7 +614,7 @@ def test_a_step_that_lacks_two_values_is_read_for_both() -> None:
     assert asked[asked.index("Which person moved to some town?") + 1] == "Some person moved to which town?"
     assert steps_of(trace)[0] == {"x": ("Anjali",), "y": ("Leeds",)}
     (grounded,) = trace.attempts[1].steps[0].grounded
-    assert grounded.certainty == pytest.approx(0.6)
+    assert grounded.grounding_certainty == pytest.approx(0.6)
 
 
 def test_a_step_has_no_certainty_where_the_model_tells_none() -> None:
@@ -622,7 +622,7 @@ def test_a_step_has_no_certainty_where_the_model_tells_none() -> None:
     trace, _ = run(REFUSED, TAUGHT, SISTER, STEPS, by_words({"sister": read("Anjali", "Leeds", likelihood=None)}))
     (grounded,) = trace.attempts[1].steps[0].grounded
 
-    assert (dict(grounded.bindings), grounded.certainty) == ({"y": ("Anjali",)}, None)
+    assert (dict(grounded.bindings), grounded.grounding_certainty) == ({"y": ("Anjali",)}, None)
 
 
 def test_a_step_of_which_one_value_is_not_read_proves_nothing() -> None:

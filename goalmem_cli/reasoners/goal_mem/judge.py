@@ -66,10 +66,10 @@ def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:
         if trouble := _misfit(claim, bench):
             rejected.append(claim.refused(trouble))
         elif claim.is_contradiction:
-            contradicted.append(Contradicted(claim.subgoal, claim.facts, claim.certainty))
+            contradicted.append(Contradicted(claim.subgoal, claim.facts, claim.grounding_certainty))
         else:
             candidates.append(_grounded(claim, bench))
-            ranks.append(None if claim.certainty is None else log_odds(claim.certainty))
+            ranks.append(None if claim.grounding_certainty is None else log_odds(claim.grounding_certainty))
     if bench.is_unchecked:
         ruling = as_proposed(candidates, [rank or 0.0 for rank in ranks], contradicted, bench)
     elif any(rank is not None for rank in ranks) and not bench.is_current:
@@ -191,7 +191,7 @@ def _grounded(claim: Claim, bench: Bench) -> Grounded:
         for constant, check in _anchored(claim, bench)
         if check.verdict is Anchor.BRIDGED and constant.value in own
     ]
-    certainty = [] if claim.certainty is None else [f"{claim.certainty:.0%} certain"]
+    certainty = [] if claim.grounding_certainty is None else [f"{claim.grounding_certainty:.0%} certain"]
     notes = (UNCHECKED, *certainty) if bench.is_unchecked else (*bridges, *certainty)
-    blank = Grounded(claim.subgoal, claim.facts, bindings, {}, notes, claim.certainty)
+    blank = Grounded(claim.subgoal, claim.facts, bindings, {}, notes, claim.grounding_certainty)
     return replace(blank, support=supports(blank, bench))

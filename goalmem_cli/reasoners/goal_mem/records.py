@@ -89,8 +89,8 @@ class Claim:
     """What a model says of one subgoal: facts that entail it under the bindings, or that speak against it.
 
     `why` says in a clause why facts suggest what they do not say. `is_instead` where it is to replace a value that was
-    settled before. Several with a `certainty` (0 to 1) are alternatives, of which the surest that passes the checks is
-    taken. Its subgoal is one that there is not where nothing declared the label.
+    settled before. Several with a `grounding_certainty` (0 to 1) are alternatives, of which the surest that passes the
+    checks is taken. Its subgoal is one that there is not where nothing declared the label.
     """
 
     subgoal: int
@@ -99,7 +99,7 @@ class Claim:
     verdict: Verdict = Verdict.ENTAILED
     why: str = ""
     is_instead: bool = False
-    certainty: float | None = None
+    grounding_certainty: float | None = None
 
     @property
     def is_contradiction(self) -> bool:

@@ -56,10 +56,10 @@ class GoalReading:
             if reply.value is None and not told:
                 return Reply(None, usage, reply.problem)
             told += [_told(each, standing, state, self._fitted.trusted) for each in reply.value or ()]
-            if any((claim.certainty or 0.0) >= self._fitted.sure for each in told for claim in each.claims):
+            if any((claim.grounding_certainty or 0.0) >= self._fitted.sure for each in told for claim in each.claims):
                 break
         read = _together(told, state.plan)
-        if refused and not any((claim.certainty or 0.0) >= self._fitted.trusted for claim in read.claims):
+        if refused and not any((claim.grounding_certainty or 0.0) >= self._fitted.trusted for claim in read.claims):
             read = Proposed(state.plan, reasons=refused)
         return Reply(read, usage)
 
@@ -67,8 +67,8 @@ class GoalReading:
 def likelihood_of(read: Ended) -> float:
     """Return the mean probability of the words read, 0 to 1; 0 if they were refused, 1 if the model tells none."""
     steps = read.record.steps if read.record is not None and read.is_proved else ()
-    told = [item.certainty for step in steps for item in step.grounded]
-    told += [item.certainty for step in steps for item in step.contradicted]
+    told = [item.grounding_certainty for step in steps for item in step.grounded]
+    told += [item.grounding_certainty for step in steps for item in step.contradicted]
     return min((1.0 if each is None else each for each in told), default=0.0)
 
 
@@ -95,7 +95,7 @@ def _told(read: Read, standing: Round, state: ProofState, trusted: float) -> Pro
         if verdict not in VERDICTS:
             return Proposed(plan, reasons={0: f"what was read is no verdict: {reading.answer}"})
         said = Verdict.CONTRADICTED if verdict.endswith("no") else Verdict.ENTAILED
-        return Proposed(plan, (Claim(0, reading.cited, verdict=said, certainty=likelihood),), wording=verdict)
+        return Proposed(plan, (Claim(0, reading.cited, verdict=said, grounding_certainty=likelihood),), wording=verdict)
     atom, facts = state.applied(0), standing.pool.shown.facts
     (variable,) = (each for each in atom.variables if each.name == plan.answer_variables[0])
     is_trusted = (likelihood or 0.0) >= trusted
@@ -103,7 +103,7 @@ def _told(read: Read, standing: Round, state: ProofState, trusted: float) -> Pro
     if isinstance(found, str):
         return Proposed(plan, reasons={0: found})
     answer, numbers = found
-    claim = Claim(0, numbers, {variable.name: (answer,)}, certainty=likelihood)
+    claim = Claim(0, numbers, {variable.name: (answer,)}, grounding_certainty=likelihood)
     claims, reasons = fitting([claim], standing, state, is_trusted=is_trusted)
     return Proposed(plan, claims, reasons=reasons)
 
@@ -116,8 +116,8 @@ def _together(told: Sequence[Proposed], plan: Plan) -> Proposed:
     found = [(claim, each.wording) for each in told for claim in each.claims]
     if not found:
         return next((each for each in reversed(told) if each.reasons != {0: UNREAD}), told[-1])
-    is_ranked = all(claim.certainty is not None for claim, _ in found)
+    is_ranked = all(claim.grounding_certainty is not None for claim, _ in found)
     if not plan.is_closed and is_ranked:
         return Proposed(plan, tuple(claim for claim, _ in found))
-    surest, wording = max(reversed(found), key=lambda entry: entry[0].certainty or 0.0)
+    surest, wording = max(reversed(found), key=lambda entry: entry[0].grounding_certainty or 0.0)
     return Proposed(plan, (surest,), wording=wording)

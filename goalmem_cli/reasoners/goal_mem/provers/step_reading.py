@@ -116,7 +116,7 @@ def _told(readings: Sequence[tuple[_Asked, Read]], standing: Round, state: Proof
                 values[asked.wanted.name] = values_of(value, asked.wanted)
         else:
             certainty = min(likely) if len(likely) == len(own) else None
-            claims.append(Claim(number, tuple(dict.fromkeys(facts)), values, certainty=certainty))
+            claims.append(Claim(number, tuple(dict.fromkeys(facts)), values, grounding_certainty=certainty))
     fit, refused = fitting(claims, standing, state)
     return Proposed(state.plan, fit, reasons={**reasons, **refused})
 
