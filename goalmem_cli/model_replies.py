@@ -29,24 +29,37 @@ class Reply(Generic[T]):
     problem: str = ""
 
 
-def ask(model: LanguageModel, build: Callable[[str], list[Request]], parse: Callable[[list[str]], T]) -> Reply[T]:
+def ask(
+    model: LanguageModel,
+    build: Callable[[str], list[Request]],
+    parse: Callable[[list[str]], T],
+    *,
+    takes_parts: bool = False,
+) -> Reply[T]:
     """Return the parsed texts of the replies to the requests that `build` makes; see `ask_whole`."""
-    return ask_whole(model, build, lambda completions: parse([completion.text for completion in completions]))
+    return ask_whole(
+        model, build, lambda completions: parse([each.text for each in completions]), takes_parts=takes_parts
+    )
 
 
 def ask_whole(
-    model: LanguageModel, build: Callable[[str], list[Request]], parse: Callable[[list[Completion]], T]
+    model: LanguageModel,
+    build: Callable[[str], list[Request]],
+    parse: Callable[[list[Completion]], T],
+    *,
+    takes_parts: bool = False,
 ) -> Reply[T]:
     """Return the parsed replies to the requests that `build` makes.
 
-    `build` gets what was wrong with the last reply, empty the first time; `parse` raises ReplyUnusable.
+    `build` gets what was wrong with the last reply, empty the first time; `parse` raises ReplyUnusable. A reply that
+    was cut off at its greatest length is unusable, unless `parse` `takes_parts`.
     """
     usage, problem = Usage(), ""
     for _ in range(2):
         started = perf_counter()
         completions = model.complete(build(problem))
         usage += _tokens_of(completions) + Usage(calls=1, seconds=perf_counter() - started)
-        value, problem = _parsed(completions, parse)
+        value, problem = _parsed(completions, parse, takes_parts=takes_parts)
         if not problem:
             return Reply(value, usage)
     return Reply(None, usage, problem)
@@ -107,9 +120,11 @@ def _tokens_of(completions: Sequence[Completion]) -> Usage:
     )
 
 
-def _parsed(completions: list[Completion], parse: Callable[[list[Completion]], T]) -> tuple[T | None, str]:
+def _parsed(
+    completions: list[Completion], parse: Callable[[list[Completion]], T], *, takes_parts: bool = False
+) -> tuple[T | None, str]:
     """Return what the completions say, or why that is not to be had."""
-    if not all(completion.is_complete for completion in completions):
+    if not takes_parts and not all(completion.is_complete for completion in completions):
         return None, "it was cut off at its greatest length"
     try:
         return parse(completions), ""

@@ -197,7 +197,7 @@ class Step:
     Only a model that plans and proves in one reply (`together`) has: `opened`, what it wants to look for further,
     `denied`, what the facts speak against, `several`, the variables that it says have several values at once,
     `provisional`, what only antecedents have bound so far, and `dropped`, the antecedents that were not proved in the
-    round after they were asked for.
+    round after they were asked for, and `repairs`, what had to be put right before its reply could be read.
     """
 
     depth: int
@@ -216,6 +216,7 @@ class Step:
     several: tuple[str, ...] = ()
     provisional: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dropped: tuple[int, ...] = ()
+    repairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,8 +170,7 @@ def goal_asked(question: str) -> Atom:
     """
     text = " ".join(question.split()).rstrip("?!. ")
     if asks_yes_or_no(question) and not asks_for_something(question):
-        named = _with_names(text)
-        return Atom(named if any(isinstance(part, Constant) for part in named) else (Constant(text),))
+        return named_in(text)
     found = _ASKED_FOR.search(text)
     if found is None:
         return Atom((Variable(ANSWER, "thing"), " answers ", Constant(text)))
@@ -179,6 +178,12 @@ def goal_asked(question: str) -> Atom:
     wanted = (found["type"].strip() if kind == "type" else _TYPES_ASKED[kind]).lower()
     before, behind = text[: found.start()], _KEPT.get(kind, "") + text[found.end() :]
     return Atom((*_with_names(before), Variable(ANSWER, wanted), *_with_names(behind)))
+
+
+def named_in(text: str) -> Atom:
+    """Return a statement without notation as an atom: the names in it are constants, or all of it is one."""
+    named = _with_names(text)
+    return Atom(named if any(isinstance(part, Constant) for part in named) else (Constant(text),))
 
 
 def _with_names(text: str) -> tuple[str | Constant, ...]:

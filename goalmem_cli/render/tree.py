@@ -224,6 +224,8 @@ def _add_step(node: Tree, step: Step, page: _Page) -> None:
     _add_other_facts(branch, step, page)
     for line in (*map(_opened, step.opened), *(_refined(refined, page) for refined in step.refined)):
         branch.add(line)
+    for repair in step.repairs:
+        branch.add(labelled("repaired", repair))
     if step.failure is not None:
         branch.add(labelled("failed", step.failure, "red"))
 

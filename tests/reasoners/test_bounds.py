@@ -225,5 +225,7 @@ def test_every_prover_ends_within_its_bound(
         assert attempt.ending is not None and len(attempt.steps) <= depth + 1
         assert planning == "together" or sum(len(step.new_facts) for step in attempt.steps) <= 2 * max(1, budget)
         assert all(step.usage.calls or not (step.grounded or step.rejected) for step in attempt.steps)
-    assert planning != "together" or (len(_by_themselves(trace)) <= max(1, budget) and len(trace.attempts) <= breadth)
+    plans = [attempt for attempt in trace.attempts if attempt.breadth]
+    assert planning != "together" or (len(_by_themselves(trace)) <= max(1, budget) and len(plans) <= breadth)
+    assert planning == "stepwise" or len(trace.attempts) - len(plans) <= 1
     check(trace, is_strict)

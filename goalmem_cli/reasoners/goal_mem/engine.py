@@ -154,7 +154,7 @@ class SearchRun:
         if answer is None:
             return trace
         answer = as_likely(answer, state.groundings)
-        reasons = reasons_to_check(state.groundings, ended.task.breadth)
+        reasons = reasons_to_check(state.groundings, ended.task.breadth) if ended.task.breadth else ()
         reply = prover.check(proof, answer) if reasons else None
         if reply is not None:
             check = Checked(reasons, False, problem=reply.problem, usage=reply.usage)

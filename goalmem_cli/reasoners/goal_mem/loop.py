@@ -192,6 +192,7 @@ class AttemptRun:
             dropped=taken.dropped,
             provisional=state.perhaps,
             refined=refined,
+            repairs=proposed.repairs,
             opened=tuple(Opened(wish.subgoal, wish.why, wish.queries) for wish in proposed.wishes),
             unresolved=self._unresolved(state, taken),
         )

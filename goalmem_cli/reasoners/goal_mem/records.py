@@ -143,7 +143,7 @@ class Proposed:
 
     `several` are the variables that it says have several values at once, `same` the pairs that it holds to be one,
     `reasons` why subgoals are not proved, and `next` is another plan for the question. `wording` is the answer, of a
-    closed question its verdict.
+    closed question its verdict. `repairs` are what had to be put right before it could be read.
     """
 
     plan: Plan | None
@@ -155,6 +155,7 @@ class Proposed:
     next: Plan | None = None
     status: Status = Status.LOOK
     wording: str = ""
+    repairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

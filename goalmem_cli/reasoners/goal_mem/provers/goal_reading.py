@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from goalmem_cli.fitted import Fitted
+from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.provers.readings import (
@@ -23,7 +24,7 @@ from goalmem_cli.reasoners.goal_mem.records import VERDICTS, Claim, Ended, Manne
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.prompt_texts import Reply
 from goalmem_cli.reasoners.showing import Shown
-from goalmem_cli.records import Usage
+from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact, Verdict
 
 NOTHING_MORE = "the facts do not settle it, and there is no further fact to read"
@@ -55,13 +56,20 @@ class GoalReading:
             usage += reply.usage
             if reply.value is None and not told:
                 return Reply(None, usage, reply.problem)
-            told += [_told(each, standing, state, self._fitted.trusted) for each in reply.value or ()]
+            told += [claimed_of(each, standing, state, self._fitted.trusted) for each in reply.value or ()]
             if any((claim.grounding_certainty or 0.0) >= self._fitted.sure for each in told for claim in each.claims):
                 break
         read = _together(told, state.plan)
         if refused and not any((claim.grounding_certainty or 0.0) >= self._fitted.trusted for claim in read.claims):
             read = Proposed(state.plan, reasons=refused)
         return Reply(read, usage)
+
+
+def plan_asked(question: Question) -> Plan:
+    """Return the question as a plan of one step, made by rule."""
+    goal = goal_asked(question.text)
+    names = tuple(variable.name for variable in goal.variables)
+    return Plan(goal, (goal,), names, is_current=asks_for_current_state(question.text))
 
 
 def likelihood_of(read: Ended) -> float:
@@ -82,8 +90,8 @@ def _rounds(facts: Sequence[Fact], rounds: Sequence[Sequence[int]]) -> Iterator[
             yield views
 
 
-def _told(read: Read, standing: Round, state: ProofState, trusted: float) -> Proposed:
-    """Return the claim of a reading, if its facts tell it of whom they should, else why there is none.
+def claimed_of(read: Read, standing: Round, state: ProofState, trusted: float) -> Proposed:
+    """Return the claim of a reading of the whole question, if its facts tell it of whom they should, else why not.
 
     Of whom they tell is not asked where the reading is as likely as `trusted`.
     """

@@ -12,10 +12,9 @@ from typing import Final
 
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.logic import Substitution
-from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, likelihood_of
+from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, likelihood_of, plan_asked
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan
 from goalmem_cli.reasoners.goal_mem.provers.step_reading import StepReading
 from goalmem_cli.reasoners.goal_mem.records import Ended, Plan, Proof, Search, Spending, Task
@@ -118,13 +117,6 @@ class Stepwise:
 def most_calls(depth: int) -> int:
     """Return the most calls of a question, without second tries."""
     return 1 + READINGS + depth + 1
-
-
-def plan_asked(question: Question) -> Plan:
-    """Return the question as a plan of one step, made by rule."""
-    goal = goal_asked(question.text)
-    names = tuple(variable.name for variable in goal.variables)
-    return Plan(goal, (goal,), names, is_current=asks_for_current_state(question.text))
 
 
 def may_read(plan: Plan) -> bool:

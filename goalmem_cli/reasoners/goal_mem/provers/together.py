@@ -7,9 +7,9 @@ ignore them: a citation of what was not shown is then a claim that the engine re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from goalmem_cli.logic import Rule
 from goalmem_cli.logic.dates import times_named
@@ -17,7 +17,11 @@ from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
 from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings, say_question
-from goalmem_cli.reasoners.goal_mem.provers.together_reading import LETTERS, read_proof
+from goalmem_cli.reasoners.goal_mem.provers.floor import Floor
+from goalmem_cli.reasoners.goal_mem.provers.goal_reading import plan_asked
+from goalmem_cli.reasoners.goal_mem.provers.mending import mended_json
+from goalmem_cli.reasoners.goal_mem.provers.mending_plans import LETTERS
+from goalmem_cli.reasoners.goal_mem.provers.together_reading import read_proof
 from goalmem_cli.reasoners.goal_mem.records import (
     VERDICTS,
     Ended,
@@ -33,29 +37,28 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Task,
 )
 from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.inquiry import READ
 from goalmem_cli.reasoners.prompt_texts import Reply, ask, parse_json
 from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Usage
-from goalmem_cli.trace import Attempt, Ending
+from goalmem_cli.trace import Attempt, Ending, Verdict
 
 NAME: Final = "together"
 PROVE, CHECK = "plan_and_prove", "check"
-STEPS = (PROVE, CHECK)
+STEPS = (PROVE, CHECK, READ)
 PLAN_KEYS = ("goal", "current", "conclusion", "variables", "answer", "subgoals")
 MOST_ANTECEDENTS = 8
 """How many antecedents an attempt may have: with four subgoals the labels go from S1 to S12."""
-MOST_UNUSABLE = 2
-"""After so many attempts that ended in unusable replies no further plan is asked for."""
 
 Schema = Mapping[str, Any]
-T = TypeVar("T")
 
 
 class Together:
     """Plans with the first facts in view; each reply plans, proves, and says what to look for next.
 
     Model calls stay within B(D + 1) + 1 a question, or twice that where every reply needs its second try, for maximum
-    breadth B (plans) and depth D (rounds of a plan after its first).
+    breadth B (plans) and depth D (rounds of a plan after its first). The last is a check of the answer, or a reading
+    where no proof can be read.
     """
 
     manner = Manner(rereads=False, most_antecedents=MOST_ANTECEDENTS)
@@ -67,10 +70,12 @@ class Together:
         self._max_subgoals = limits.max_subgoals
 
     def search(self, search: Search) -> Ended | None:
-        """Try plan after plan: the first written over the first facts, a later one as a reply proposed it."""
+        """Try plan after plan: the first written over the first facts, a later one as a reply proposed it.
+
+        Where a reply has no proof that can be read, the question is read from the facts in view instead.
+        """
         failed: dict[frozenset[str], str] = {}
         plan: Plan | None = None
-        unusable = 0
         for breadth in range(1, search.limits.max_breadth + 1):
             queries: tuple[str, ...] | None = () if plan is None else None
             if breadth == 1:
@@ -79,10 +84,9 @@ class Together:
             ended = search.attempt(task)
             if ended.is_proved:
                 return ended
-            is_unusable = ended.record is not None and ended.record.ending is Ending.UNUSABLE_REPLY
-            unusable += is_unusable
-            is_same_again = is_unusable and ended.state is None  # another attempt would send the same prompt
-            if ended.is_over or is_same_again or unusable >= MOST_UNUSABLE:
+            if _is_unreadable(ended):
+                return self._read(search)
+            if ended.is_over:
                 return None
             if ended.state is not None and ended.record is not None:
                 failed[ended.state.plan.key] = _failure(ended.state, ended.record)
@@ -91,6 +95,14 @@ class Together:
                 search.count(Usage(), REPEATED)
                 return None
         return None
+
+    def _read(self, search: Search) -> Ended | None:
+        """Read the question once from the facts in view."""
+        asked = plan_asked(search.question)
+        planned = tuple(map(str, asked.subgoals))
+        floor = Floor(self._model, self._prompts[READ])
+        ended = search.attempt(Task(0, floor, search.pool, 0, asked, (), planned=planned))
+        return ended if ended.is_proved else None
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Return what one reply plans, proves and wants to look for."""
@@ -106,10 +118,14 @@ class Together:
             request = prompt.request(_inputs(standing) | {"problem": trouble}, choices)
             return replace(request, shape=JsonShape(for_round(_schema_of(request), standing)))
 
-        def read(reply: Any) -> Proposed:
-            return read_proof(reply, standing, self._max_subgoals)
+        schema = for_round(prompt.schema or {}, standing)
 
-        return self._ask(build, for_round(prompt.schema or {}, standing), read)
+        def read(texts: Sequence[str]) -> Proposed:
+            reply, repairs = mended_json(texts[0], schema, {"goal": standing.question.text})
+            proposed = read_proof(reply, standing, self._max_subgoals)
+            return replace(proposed, repairs=(*repairs, *proposed.repairs))
+
+        return ask(self._model, lambda trouble: [build(trouble)], read, takes_parts=True)
 
     def word(self, proof: Proof) -> None:
         """Return nothing: the last reply has the wording."""
@@ -123,13 +139,11 @@ class Together:
             inputs = say_question(proof.question) | {"facts": facts, "goal": str(proof.goal), "found": answer}
             return prompt.request(inputs | {"problem": trouble})
 
-        def read(reply: Any) -> Judgement:
+        def read(texts: Sequence[str]) -> Judgement:
+            reply = parse_json(texts[0], prompt.schema or {})
             return Judgement(reply["answers"] == "yes", " ".join(reply["differs"].split()))
 
-        return self._ask(build, prompt.schema or {}, read)
-
-    def _ask(self, build: Callable[[str], Request], schema: Schema, read: Callable[[Any], T]) -> Reply[T]:
-        return ask(self._model, lambda trouble: [build(trouble)], lambda texts: read(parse_json(texts[0], schema)))
+        return ask(self._model, lambda trouble: [build(trouble)], read)
 
 
 def for_round(schema: Schema, standing: Round) -> Schema:
@@ -148,6 +162,22 @@ def for_round(schema: Schema, standing: Round) -> Schema:
         properties["goal"] = {**properties["goal"], "minLength": 0}
         properties["subgoals"] = {**properties["subgoals"], "minItems": 0}
     return {**schema, "properties": properties, "required": required}
+
+
+def _is_unreadable(ended: Ended) -> bool:
+    """Say whether the last reply of an attempt was unusable, or cites facts for the answer and does not say what it is.
+
+    Another attempt would have it written in the same form.
+    """
+    if ended.record is not None and ended.record.ending is Ending.UNUSABLE_REPLY:
+        return True
+    state, last = ended.state, ended.last
+    if state is None or last is None or state.plan.is_closed:
+        return False
+    wanted = set(state.plan.answer_variables)
+    having = {n for n, atom in enumerate(state.plan.subgoals) if wanted & {v.name for v in atom.variables}}
+    told = [claim for claim in last.claims if claim.subgoal in having and claim.verdict is Verdict.ENTAILED]
+    return bool(told) and not any(wanted & claim.bindings.keys() for claim in told)
 
 
 def _schema_of(request: Request) -> Schema:
