@@ -171,6 +171,7 @@ def test_facts_are_read_where_no_reply_can_be_used() -> None:
     assert (trace.status, trace.answer, model.calls) == (Status.ANSWERED, "Kyoto Latte", 3)
     assert [attempt.ending for attempt in trace.attempts] == [Ending.UNUSABLE_REPLY, Ending.GROUNDED]
     assert trace.attempts[-1].planned and trace.evidence
+    assert trace.notes[-1].startswith("read, not planned")
     assert (invented.status, invented.answer) == (Status.UNKNOWN, None)
     assert (unknown.status, unknown.answer) == (Status.UNKNOWN, None)
     assert (failed.status, asked.calls) == (Status.FAILED, 4)

@@ -238,7 +238,9 @@ class ProofState:
             if is_known and not missing and speaks_against and self.is_provisional:
                 denied.append(claim)
             elif claim.verdict is Verdict.SUGGESTED and (self._is_strict or not self.plan.is_conclusion):
-                refused.append(claim.refused(f"{', '.join(claim.facts)} only suggests it"))
+                refused.append(
+                    claim.refused(f"{', '.join(claim.facts)} only suggests it, which is not enough by itself")
+                )
             elif not is_known:
                 refused.append(claim.refused("there is no such subgoal"))
             elif not self._says_again(claim):

@@ -47,6 +47,7 @@ NAME: Final = "together"
 PROVE, CHECK = "plan_and_prove", "check"
 STEPS = (PROVE, CHECK, READ)
 PLAN_KEYS = ("goal", "current", "conclusion", "variables", "answer", "subgoals")
+NOT_PLANNED = "read, not planned: no proof could be read of what the model replied"
 MOST_ANTECEDENTS = 8
 """How many antecedents an attempt may have: with four subgoals the labels go from S1 to S12."""
 
@@ -102,7 +103,10 @@ class Together:
         planned = tuple(map(str, asked.subgoals))
         floor = Floor(self._model, self._prompts[READ])
         ended = search.attempt(Task(0, floor, search.pool, 0, asked, (), planned=planned))
-        return ended if ended.is_proved else None
+        if not ended.is_proved:
+            return None
+        search.count(Usage(), NOT_PLANNED)
+        return ended
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Return what one reply plans, proves and wants to look for."""
