@@ -188,6 +188,16 @@ def test_facts_are_read_where_a_proof_does_not_say_what_was_found() -> None:
     assert trace.attempts[0].steps[0].rejected[0].why == "(x:drink) is not bound"
 
 
+def test_facts_are_read_where_groundings_name_subgoals_that_nobody_declared() -> None:
+    """So a model of 1.5B filled all its groundings, each for another label, and denied the one subgoal that there was."""
+    noise = [claims(number, "flat white") for number in (2, 3, 4)]
+    denied = claims(1, "The weather", verdict="of_another")
+    read = {"facts": ["F1"], "answer": "Kyoto Latte"}
+    trace, model = ask_together(CAFE, WHICH, proved(denied, *noise, plan=DRINK, wording="unknown"), json.dumps(read))
+
+    assert (trace.answer, model.calls) == ("Kyoto Latte", 2)
+
+
 def test_what_is_refused_honestly_is_not_read_again() -> None:
     """A proof that finds no fact stands as the outcome."""
     trace, model = ask_together(CAFE, WHICH, proved(plan=DRINK, status="stop"))

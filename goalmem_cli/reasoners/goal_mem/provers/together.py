@@ -85,7 +85,7 @@ class Together:
             ended = search.attempt(task)
             if ended.is_proved:
                 return ended
-            if _is_unreadable(ended):
+            if _is_disorderly(ended):
                 return self._read(search)
             if ended.is_over:
                 return None
@@ -168,16 +168,19 @@ def for_round(schema: Schema, standing: Round) -> Schema:
     return {**schema, "properties": properties, "required": required}
 
 
-def _is_unreadable(ended: Ended) -> bool:
-    """Say whether the last reply of an attempt was unusable, or cites facts for the answer and does not say what it is.
+def _is_disorderly(ended: Ended) -> bool:
+    """Say whether a model seems not to master this form: its refusals say little, and it would write the same again.
 
-    Another attempt would have it written in the same form.
+    So it is where a reply was unusable or had to be repaired, names subgoals that nothing declares, or cites facts for
+    the answer and does not say what it is.
     """
-    if ended.record is not None and ended.record.ending is Ending.UNUSABLE_REPLY:
+    state, last, record = ended.state, ended.last, ended.record
+    if record is not None and (record.ending is Ending.UNUSABLE_REPLY or any(step.repairs for step in record.steps)):
         return True
-    state, last = ended.state, ended.last
-    if state is None or last is None or state.plan.is_closed:
+    if state is None or last is None:
         return False
+    if any(not 0 <= claim.subgoal < len(state.atoms) for claim in last.claims):
+        return True
     wanted = set(state.plan.answer_variables)
     having = {n for n, atom in enumerate(state.plan.subgoals) if wanted & {v.name for v in atom.variables}}
     told = [claim for claim in last.claims if claim.subgoal in having and claim.verdict is Verdict.ENTAILED]
