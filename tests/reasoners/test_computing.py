@@ -121,6 +121,18 @@ def test_what_the_values_do_not_settle_is_unknown_with_the_reason() -> None:
     )
 
 
+def test_an_ambiguous_number_is_read_as_the_conversation_writes_numbers() -> None:
+    """1.150 euros are more than a thousand where somebody wrote 12,50; the calculation says how it was read."""
+    turns = chat("Ann: The sofa was 1.150 euros.", "Ann: The desk was 300 euros.", "Ben: I paid 12,50 euros, Ann.")
+    goal = "(Ann) paid (p:price*) for (x:thing*)"
+    found = unified(grounds(1, "sofa", p="1.150 euros", x="sofa"), grounds(1, "desk", p="300 euros", x="desk"))
+    trace = ask(turns, "What did Ann pay in all?", plan(goal, goal, answer=["sum(p)"]), found, limits=ONE_ROUND)[0]
+
+    assert (trace.answer, trace.calculations[0].how) == (
+        "1,450 euros", "1,150 euros + 300 euros = 1,450 euros",
+    )  # fmt: skip
+
+
 def test_the_prompts_know_every_function() -> None:
     """The schemas of both orders list the functions that there are, and no other."""
     for schema in (FULL["decompose"].schema, TOGETHER["plan_and_prove"].schema):

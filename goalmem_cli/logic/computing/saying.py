@@ -56,7 +56,7 @@ def _with_unit(said: str, number: Fraction, unit: Unit) -> str:
     if not unit.shown:
         return said
     if unit.is_sign:
-        return f"{unit.shown}{_cents(said)}"
+        return f"{'-' * said.startswith('-')}{unit.shown}{_cents(said.removeprefix('-'))}"
     return f"{said}%" if unit.key == "%" else f"{said} {_plural(unit.shown, number)}"
 
 
