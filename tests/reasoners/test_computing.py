@@ -133,6 +133,19 @@ def test_an_ambiguous_number_is_read_as_the_conversation_writes_numbers() -> Non
     )  # fmt: skip
 
 
+def test_parts_and_their_total_are_not_added_up() -> None:
+    """Three lamps at 20 each, and the reply that says what they come to: sixty euros, and no more."""
+    turns = chat("Ann: My cousin sold three of my lamps, 20 each.", "Ben: Sixty euros for lamps!")
+    goal = "(the cousin of Ann) got (p:price*) for lamps"
+    found = unified(grounds(1, "20 each", p="20"), grounds(1, "Sixty", p="sixty euros"))
+    trace = ask(turns, "What did Ann's cousin get for the lamps?", plan(goal, goal, answer=["sum(p)"]), found,
+                limits=ONE_ROUND)[0]  # fmt: skip
+
+    assert (trace.answer, trace.calculations[0].how) == (
+        "60 euros", "3 × 20 = 60 euros; sixty euros is the total of 3 × 20, and no further part",
+    )  # fmt: skip
+
+
 def test_the_prompts_know_every_function() -> None:
     """The schemas of both orders list the functions that there are, and no other."""
     for schema in (FULL["decompose"].schema, TOGETHER["plan_and_prove"].schema):

@@ -288,6 +288,25 @@ def divided(amount: Amount, by: int) -> Amount:
     return replace(amount, low=None if low is None else low / by, high=None if high is None else high / by)
 
 
+def times(left: Amount, right: Amount) -> Amount:
+    """Return the product of two amounts, of which at most one is of something: 40 at 12 euros, 3 times 20 minutes.
+
+    Raises:
+        UnsettledError: both have units that are multiplied to nothing, or an end is open.
+    """
+    counted, measured = (left, right) if without_noun(left).unit.key == "" else (right, left)
+    if without_noun(counted).unit.key:
+        raise UnsettledError(f"{left.unit.shown.strip()} times {right.unit.shown.strip()} is nothing")
+    if without_noun(measured).unit.key == "":
+        measured = without_noun(measured)
+    ends = [one * other if one is not None and other is not None else None
+            for one in (counted.low, counted.high) for other in (measured.low, measured.high)]  # fmt: skip
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends):
+        raise UnsettledError("it is not known how much it is at most or at least")
+    return Amount(min(known), max(known), measured.unit, left.is_about or right.is_about)
+
+
 def compared(left: Amount, right: Amount) -> int | None:
     """Return -1, 0 or 1 as the left is less, equal or more; None where their ranges leave it open.
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
+from goalmem_cli.logic.checks import Remembered
 from goalmem_cli.logic.computing import date_arithmetic, ordering
-from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, add, apart, divided, read_amount, read_stopwatch
+from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, apart, divided, read_amount, read_stopwatch
 from goalmem_cli.logic.computing.date_arithmetic import Time, read_time
 from goalmem_cli.logic.computing.expressions import Call, Expression, Function, Literal, Now, Use
 from goalmem_cli.logic.computing.holding import held_during
 from goalmem_cli.logic.computing.rows import Element, Row, Same, alike, elements, merged, same_words
 from goalmem_cli.logic.computing.saying import say_amount
+from goalmem_cli.logic.computing.totals import summed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class _Scene:
     now: datetime | None
     same: Same
     asked: str
+    facts: Mapping[str, Remembered]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +64,15 @@ def evaluate(
     now: datetime | None = None,
     same: Same = same_words,
     asked: str = "",
+    facts: Mapping[str, Remembered] | None = None,
 ) -> Computed:
     """Return what the expression, which fits its plan, comes to over the rows.
 
     `now` is the time of asking, `same` says whether two constants are one thing, `asked` is the unit of time that the
-    question names ("day", "week" ...), if any.
+    question names ("day", "week" ...), if any. `facts` are those that the rows cite: they tell a total from its parts.
     """
     try:
-        found = _found(expression, _Scene(rows, now, same, asked))
+        found = _found(expression, _Scene(rows, now, same, asked, facts or {}))
     except UnsettledError as error:
         return Computed((), why=str(error))
     if found.amount is not None:
@@ -163,15 +167,16 @@ def _count(call: Call, scene: _Scene) -> _Found:
 
 def _total(call: Call, scene: _Scene) -> _Found:
     (part,) = _parts(call, scene)
-    amounts = [_as_amount(element) for element in part.elements]
-    whole = amounts[0]
-    for amount in amounts[1:]:
-        whole = add(whole, amount)
-    said = " + ".join(map(str, part.elements))
+    added = summed(part.elements, _as_amount, scene.facts)
+    whole = added.whole
+    said = " + ".join(map(str, added.lines))
     if call.function is Function.AVERAGE:
-        whole = divided(whole, len(amounts))
-        said = f"({said}) / {len(amounts)}"
-    return replace(part, amount=whole, how=(*part.how, f"{said} = {say_amount(whole, scene.asked)}"))
+        count = sum(line.count for line in added.lines)
+        whole = divided(whole, count)
+        said = f"({said}) / {count}"
+    kept = tuple(element for line in added.lines for element in line.elements)
+    how = (*part.how, f"{said} = {say_amount(whole, scene.asked)}", *added.notes)
+    return replace(part, elements=kept, amount=whole, how=how)
 
 
 def _most(call: Call, scene: _Scene) -> _Found:

@@ -98,7 +98,7 @@ def calculations(
     rows = joined(((subgoal, _plain(values, numbers)) for subgoal, values in told), same)
     unit = asked_unit(question.text)
     return tuple(
-        _calculation(answer, evaluate(answer, rows, now=question.asked, same=same, asked=unit))
+        _calculation(answer, evaluate(answer, rows, now=question.asked, same=same, asked=unit, facts=facts))
         for answer in plan.answers
     )
 
