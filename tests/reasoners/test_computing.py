@@ -146,6 +146,24 @@ def test_parts_and_their_total_are_not_added_up() -> None:
     )  # fmt: skip
 
 
+def test_the_cheapest_of_three_is_found_in_their_list() -> None:
+    """What "the cheapest of the three" names another turn tells, with the prices; the product is of two subgoals."""
+    turns = chat(
+        "Ann: The oak table is 2000 euros, the ash one 1.150,50 euros, the pine one 1250 euros.",
+        "Ann: We took the cheapest of the three tables.", "Ann: Four chairs came with the table, at 45 euros each.",
+    )  # fmt: skip
+    goal, prices = "(x:table) costs (p:price)", (("oak", "2000"), ("ash", "1.150,50"), ("pine", "1250"))
+    found = unified(*(grounds(1, "oak", x=name, p=f"{price} euros") for name, price in prices))
+    cheapest = ask(turns, "Which table did Ann take, the cheapest of three?",
+                   plan(goal, goal, answer=["least(x by p)"]), found, limits=ONE_ROUND)[0]  # fmt: skip
+    chairs = "(n:number of chairs) chairs came with the table at (p:price) each"
+    cost = ask(turns, "How much were the chairs of the table?", plan(chairs, chairs, answer=["product(n, p)"]),
+               unified(grounds(1, "Four", n="four", p="45 euros")), limits=ONE_ROUND)[0]  # fmt: skip
+
+    assert (cheapest.answer, cheapest.status) == ("ash", Status.ANSWERED)
+    assert (cost.answer, cost.calculations[0].how) == ("180 euros", "4 × 45 euros = 180 euros")
+
+
 def test_the_prompts_know_every_function() -> None:
     """The schemas of both orders list the functions that there are, and no other."""
     for schema in (FULL["decompose"].schema, TOGETHER["plan_and_prove"].schema):

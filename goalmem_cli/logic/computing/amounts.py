@@ -282,7 +282,7 @@ def apart(left: Amount, right: Amount) -> Amount:
     return Amount(least, max(gap for gap in far if gap is not None), unit, is_about)
 
 
-def divided(amount: Amount, by: int) -> Amount:
+def divided(amount: Amount, by: int | Fraction) -> Amount:
     """Return an equal share of the amount."""
     low, high = amount.low, amount.high
     return replace(amount, low=None if low is None else low / by, high=None if high is None else high / by)
