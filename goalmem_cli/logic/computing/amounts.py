@@ -167,7 +167,7 @@ def read_stopwatch(text: str) -> Amount | None:
 
 def without_noun(amount: Amount) -> Amount:
     """Return the amount as a plain number where its unit is a noun: of 140 LPs and 35 records, 140 and 35."""
-    is_measure = amount.unit.key in _TIMES or amount.unit.key in _MONEY.values() or amount.unit.key == "%"
+    is_measure = amount.unit.key in LENGTHS or amount.unit.key in _MONEY.values() or amount.unit.key == "%"
     return amount if is_measure or amount.unit.is_sign else replace(amount, unit=Unit())
 
 
@@ -193,11 +193,11 @@ def _made_of(found: list[str], sign: Unit | None) -> Amount | None:
         unit = [counted["unit"]] if counted["unit"] else []
         part, rest = _counted(Fraction(Decimal(counted["number"])), [*unit, *rest[1:]], sign)
         parts.append(part)
-        if rest[:1] == ["and"] and part.unit.key in _TIMES:
+        if rest[:1] == ["and"] and part.unit.key in LENGTHS:
             rest = rest[1:]
     if not parts or any(_COUNTED.fullmatch(word) for word in rest):
         return None
-    if len(parts) > 1 and not all(part.unit.key in _TIMES for part in parts):
+    if len(parts) > 1 and not all(part.unit.key in LENGTHS for part in parts):
         return None
     whole = parts[0]
     for part in parts[1:]:
@@ -205,7 +205,8 @@ def _made_of(found: list[str], sign: Unit | None) -> Amount | None:
     return replace(whole, is_about=not _ABOUT.isdisjoint(found))
 
 
-_TIMES = frozenset({"second", "month"})
+LENGTHS = frozenset({"second", "month"})
+"""The units that lengths of time are in."""
 
 
 def _counted(number: Fraction, following: list[str], sign: Unit | None) -> tuple[Amount, list[str]]:
@@ -247,7 +248,7 @@ def common_unit(amounts: Sequence[Amount]) -> Unit:
     for amount in amounts:
         units.setdefault(amount.unit.key, amount.unit)
     units.pop("", None)
-    if len(units) > 1 and units.keys() != _TIMES:
+    if len(units) > 1 and units.keys() != LENGTHS:
         names = " and ".join(sorted(unit.shown.strip() for unit in units.values()))
         is_money = units.keys() <= set(_MONEY.values())
         raise UnsettledError(f"{names} are {'different currencies' if is_money else 'different units'}")
@@ -286,25 +287,6 @@ def divided(amount: Amount, by: int | Fraction) -> Amount:
     """Return an equal share of the amount."""
     low, high = amount.low, amount.high
     return replace(amount, low=None if low is None else low / by, high=None if high is None else high / by)
-
-
-def times(left: Amount, right: Amount) -> Amount:
-    """Return the product of two amounts, of which at most one is of something: 40 at 12 euros, 3 times 20 minutes.
-
-    Raises:
-        UnsettledError: both have units that are multiplied to nothing, or an end is open.
-    """
-    counted, measured = (left, right) if without_noun(left).unit.key == "" else (right, left)
-    if without_noun(counted).unit.key:
-        raise UnsettledError(f"{left.unit.shown.strip()} times {right.unit.shown.strip()} is nothing")
-    if without_noun(measured).unit.key == "":
-        measured = without_noun(measured)
-    ends = [one * other if one is not None and other is not None else None
-            for one in (counted.low, counted.high) for other in (measured.low, measured.high)]  # fmt: skip
-    known = [end for end in ends if end is not None]
-    if len(known) < len(ends):
-        raise UnsettledError("it is not known how much it is at most or at least")
-    return Amount(min(known), max(known), measured.unit, left.is_about or right.is_about)
 
 
 def compared(left: Amount, right: Amount) -> int | None:

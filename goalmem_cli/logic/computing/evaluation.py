@@ -8,13 +8,22 @@ from datetime import datetime
 
 from goalmem_cli.logic.checks import Remembered
 from goalmem_cli.logic.computing import date_arithmetic, ordering
-from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, apart, divided, read_amount, times, without_noun
+from goalmem_cli.logic.computing.amounts import (
+    LENGTHS,
+    Amount,
+    UnsettledError,
+    apart,
+    divided,
+    read_amount,
+    without_noun,
+)
 from goalmem_cli.logic.computing.date_arithmetic import Time
 from goalmem_cli.logic.computing.expressions import Call, Expression, Function, Literal, Now, Use
 from goalmem_cli.logic.computing.holding import held_during
+from goalmem_cli.logic.computing.products import in_units, rate_in, times
 from goalmem_cli.logic.computing.rows import Element, Row, Same, alike, elements, merged, same_words
 from goalmem_cli.logic.computing.saying import say_amount
-from goalmem_cli.logic.computing.totals import summed
+from goalmem_cli.logic.computing.totals import places_told, summed
 from goalmem_cli.logic.computing.workings import (
     Found,
     Scene,
@@ -244,9 +253,20 @@ def _difference(call: Call, scene: Scene) -> Found:
 def _multiplied(call: Call, scene: Scene) -> Found:
     parts = _parts(call, scene)
     left, right = (amount_of(part, scene) for part in parts)
+    mine, theirs = (_rate(part, scene) for part in parts)
+    if mine and right.unit.key in LENGTHS:
+        right = in_units(right, mine)
+    elif theirs and left.unit.key in LENGTHS:
+        left = in_units(left, theirs)
     whole = times(left, right)
     said = " × ".join(name_of(part, scene) for part in parts)
     return replace(together(parts, f"{said} = {say_amount(whole, scene.asked)}"), amount=whole)
+
+
+def _rate(part: Found, scene: Scene) -> str:
+    """Return the unit of time for which a part was told, where all that tell of it agree."""
+    rates = {rate_in(behind) for element in part.elements for _, behind in places_told(element, scene.facts)} - {""}
+    return rates.pop() if len(rates) == 1 and part.amount is None else ""
 
 
 def _shared(call: Call, scene: Scene) -> Found:
@@ -313,7 +333,7 @@ def _duration(call: Call, scene: Scene) -> Found:
         return part
     element = one_of(part, scene)
     told = read_amount(element.value)
-    if told is not None and told.unit.key in ("second", "month"):
+    if told is not None and told.unit.key in LENGTHS:
         return replace(part, amount=told)
     start = as_time(element)
     if (length := date_arithmetic.length_of(start)) is not None:

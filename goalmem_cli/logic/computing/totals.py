@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from goalmem_cli.logic.checks import Remembered
-from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, add, common_unit, times
+from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, add, common_unit
 from goalmem_cli.logic.computing.numerals import plain_numerals
+from goalmem_cli.logic.computing.products import times
 from goalmem_cli.logic.computing.rows import Element, time_of
 from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import FUNCTION_WORDS, normalise, words
@@ -123,7 +124,7 @@ def _lines(
 
 def _count(element: Element, facts: Mapping[str, Remembered]) -> int:
     """Return how many things the amount is told of each of: three lamps, 20 each; 0 where that is not told."""
-    for before, behind in _places(element, facts):
+    for before, behind in places_told(element, facts):
         if _EACH_BEHIND.search(behind) or _EACH_BEFORE.search(before):
             counts = [int(match["count"]) for part in (f"{before}| ", f" {behind}") for match in _COUNT.finditer(part)]
             if len(counts) == 1 and counts[0] > 1 and not 1900 <= counts[0] <= 2100:
@@ -131,7 +132,7 @@ def _count(element: Element, facts: Mapping[str, Remembered]) -> int:
     return 0
 
 
-def _places(element: Element, facts: Mapping[str, Remembered]) -> Iterator[tuple[str, str]]:
+def places_told(element: Element, facts: Mapping[str, Remembered]) -> Iterator[tuple[str, str]]:
     """Yield the words before and behind the amount, in each sentence that has it."""
     number = _NUMBER.search(" ".join(words(plain_numerals(element.value))))
     if number is None:
@@ -144,7 +145,7 @@ def _places(element: Element, facts: Mapping[str, Remembered]) -> Iterator[tuple
 
 
 def _says_total(line: Line, facts: Mapping[str, Remembered]) -> bool:
-    places = (place for element in line.elements for place in _places(element, facts))
+    places = (place for element in line.elements for place in places_told(element, facts))
     return line.count == 1 and any(_BEHIND.search(behind) or _BEFORE.search(before) for before, behind in places)
 
 

@@ -138,6 +138,10 @@ def test_products_and_shares_undo_each_other(count: int, price: int) -> None:
     [
         ("product(x, y)", [{"x": "40 crates a week"}, {"y": "12 each"}], "40 crates a week × 12 each = 480"),
         ("product(x, y)", [{"x": "three"}, {"y": "20 minutes"}], "three × 20 minutes = 60 minutes"),
+        ("product(x, y)", [{"x": "nine hours"}, {"y": "15 an hour"}], "nine hours × 15 an hour = 135"),
+        ("product(x, y)", [{"x": "€500 a month"}, {"y": "2 years"}], "€500 a month × 2 years = €12,000"),
+        ("product(x, y)", [{"x": "3 hours a day"}, {"y": "5 days"}], "3 hours a day × 5 days = 15 hours"),
+        ("product(x, y)", [{"x": "€500 a month"}, {"y": "5 weeks"}], "weeks are no fixed number of months"),
         ("each(x, y)", [{"x": "60 euros"}, {"y": "3 friends"}], "60 euros / 3 friends = 20 euros"),
         ("least(x by p)", [{"x": "oak", "p": "2000"}, {"x": "ash", "p": "1.150,50"}],
          "ash (1.150,50) is least of 2; the others: oak (2000)"),
