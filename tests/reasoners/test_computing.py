@@ -13,7 +13,19 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem import Limits
 from goalmem_cli.render.tree import reason_line
 from goalmem_cli.trace import Part, Status, Trace, as_document, from_document
-from tests.reasoners.scripting import FULL, TOGETHER, ask, ask_together, chat, claims, grounds, plan, proved, unified
+from tests.reasoners.scripting import (
+    FULL,
+    TOGETHER,
+    ask,
+    ask_together,
+    chat,
+    claims,
+    grounds,
+    plan,
+    proved,
+    unified,
+    wants,
+)
 
 LETTERS = chat(
     "Joanna: A letter from Ben came on 2 May 2023.",
@@ -162,6 +174,46 @@ def test_the_cheapest_of_three_is_found_in_their_list() -> None:
 
     assert (cheapest.answer, cheapest.status) == ("ash", Status.ANSWERED)
     assert (cost.answer, cost.calculations[0].how) == ("180 euros", "4 × 45 euros = 180 euros")
+
+
+LAMPS = chat(
+    "Ann: My cousin is selling lamps for me, she asks 20 euros each.", "Ben: Good luck!", "--", "Ben: It rains.", "--",
+    "Ben: Look, three lamps went to neighbours!",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [(["product(x, y)"], "60 euros"), ([], "20 euros, three"), (["y"], "20 euros, three")],
+)
+def test_a_given_plan_may_have_another_answer_where_it_is_computed(answer: list[str], found: str) -> None:
+    """Facts of a further round show that it has to be a product; plain variables stay as they were planned."""
+    subgoals = ("(the cousin of Ann) asks (x:price) for lamps", "(y:number) lamps went to neighbours")
+    written = plan("(Ann) got (x:price) for lamps", *subgoals, answer=["x", "y"])
+    trace, model = ask_together(
+        LAMPS, "What did Ann's cousin ask?",
+        proved(claims(1, "20 euros", x="20 euros"), plan=written, open=[wants(2, "lamps went to the neighbours")]),
+        proved(claims(2, "three lamps", y="three"), status="settled", wording="20 euros, three", answer=answer),
+    )  # fmt: skip
+
+    assert (trace.status, trace.answer, model.calls) == (Status.ANSWERED, found, 2)
+    assert "Answer: x" in model.seen[1].tail
+
+
+def test_another_answer_that_the_plan_does_not_allow_is_asked_for_again() -> None:
+    """It has to be computed from the subgoals that are there; then it takes every value, as if it had been planned."""
+    subgoals = ("(the cousin of Ann) asks (x:price) for lamps", "(y:number) lamps went to neighbours")
+    written = plan("(Ann) got (x:price) for lamps", *subgoals)
+    second = claims(2, "three lamps", y="three")
+    trace, model = ask_together(
+        LAMPS, "What did Ann's cousin ask?",
+        proved(claims(1, "20 euros", x="20 euros"), plan=written, open=[wants(2, "lamps went to the neighbours")]),
+        proved(second, status="settled", answer=["product(x, z)"]),
+        proved(second, status="settled", answer=["sum(x)"]),
+    )  # fmt: skip
+
+    assert (trace.answer, model.calls) == ("20 euros", 3)
+    assert "the answer variable z stands in no subgoal" in model.seen[2].tail
 
 
 def test_the_prompts_know_every_function() -> None:

@@ -171,6 +171,10 @@ class ProofState:
 
     def take(self, reply: Proposed, facts: Mapping[str, Fact]) -> Taken:
         """Judge what a reply claims, keep what holds, and return what became of each claim."""
+        if reply.plan is not None and reply.plan != self.plan:  # its answer is another, over the same subgoals
+            self.plan = reply.plan
+            self._several |= starred_in(reply.plan.subgoals)
+            self.atoms = [atom.starring(self._several) for atom in self.atoms]
         self._same |= reply.same
         self._asked |= {as_pair(*pair) for pair in self.undecided}
         starred = self._star(reply.several)

@@ -8,7 +8,7 @@ from typing import Any
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
-from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom
+from goalmem_cli.reasoners.goal_mem.plan_texts import answered_anew, parse_plan, parse_reply_atom
 from goalmem_cli.reasoners.goal_mem.records import Claim, Need, Plan, Proposed, Round, Status, Wish, as_pair
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Verdict
@@ -27,6 +27,7 @@ def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
     plan = state.plan if state is not None else None
     if state is not None:
         atoms, places = list(state.atoms), {f"S{number + 1}": number for number in state.in_view()}
+        plan = answered_anew(state.plan, reply.get("answer", ()), standing.question)
     elif reply["subgoals"]:
         meanings = {entry["name"]: entry["stands_for"] for entry in reply["variables"]}
         plan = _plan(standing.question, reply, max_subgoals, meanings)
