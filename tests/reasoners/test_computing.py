@@ -176,6 +176,29 @@ def test_the_cheapest_of_three_is_found_in_their_list() -> None:
     assert (cost.answer, cost.calculations[0].how) == ("180 euros", "4 × 45 euros = 180 euros")
 
 
+@pytest.mark.parametrize(
+    ("question", "asked", "answer", "how"),
+    [
+        ("How long has Ann played?", datetime(2025, 6, 3), "3 years when it was said, in May 2023",
+         "if it went on, about 5 years on 3 June 2025"),
+        ("How many years has Ann played?", datetime(2025, 6, 3), "3 years when it was said, in May 2023",
+         "if it went on, about 5 years on 3 June 2025"),
+        ("How long has Ann played?", datetime(2023, 9, 1), "3 years", ""),
+        ("How long did Ann play?", datetime(2025, 6, 3), "3 years", ""),
+    ],
+)  # fmt: skip
+def test_how_long_something_has_gone_on_says_when_that_was_said(
+    question: str, asked: datetime, answer: str, how: str
+) -> None:
+    """Three years in 2023 are five in 2025: the answer says when it was told, the calculation how long it is by now."""
+    turns = chat("Ann: I have played for three years.")
+    goal = "(Ann) has played for (x:duration)"
+    found = unified(grounds(1, "played", x="3 years"))
+    trace = ask(turns, question, plan(goal, goal, answer=["duration(x)"]), found, limits=ONE_ROUND, asked=asked)[0]
+
+    assert (trace.answer, trace.calculations[0].how) == (answer, how)
+
+
 LAMPS = chat(
     "Ann: My cousin is selling lamps for me, she asks 20 euros each.", "Ben: Good luck!", "--", "Ben: It rains.", "--",
     "Ben: Look, three lamps went to neighbours!",

@@ -36,6 +36,7 @@ from goalmem_cli.logic.computing.workings import (
     time_in,
     together,
 )
+from goalmem_cli.logic.days import month_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,13 @@ def evaluate(
     same: Same = same_words,
     asked: str = "",
     facts: Mapping[str, Remembered] | None = None,
+    is_so_far: bool = False,
 ) -> Computed:
     """Return what the expression, which fits its plan, comes to over the rows.
 
     `now` is the time of asking, `same` says whether two constants are one thing, `asked` is the unit of time that the
     question names ("day", "week" ...), if any. `facts` are those that the rows cite: they tell a total from its parts.
+    Where `is_so_far`, it is asked how long something has gone on: a length that was told says when that was.
     """
     try:
         found = _found(expression, Scene(rows, now, same, asked, facts or {}))
@@ -73,6 +76,8 @@ def evaluate(
         return Computed((), why=str(error))
     if found.amount is not None:
         values: tuple[str, ...] = (say_amount(found.amount, asked),)
+        if is_so_far and isinstance(expression, Call) and expression.function is Function.DURATION:
+            values, found = _as_told(values[0], found, now)
     else:
         values = (found.word,) if found.word else tuple(dict.fromkeys(map(str, found.elements)))
     if not values:
@@ -341,6 +346,20 @@ def _duration(call: Call, scene: Scene) -> Found:
     now = time_in(_found(Now(), scene), scene)
     length = date_arithmetic.between(start, now)
     return replace(part, amount=length, how=(_said(f"{start} to {now} is", length, scene),))
+
+
+def _as_told(value: str, found: Found, now: datetime | None) -> tuple[tuple[str, ...], Found]:
+    """Return a length with when it was told, where it is longer by now; the calculation says how long that would be."""
+    told = [one for one in found.elements if one.said is not None and read_amount(one.value) == found.amount]
+    said = max((one.said.replace(tzinfo=None) for one in told if one.said is not None), default=None)
+    if said is None or now is None or found.amount is None:
+        return (value,), found
+    longer = date_arithmetic.so_far(found.amount, said, now.replace(tzinfo=None))
+    if longer is None:
+        return (value,), found
+    month = Time(month_of(said.year, said.month))
+    by_now = f"if it went on, {say_amount(longer, found.amount.unit.shown)} on {Time.of(now)}"
+    return (f"{value} when it was said, in {month}",), replace(found, how=(*found.how, by_now))
 
 
 def _weekday(call: Call, scene: Scene) -> Found:

@@ -110,7 +110,7 @@ def _lines(
     for place, element in enumerate(found):
         amount = read(element)
         count = _count(element, facts)
-        key = (amount, frozenset(element.facts)) if count else place
+        key: object = (amount, frozenset(element.facts)) if count else place
         groups.setdefault(key, []).append(element)
         counts[key] = count
     place = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 from goalmem_cli.errors import ReplyUnusable
@@ -20,7 +21,7 @@ from goalmem_cli.logic.computing.expressions import (
     variables_of,
 )
 from goalmem_cli.logic.computing.kinds import check_expression, gathered
-from goalmem_cli.logic.computing.question_words import asked_unit
+from goalmem_cli.logic.computing.question_words import asked_unit, asks_how_long_so_far
 from goalmem_cli.logic.computing.rows import Given, joined, same_words
 from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import content_stems
@@ -96,11 +97,11 @@ def calculations(
     numbers = {v.name for atom in plan.subgoals for v in atom.variables if type_head(v.type) in ("number", "count")}
     told = _in_one_style([(item.subgoal, values) for item in groundings for values in _rows(item, facts)], facts)
     rows = joined(((subgoal, _plain(values, numbers)) for subgoal, values in told), same)
-    unit = asked_unit(question.text)
-    return tuple(
-        _calculation(answer, evaluate(answer, rows, now=question.asked, same=same, asked=unit, facts=facts))
-        for answer in plan.answers
-    )
+    given = partial(
+        evaluate, rows=rows, now=question.asked, same=same, asked=asked_unit(question.text), facts=facts,
+        is_so_far=asks_how_long_so_far(question.text),
+    )  # fmt: skip
+    return tuple(_calculation(answer, given(answer)) for answer in plan.answers)
 
 
 def concluded(found: Sequence[Calculation], trace: Trace) -> Trace:
