@@ -20,18 +20,27 @@ from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import FUNCTION_WORDS, normalise, words
 
 _TOTAL = r"altogether|in total|all told|all together|overall|combined"
+_IN_ALL = r"in all(?! (?:honesty|fairness|likelihood|seriousness|cases?|weathers?|sizes|my|the|our|of)\b)"
 _BEHIND = re.compile(rf"^(?: (?!and\b)\w+){{0,2}} (?:{_TOTAL}|in all(?! \w)|in all for)\b")
-_BEFORE = re.compile(
-    rf"(?:(?:\b(?:{_TOTAL}|total(?:s|ed|led|ling)?|(?:makes?|made|adds?|added) (?:it|that|up to))|(?<!all )\bin all)"
-    r"(?: (?!and\b)\w+){0,3}|\b(?:that|which|they|this) (?:all )?(?:makes?|made)) $"
+_BEFORE = re.compile(rf"(?:\b(?:{_TOTAL}|total(?:s|ed|led|ling)?)|(?<!all )\b{_IN_ALL})(?: (?!and\b)\w+){{0,3}} $")
+_MAKES = re.compile(
+    r"\b(?:(?:makes?|made|adds?|added) (?:it|that|up to)|(?:that|which|they|this) (?:all )?(?:makes?|made)) $"
 )
-_EACH_BEHIND = re.compile(r"^(?: \w+)?(?: for| per)? (?:each|apiece|a piece)\b(?! (?:of us|of you|of them|other))")
+_EACH_BEHIND = re.compile(
+    r"^(?: \w+)?(?: for| per)? (?:each|apiece|a piece)\b(?! (?:of us|of you|of them|other|one|person|time|way|side|hour"
+    r"|day|night|week|weekend|month|year|morning|evening|visit|session|lesson|class|trip|round|game|match)\b)"
+)
 _EACH_BEFORE = re.compile(r"\beach(?: (?:was|were|is|are|cost|costs|at|for|sold))*(?: for| at)? $")
+_ORDINAL = re.compile(
+    r"\b(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[- ])?(?:first|second|third|fourth|fifth|sixth"
+    r"|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|\w+tieth|\d+(?:st|nd|rd|th)|once|twice|thrice)\b",
+    re.IGNORECASE,
+)
 _COUNT = re.compile(
     r"(?<!\bin )(?<!\bat )(?<!\bon )(?<!\bby )(?<!\bsince )(?<!\buntil )(?<![\d.:] )\b(?P<count>\d+) "
     r"(?!(?:of us|of you|of them|people|friends|persons|times|am|pm|percent|euros?|dollars?|pounds?|bucks?|years?"
     r"|months?|weeks?|days?|nights?|hours?|minutes?|seconds?|january|february|march|april|may|june|july|august"
-    r"|september|october|november|december|and|or|to|each)\b)(?=[^\W\d])"
+    r"|september|october|november|december|and|or|to|a|an|per|each)\b)(?=[^\W\d])"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?\w*")
@@ -83,7 +92,7 @@ def summed(found: Sequence[Element], read: Callable[[Element], Amount], facts: M
         UnsettledError: an element is no amount, or one is called a total that the others do not come to.
     """
     lines = list(_lines(found, read, facts))
-    told = [line for line in lines if _says_total(line, facts) or _echoed(line, lines, facts)]
+    told = [one for one in lines if _says_total(one, facts) or _makes(one, facts) or _echoed(one, lines, facts)]
     parts = [line for line in lines if line not in told]
     notes: list[str] = []
     for total in told:
@@ -139,14 +148,21 @@ def places_told(element: Element, facts: Mapping[str, Remembered]) -> Iterator[t
         return
     for text in (element.value, *(facts[name].text for name in element.facts if name in facts)):
         for sentence in _SENTENCE_END.split(text):
-            told = words(plain_numerals(sentence))
+            told = words(plain_numerals(_ORDINAL.sub("nth", sentence)))
             for place in (place for place, word in enumerate(told) if word == number[0]):
                 yield "".join(f"{word} " for word in told[:place]), "".join(f" {word}" for word in told[place + 1 :])
 
 
 def _says_total(line: Line, facts: Mapping[str, Remembered]) -> bool:
+    """Say whether what was said calls the amount a total."""
     places = (place for element in line.elements for place in places_told(element, facts))
     return line.count == 1 and any(_BEHIND.search(behind) or _BEFORE.search(before) for before, behind in places)
+
+
+def _makes(line: Line, facts: Mapping[str, Remembered]) -> bool:
+    """Say whether what was said may mean that others make the amount: that makes 35."""
+    places = (place for element in line.elements for place in places_told(element, facts))
+    return line.count == 1 and any(_MAKES.search(before) for before, _ in places)
 
 
 def _echoed(line: Line, lines: Sequence[Line], facts: Mapping[str, Remembered]) -> list[Line]:
@@ -170,7 +186,7 @@ _UNITS = frozenset("euro euros dollar dollars pound pounds bucks cents".split())
 def _groups(total: Line, parts: Sequence[Line], facts: Mapping[str, Remembered]) -> Iterator[Sequence[Line]]:
     """Yield the lines that the total may be of: all, those that it answers, told with it, or told last before it."""
     answered = [line for line in _echoed(total, parts, facts) if line in parts]
-    if not _says_total(total, facts):
+    if not _says_total(total, facts) and not _makes(total, facts):
         yield answered
         return
     yield parts

@@ -63,6 +63,12 @@ PRICES = ("I paid 20 for a lamp.", "And 15 for the chair.")
         (["The three of us paid 20 each."], [(1, {"p": "20"})], "20"),
         (["In 2022 I sold lamps at 12 each."], [(1, {"p": "12"})], "12"),
         (["I had 3 lamps and 2 chairs, 20 each."], [(1, {"p": "20"})], "20"),
+        (["At my second market I sold lamps at 20 each."], [(1, {"p": "20"})], "20"),
+        (["I took my two kids there and paid 20 each time."], [(1, {"p": "20"})], "20"),
+        (["In all honesty 50 is a lot.", "The lamp was 20."], [(1, {"p": "50"}), (2, {"p": "20"})], "70"),
+        (["We held a sale, which made 50.", "The lamp made 20."], [(1, {"p": "50"}), (2, {"p": "20"})], "70"),
+        ([*PRICES, "Which makes 35."], [(1, {"p": "20"}), (2, {"p": "15"}), (3, {"p": "35"})], "35"),
+        (["A dozen cups went for 2 apiece."], [(1, {"p": "2"})], "24"),
         (["I paid 20, and all in all 15 was too much for it."], [(1, {"p": "20"}), (1, {"p": "15"})], "35"),
     ],
 )  # fmt: skip
