@@ -144,8 +144,12 @@ def proved(
     next: Sequence[Mapping[str, object]] = (),  # noqa: A002 - likewise
     status: str = "look",
     wording: str = "unknown",
+    answer: Sequence[str] = (),
 ) -> Callable[[Request], str]:
-    """Return a reply that plans and proves, with a plan where one is to be written, as `plan` makes it."""
+    """Return a reply that plans and proves, with a plan where one is to be written, as `plan` makes it.
+
+    `answer` is another one for the plan that is given.
+    """
 
     def reply(request: Request) -> str:
         entries = [
@@ -173,6 +177,7 @@ def proved(
             written
             | {"groundings": entries, "several": list(several), "same": pairs, "open": list(open), "next": list(next)}
             | {"status": status, "wording": wording}
+            | ({"answer": list(answer)} if answer else {})
         )
 
     return reply

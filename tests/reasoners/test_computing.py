@@ -13,7 +13,19 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem import Limits
 from goalmem_cli.render.tree import reason_line
 from goalmem_cli.trace import Part, Status, Trace, as_document, from_document
-from tests.reasoners.scripting import FULL, TOGETHER, ask, ask_together, chat, claims, grounds, plan, proved, unified
+from tests.reasoners.scripting import (
+    FULL,
+    TOGETHER,
+    ask,
+    ask_together,
+    chat,
+    claims,
+    grounds,
+    plan,
+    proved,
+    unified,
+    wants,
+)
 
 LETTERS = chat(
     "Joanna: A letter from Ben came on 2 May 2023.",
@@ -119,6 +131,112 @@ def test_what_the_values_do_not_settle_is_unknown_with_the_reason() -> None:
     assert reason_line(trace) == (
         "the answer cannot be computed: the order of the cat May 2023 and the dog May 2023 is not settled"
     )
+
+
+def test_an_ambiguous_number_is_read_as_the_conversation_writes_numbers() -> None:
+    """1.150 euros are more than a thousand where somebody wrote 12,50; the calculation says how it was read."""
+    turns = chat("Ann: The sofa was 1.150 euros.", "Ann: The desk was 300 euros.", "Ben: I paid 12,50 euros, Ann.")
+    goal = "(Ann) paid (p:price*) for (x:thing*)"
+    found = unified(grounds(1, "sofa", p="1.150 euros", x="sofa"), grounds(1, "desk", p="300 euros", x="desk"))
+    trace = ask(turns, "What did Ann pay in all?", plan(goal, goal, answer=["sum(p)"]), found, limits=ONE_ROUND)[0]
+
+    assert (trace.answer, trace.calculations[0].how) == (
+        "1,450 euros", "1,150 euros + 300 euros = 1,450 euros",
+    )  # fmt: skip
+
+
+def test_parts_and_their_total_are_not_added_up() -> None:
+    """Three lamps at 20 each, and the reply that says what they come to: sixty euros, and no more."""
+    turns = chat("Ann: My cousin sold three of my lamps, 20 each.", "Ben: Sixty euros for lamps!")
+    goal = "(the cousin of Ann) got (p:price*) for lamps"
+    found = unified(grounds(1, "20 each", p="20"), grounds(1, "Sixty", p="sixty euros"))
+    trace = ask(turns, "What did Ann's cousin get for the lamps?", plan(goal, goal, answer=["sum(p)"]), found,
+                limits=ONE_ROUND)[0]  # fmt: skip
+
+    assert (trace.answer, trace.calculations[0].how) == (
+        "60 euros", "3 × 20 = 60 euros; sixty euros is the total of 3 × 20, and no further part",
+    )  # fmt: skip
+
+
+def test_the_cheapest_of_three_is_found_in_their_list() -> None:
+    """What "the cheapest of the three" names another turn tells, with the prices; the product is of two subgoals."""
+    turns = chat(
+        "Ann: The oak table is 2000 euros, the ash one 1.150,50 euros, the pine one 1250 euros.",
+        "Ann: We took the cheapest of the three tables.", "Ann: Four chairs came with the table, at 45 euros each.",
+    )  # fmt: skip
+    goal, prices = "(x:table) costs (p:price)", (("oak", "2000"), ("ash", "1.150,50"), ("pine", "1250"))
+    found = unified(*(grounds(1, "oak", x=name, p=f"{price} euros") for name, price in prices))
+    cheapest = ask(turns, "Which table did Ann take, the cheapest of three?",
+                   plan(goal, goal, answer=["least(x by p)"]), found, limits=ONE_ROUND)[0]  # fmt: skip
+    chairs = "(n:number of chairs) chairs came with the table at (p:price) each"
+    cost = ask(turns, "How much were the chairs of the table?", plan(chairs, chairs, answer=["product(n, p)"]),
+               unified(grounds(1, "Four", n="four", p="45 euros")), limits=ONE_ROUND)[0]  # fmt: skip
+
+    assert (cheapest.answer, cheapest.status) == ("ash", Status.ANSWERED)
+    assert (cost.answer, cost.calculations[0].how) == ("180 euros", "4 × 45 euros = 180 euros")
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "answer", "how"),
+    [
+        ("How long has Ann played?", datetime(2025, 6, 3), "3 years when it was said, in May 2023",
+         "if it went on, about 5 years on 3 June 2025"),
+        ("How many years has Ann played?", datetime(2025, 6, 3), "3 years when it was said, in May 2023",
+         "if it went on, about 5 years on 3 June 2025"),
+        ("How long has Ann played?", datetime(2023, 9, 1), "3 years", ""),
+        ("How long did Ann play?", datetime(2025, 6, 3), "3 years", ""),
+    ],
+)  # fmt: skip
+def test_how_long_something_has_gone_on_says_when_that_was_said(
+    question: str, asked: datetime, answer: str, how: str
+) -> None:
+    """Three years in 2023 are five in 2025: the answer says when it was told, the calculation how long it is by now."""
+    turns = chat("Ann: I have played for three years.")
+    goal = "(Ann) has played for (x:duration)"
+    found = unified(grounds(1, "played", x="3 years"))
+    trace = ask(turns, question, plan(goal, goal, answer=["duration(x)"]), found, limits=ONE_ROUND, asked=asked)[0]
+
+    assert (trace.answer, trace.calculations[0].how) == (answer, how)
+
+
+LAMPS = chat(
+    "Ann: My cousin is selling lamps for me, she asks 20 euros each.", "Ben: Good luck!", "--", "Ben: It rains.", "--",
+    "Ben: Look, three lamps went to neighbours!",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [(["product(x, y)"], "60 euros"), ([], "20 euros, three"), (["y"], "20 euros, three")],
+)
+def test_a_given_plan_may_have_another_answer_where_it_is_computed(answer: list[str], found: str) -> None:
+    """Facts of a further round show that it has to be a product; plain variables stay as they were planned."""
+    subgoals = ("(the cousin of Ann) asks (x:price) for lamps", "(y:number) lamps went to neighbours")
+    written = plan("(Ann) got (x:price) for lamps", *subgoals, answer=["x", "y"])
+    trace, model = ask_together(
+        LAMPS, "What did Ann's cousin ask?",
+        proved(claims(1, "20 euros", x="20 euros"), plan=written, open=[wants(2, "lamps went to the neighbours")]),
+        proved(claims(2, "three lamps", y="three"), status="settled", wording="20 euros, three", answer=answer),
+    )  # fmt: skip
+
+    assert (trace.status, trace.answer, model.calls) == (Status.ANSWERED, found, 2)
+    assert "Answer: x" in model.seen[1].tail
+
+
+def test_another_answer_that_the_plan_does_not_allow_is_asked_for_again() -> None:
+    """It has to be computed from the subgoals that are there; then it takes every value, as if it had been planned."""
+    subgoals = ("(the cousin of Ann) asks (x:price) for lamps", "(y:number) lamps went to neighbours")
+    written = plan("(Ann) got (x:price) for lamps", *subgoals)
+    second = claims(2, "three lamps", y="three")
+    trace, model = ask_together(
+        LAMPS, "What did Ann's cousin ask?",
+        proved(claims(1, "20 euros", x="20 euros"), plan=written, open=[wants(2, "lamps went to the neighbours")]),
+        proved(second, status="settled", answer=["product(x, z)"]),
+        proved(second, status="settled", answer=["sum(x)"]),
+    )  # fmt: skip
+
+    assert (trace.answer, model.calls) == ("20 euros", 3)
+    assert "the answer variable z stands in no subgoal" in model.seen[2].tail
 
 
 def test_the_prompts_know_every_function() -> None:

@@ -58,4 +58,4 @@ def test_for_other_questions_and_when_strict_a_suggestion_proves_nothing(conclus
     )
 
     assert (trace.status, trace.answer) == (Status.UNKNOWN, None)
-    assert trace.attempts[0].steps[0].rejected[0].why == "F1 only suggests it, which is not enough by itself"
+    assert trace.attempts[0].steps[0].rejected[0].why == "F1 only suggests it: not enough by itself"

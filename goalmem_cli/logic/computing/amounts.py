@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from goalmem_cli.logic.computing.numerals import has_decimal_comma, in_english, plain_numerals
 from goalmem_cli.logic.normal import stem, words
 
 
@@ -60,6 +61,7 @@ _MONEY = {
     **dict.fromkeys(("£", "gbp", "pound", "pounds", "quid"), "GBP"),
     **dict.fromkeys(("¥", "jpy", "yen"), "JPY"),
     **dict.fromkeys(("₹", "inr", "rupee", "rupees"), "INR"),
+    **dict.fromkeys(("chf", "franc", "francs"), "CHF"),
 }
 SECONDS = {
     "second": 1, "minute": 60, "hour": 3600, "day": 86_400, "night": 86_400, "week": 604_800, "fortnight": 1_209_600,
@@ -70,7 +72,11 @@ _SHORT = {
     "km": "kilometre", "m": "metre", "cm": "centimetre", "kg": "kilogram", "kilo": "kilogram", "g": "gram",
     "l": "litre", "ml": "millilitre", "mi": "mile", "percent": "%",
 }  # fmt: skip
-_SCALES = {"k": 1000, "thousand": 1000, "million": 1_000_000, "dozen": 12}
+_SCALES = {
+    "hundred": 100, "k": 1000, "thousand": 1000, "grand": 1000, "million": 1_000_000, "billion": 10**9, "dozen": 12,
+    "lakh": 100_000, "crore": 10**7,
+}  # fmt: skip
+_OF_MONEY = {"m": 1_000_000, "mn": 1_000_000, "bn": 10**9, "b": 10**9}
 _ABOUT = frozenset("about around roughly approximately nearly almost approx circa ca some".split())
 _BOUNDS = (
     (re.compile(r"^(?:at least|more than|over|no (?:less|fewer) than|upwards of)\b"), "low"),
@@ -78,7 +84,12 @@ _BOUNDS = (
 )
 _IDLE = frozenset("just only exactly another further extra the altogether of".split())
 _ENDS = frozenset("in on at by of for with from to a an per each every off away left over and".split())
-_SIGN = re.compile(r"(?P<sign>(?:us|a|c|nz)?[$€£¥₹])\s*(?=\d)", re.IGNORECASE)
+_SIGN = re.compile(
+    r"(?P<sign>(?<![^\W\d_])(?:us|a|c|nz)?[$€£¥₹]|\b(?:eur|usd|gbp|chf|jpy|inr))\s*(?=\d)"
+    r"|(?<=\d)(?:\s?(?P<scale>k|m|bn))?\s?(?P<behind>[$€£¥₹])"
+)
+_MINUS = re.compile(r"^(?:[-−]\s?(?=[$€£¥₹]?\d)|minus\s)")
+_A_SCALE = re.compile(r"\b(?<!half )an? (?=(?:hundred|thousand|million|billion)\b)")
 _DASH = re.compile(r"(?<=\d)\s*[-–]\s*(?=\d)")
 _NUMBER = r"\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"\b({_NUMBER})(?: ?\w+)? (?:to|or) ({_NUMBER})\b")
@@ -89,6 +100,9 @@ _SPELT = tuple(
         (r"\ban? (\w+) and a half\b", r"1.5 \1"),
         (r"\b(\d+) (\w+) and a half\b", r"\1.5 \2"),
         (r"\b(\d+) and a half\b", r"\1.5"),
+        (r"\b(?:an? )?quarter of an? (?=\w)|\ba quarter (?=hour\b)", "0.25 "),
+        (r"\b3 quarters of an? (?=\w)", "0.75 "),
+        (r"\b(\d+) ?h ?(\d+) ?(?:m|mins?)?(?!\w)", r"\1 hours \2 minutes"),
         (r"\bhalf (?:an? )?(?=\w)", "0.5 "),
         (r"\b(?:a )?couple(?: of)?\b", "2"),
         (r"\b(\d+) 12\b", r"\1 dozen"),
@@ -101,14 +115,20 @@ _SPELT = tuple(
 def read_amount(text: str) -> Amount | None:
     """Return the amount that the whole text is, or None: no number, or several that do not make one.
 
-    "€1,150", "70 euros", "1 minute 30 seconds", "2 to 3 weeks", "about twenty", "at least 5 dogs", "40%".
+    "€1,150", "70 euros", "1.150,50 euros", "1 minute 30 seconds", "2 to 3 weeks", "about twenty", "at least 5 dogs".
     """
-    folded = " ".join(text.casefold().split())
-    signs = {match["sign"] for match in _SIGN.finditer(folded)}
+    folded = " ".join(plain_numerals(text.casefold()).split())
+    if minus := _MINUS.match(folded):
+        amount = read_amount(folded[minus.end() :])
+        return (
+            None if amount is None or amount.exact is None else replace(amount, low=-amount.exact, high=-amount.exact)
+        )
+    signs = {match["sign"] or match["behind"] for match in _SIGN.finditer(folded)}
     if len(signs) > 1:
         return None
-    sign = next((Unit(_MONEY.get(sign, sign.upper()), sign.upper(), is_sign=True) for sign in signs), None)
-    plain = " ".join(words(_DASH.sub(" to ", _SIGN.sub("", folded))))
+    sign = next((_sign(sign) for sign in signs), None)
+    spoken = _A_SCALE.sub("one ", _SIGN.sub(lambda match: f"{match['scale'] or ''} ", folded))
+    plain = " ".join(words(_DASH.sub(" to ", spoken)))
     for pattern, replacement in _SPELT:
         plain = pattern.sub(replacement, plain)
     bound = next(((found.end(), end) for pattern, end in _BOUNDS if (found := pattern.match(plain))), None)
@@ -118,6 +138,19 @@ def read_amount(text: str) -> Amount | None:
     if amount is None:
         return None
     return replace(amount, high=None) if bound[1] == "low" else replace(amount, low=None)
+
+
+def in_one_style(texts: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the texts with their ambiguous amounts as in English: the texts' numbers, else the others', tell."""
+    is_comma = has_decimal_comma(texts)
+    if not (has_decimal_comma(others) if is_comma is None else is_comma):
+        return list(texts)
+    return [in_english(text) if read_amount(text) is not None else text for text in texts]
+
+
+def _sign(written: str) -> Unit:
+    shown = written.upper()
+    return Unit(_MONEY.get(written, shown), f"{shown} " if shown.isalpha() else shown, is_sign=True)
 
 
 _STOPWATCH = re.compile(r"(?:(?P<hours>\d{1,2}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d)(?P<part>\.\d+)?")
@@ -134,7 +167,7 @@ def read_stopwatch(text: str) -> Amount | None:
 
 def without_noun(amount: Amount) -> Amount:
     """Return the amount as a plain number where its unit is a noun: of 140 LPs and 35 records, 140 and 35."""
-    is_measure = amount.unit.key in _TIMES or amount.unit.key in _MONEY.values() or amount.unit.key == "%"
+    is_measure = amount.unit.key in LENGTHS or amount.unit.key in _MONEY.values() or amount.unit.key == "%"
     return amount if is_measure or amount.unit.is_sign else replace(amount, unit=Unit())
 
 
@@ -160,11 +193,11 @@ def _made_of(found: list[str], sign: Unit | None) -> Amount | None:
         unit = [counted["unit"]] if counted["unit"] else []
         part, rest = _counted(Fraction(Decimal(counted["number"])), [*unit, *rest[1:]], sign)
         parts.append(part)
-        if rest[:1] == ["and"] and part.unit.key in _TIMES:
+        if rest[:1] == ["and"] and part.unit.key in LENGTHS:
             rest = rest[1:]
     if not parts or any(_COUNTED.fullmatch(word) for word in rest):
         return None
-    if len(parts) > 1 and not all(part.unit.key in _TIMES for part in parts):
+    if len(parts) > 1 and not all(part.unit.key in LENGTHS for part in parts):
         return None
     whole = parts[0]
     for part in parts[1:]:
@@ -172,13 +205,16 @@ def _made_of(found: list[str], sign: Unit | None) -> Amount | None:
     return replace(whole, is_about=not _ABOUT.isdisjoint(found))
 
 
-_TIMES = frozenset({"second", "month"})
+LENGTHS = frozenset({"second", "month"})
+"""The units that lengths of time are in."""
 
 
 def _counted(number: Fraction, following: list[str], sign: Unit | None) -> tuple[Amount, list[str]]:
     """Return the amount of what is counted, and the words behind its unit."""
-    if following and following[0] in _SCALES:
-        number, following = number * _SCALES[following[0]], following[1:]
+    is_money = sign is not None or (len(following) > 1 and following[1] in _MONEY)
+    scales = _SCALES | _OF_MONEY if is_money else _SCALES
+    while following and following[0] in scales:
+        number, following = number * scales[following[0]], following[1:]
     if sign is not None or not following or following[0] in _ENDS:
         return Amount.of(number, sign), following
     first, rest = following[0], following[1:]
@@ -212,8 +248,8 @@ def common_unit(amounts: Sequence[Amount]) -> Unit:
     for amount in amounts:
         units.setdefault(amount.unit.key, amount.unit)
     units.pop("", None)
-    if len(units) > 1 and units.keys() != _TIMES:
-        names = " and ".join(sorted(unit.shown for unit in units.values()))
+    if len(units) > 1 and units.keys() != LENGTHS:
+        names = " and ".join(sorted(unit.shown.strip() for unit in units.values()))
         is_money = units.keys() <= set(_MONEY.values())
         raise UnsettledError(f"{names} are {'different currencies' if is_money else 'different units'}")
     return DAY if len(units) > 1 else next(iter(units.values()), Unit())
@@ -247,7 +283,7 @@ def apart(left: Amount, right: Amount) -> Amount:
     return Amount(least, max(gap for gap in far if gap is not None), unit, is_about)
 
 
-def divided(amount: Amount, by: int) -> Amount:
+def divided(amount: Amount, by: int | Fraction) -> Amount:
     """Return an equal share of the amount."""
     low, high = amount.low, amount.high
     return replace(amount, low=None if low is None else low / by, high=None if high is None else high / by)

@@ -7,12 +7,12 @@ range, so is what follows from it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from enum import IntEnum
 from fractions import Fraction
 
-from goalmem_cli.logic.computing.amounts import DAY, MONTH, Amount, Unit, UnsettledError
+from goalmem_cli.logic.computing.amounts import DAY, MONTH, MONTHS, SECONDS, Amount, Unit, UnsettledError, add
 from goalmem_cli.logic.dates import parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import WEEKDAYS, Period, month_of, shift_months, single, whole_year
 from goalmem_cli.logic.normal import normalise
@@ -218,6 +218,24 @@ def length_of(time: Time) -> Amount | None:
     if count == 1:
         return None
     return Amount.of(count, MONTH) if grain is Grain.MONTH else Amount.of(12 * count, Unit("month", "year"))
+
+
+def so_far(told: Amount, said: datetime, now: datetime) -> Amount | None:
+    """Return how long it is until now if it was told to have lasted so long when it was said, and went on.
+
+    None where less than one of the told unit has passed since, or the unit is shorter than a day.
+    """
+    if told.unit.key == "month":
+        days = [month_of(moment.year, moment.month) for moment in (said, now)]
+    else:
+        days = [single(said.date()), single(now.date())]
+    passed = between(Time(days[0]), Time(days[1]))
+    name = told.unit.shown
+    unit = MONTHS.get(name, 1) if told.unit.key == "month" else SECONDS.get(name, 0)
+    is_short = told.unit.key == "second" and unit < SECONDS["day"]
+    if is_short or said.date() > now.date() or passed.low is None or passed.low < unit:
+        return None
+    return replace(add(told, passed), unit=told.unit, is_about=True)
 
 
 def age(born: Time, at: Time) -> Amount:

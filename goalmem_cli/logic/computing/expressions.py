@@ -23,12 +23,16 @@ class Function(StrEnum):
     FIRST = "first"
     LAST = "last"
     NTH = "nth"
+    LEAST = "least"
+    GREATEST = "greatest"
     IN_ORDER = "ordered"
     PREVIOUS = "previous"
     NEXT = "next"
     DURING = "during"
     BETWEEN = "between"
     DIFFERENCE = "difference"
+    PRODUCT = "product"
+    EACH = "each"
     EARLIER = "earlier"
     LATER = "later"
     MORE = "more"
@@ -46,7 +50,8 @@ class Function(StrEnum):
 
 BESIDE = frozenset({Function.PREVIOUS, Function.NEXT})
 """Those that take ``x by d`` and the thing before or after which it comes."""
-ORDERED = frozenset({Function.FIRST, Function.LAST, Function.NTH, Function.IN_ORDER}) | BESIDE
+_ENDS = frozenset({Function.FIRST, Function.LAST, Function.LEAST, Function.GREATEST})
+ORDERED = _ENDS | {Function.NTH, Function.IN_ORDER} | BESIDE
 """Those that take ``x by d``."""
 LABELLED = frozenset({Function.EARLIER, Function.LATER, Function.MORE, Function.LESS})
 """Those whose arguments are labelled things."""

@@ -40,6 +40,7 @@ _TIMES = frozenset({Kind.TIME, Kind.ANY})
 _AMOUNTS = frozenset({Kind.AMOUNT, Kind.LENGTH, Kind.ANY})
 _TAKES = {
     **dict.fromkeys((Function.SUM, Function.AVERAGE, Function.DIFFERENCE, Function.MORE, Function.LESS), _AMOUNTS),
+    **dict.fromkeys((Function.PRODUCT, Function.EACH), _AMOUNTS),
     **dict.fromkeys(
         (Function.BETWEEN, Function.EARLIER, Function.LATER, Function.BEFORE, Function.AFTER, Function.WEEKDAY),
         _TIMES,
@@ -58,6 +59,7 @@ GATHERING = frozenset({Function.COUNT, Function.SUM, Function.AVERAGE, Function.
 """Those that take every value of a variable: the plan asks for all that hold, whether or not it says so."""
 _MANY = SETS | {Function.DURING, Function.IN_ORDER}
 """Those that give several things."""
+_BY_AMOUNT = frozenset({Function.LEAST, Function.GREATEST})
 _LAST_ONLY = VERDICTS | LABELLED
 
 
@@ -110,10 +112,13 @@ def _check_order(call: Call, kinds: Sequence[Kind], known: Mapping[str, Variable
     name, (thing, *_) = call.function.value, call.arguments
     if not isinstance(thing, Use):
         raise ExpressionError(f"{name} orders a variable, not {thing}")
+    if call.function in _BY_AMOUNT and kind_of(_variable(call.by, known).type) is Kind.TIME:
+        raise ExpressionError(f"{name} cannot order by {call.by}: it is a date, as first and last take")
     bounds = {bound: kind_of(_variable(bound, known).type) for bound in (call.by, call.until) if bound}
     if call.function is not Function.DURING:
         if bounds[call.by] is Kind.ANY:
-            raise ExpressionError(f"{call.by} orders nothing: it is neither a date nor a number")
+            what = "no number" if call.function in _BY_AMOUNT else "neither a date nor a number"
+            raise ExpressionError(f"{call.by} orders nothing: it is {what}")
         return
     told = [*bounds.items(), *((str(one), kind) for one, kind in zip(call.arguments[1:], kinds[1:], strict=True))]
     for bound, kind in told:

@@ -8,7 +8,7 @@ from functools import cmp_to_key
 from itertools import pairwise
 
 from goalmem_cli.logic.computing import amounts, date_arithmetic
-from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, read_amount
+from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, read_amount, read_stopwatch
 from goalmem_cli.logic.computing.date_arithmetic import Time, read_time
 from goalmem_cli.logic.computing.expressions import Function
 from goalmem_cli.logic.computing.rows import Element, Given, Row, Same, alike, merged
@@ -24,14 +24,16 @@ class Pair:
     said: str
 
 
-def pairs(rows: Sequence[Row], name: str, by: str, same: Same) -> list[Pair]:
+def pairs(rows: Sequence[Row], name: str, by: str, same: Same, *, is_amount_first: bool = False) -> list[Pair]:
     """Return the things with their dates or, where not all have one, amounts; the same thing with the same key is one.
+
+    With `is_amount_first` a price of 2000 or 12.50 is an amount, and neither a year nor a time of day.
 
     Raises:
         UnsettledError: a key is neither a date nor an amount, or not clear enough.
     """
     both = [row for row in rows if name in row.values and by in row.values]
-    keys = _keys([row.values[by] for row in both])
+    keys = _keys([row.values[by] for row in both], is_amount_first)
     found: list[Pair] = []
     for row, key in zip(both, keys, strict=True):
         thing, given = row.values[name], row.values[by]
@@ -52,25 +54,31 @@ def _is_one(left: Pair, right: Pair, same: Same) -> bool:
     return left.key == right.key and alike(left.element, right.element, same)
 
 
-def _keys(given: Sequence[Given]) -> Sequence[Amount | Time]:
+def _keys(given: Sequence[Given], is_amount_first: bool) -> Sequence[Amount | Time]:
+    numbers = [read_amount(one.value) or read_stopwatch(one.value) for one in given]
+    amounts_found = [number for number in numbers if number is not None]
+    if is_amount_first and len(amounts_found) == len(given):
+        return amounts_found
     dates = [read_time(one.value, one.said) for one in given]
     found = [date for date in dates if date is not None]
     if len(found) == len(given):
         return found
-    numbers = [read_amount(one.value) for one in given]
     for one, number in zip(given, numbers, strict=True):
         if number is None:
             raise UnsettledError(f"{one.value} is neither a date nor an amount")
-    return [number for number in numbers if number is not None]
+    return amounts_found
 
 
 def chosen(found: Sequence[Pair], function: Function, place: int) -> tuple[Pair, str]:
-    """Return the pair that is surely the first, the last or the one at the place, and how that was told.
+    """Return the pair that is surely the first or least, the last or greatest, or at the place, and how that was told.
 
     Raises:
         UnsettledError: there is no such place, or the precision of the keys leaves it open.
     """
-    place = {Function.FIRST: 1, Function.LAST: len(found)}.get(function, place)
+    if function in (Function.FIRST, Function.LEAST):
+        place = 1
+    elif function in (Function.LAST, Function.GREATEST):
+        place = len(found)
     if place > len(found):
         raise UnsettledError(f"there are only {len(found)}: {', '.join(pair.said for pair in found)}")
     for pair in found:

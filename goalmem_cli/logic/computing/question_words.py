@@ -17,6 +17,7 @@ _TOTAL = re.compile(r"\b(?:altogether|in total|in all|put together)\b", re.IGNOR
 _WEEKDAY = re.compile(r"\b(?:weekday|day of the week)\b", re.IGNORECASE)
 _AGE = re.compile(r"\bhow old\b", re.IGNORECASE)
 _SINCE = re.compile(r"\bhow long (?:ago|(?:has|have)\b)", re.IGNORECASE)
+_SO_FAR = re.compile(rf"\bhow (?:long|much time|many(?: \w+)? (?:{_UNITS})s) (?:has|have)\b", re.IGNORECASE)
 _GAP = re.compile(
     r"\b(?:by how (?:much|many)|how (?:much|many) (?:\w+ )?(?:more|less|fewer|cheaper|longer))\b", re.IGNORECASE
 )
@@ -31,6 +32,11 @@ def asked_unit(question: str) -> str:
     """Return the unit that the question wants a length of time in: "how many weeks"; nothing where it names none."""
     found = _UNIT.search(question)
     return found[1].casefold() if found else ""
+
+
+def asks_how_long_so_far(question: str) -> bool:
+    """Say whether the question asks how long something has gone on until it is asked."""
+    return _SO_FAR.search(question) is not None
 
 
 def plain_answer(question: str, wanted: Sequence[Variable], subgoals: Sequence[Atom]) -> tuple[str, ...]:

@@ -25,11 +25,9 @@ def say_amount(amount: Amount, asked: str = "") -> str:
             return "any amount"
         return f"{word} {say_amount(replace(amount, low=known, high=known, is_about=False), asked)}"
     about = "about " if amount.is_about else ""
-    if amount.unit.key == "second":
-        said = _say_seconds(amount, asked)
+    if amount.unit.key in ("second", "month"):
+        said = _say_seconds(amount, asked) if amount.unit.key == "second" else _say_months(amount, asked)
         return said if said.startswith(about) else about + said
-    if amount.unit.key == "month":
-        return about + _say_months(amount, asked)
     return about + _say_range(amount.low, amount.high, amount.unit)
 
 
@@ -56,7 +54,7 @@ def _with_unit(said: str, number: Fraction, unit: Unit) -> str:
     if not unit.shown:
         return said
     if unit.is_sign:
-        return f"{unit.shown}{_cents(said)}"
+        return f"{'-' * said.startswith('-')}{unit.shown}{_cents(said.removeprefix('-'))}"
     return f"{said}%" if unit.key == "%" else f"{said} {_plural(unit.shown, number)}"
 
 

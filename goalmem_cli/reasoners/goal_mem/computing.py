@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.checks import type_head
-from goalmem_cli.logic.computing.amounts import read_amount, without_noun
+from goalmem_cli.logic.computing.amounts import in_one_style, read_amount, without_noun
 from goalmem_cli.logic.computing.evaluation import Computed, evaluate
 from goalmem_cli.logic.computing.expressions import (
     Call,
@@ -20,7 +21,7 @@ from goalmem_cli.logic.computing.expressions import (
     variables_of,
 )
 from goalmem_cli.logic.computing.kinds import check_expression, gathered
-from goalmem_cli.logic.computing.question_words import asked_unit
+from goalmem_cli.logic.computing.question_words import asked_unit, asks_how_long_so_far
 from goalmem_cli.logic.computing.rows import Given, joined, same_words
 from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import content_stems
@@ -94,13 +95,13 @@ def calculations(
         return True if verdict is None and as_pair(left, right) in judged else verdict
 
     numbers = {v.name for atom in plan.subgoals for v in atom.variables if type_head(v.type) in ("number", "count")}
-    given = ((item.subgoal, _plain(values, numbers)) for item in groundings for values in _rows(item, facts))
-    rows = joined(given, same)
-    unit = asked_unit(question.text)
-    return tuple(
-        _calculation(answer, evaluate(answer, rows, now=question.asked, same=same, asked=unit))
-        for answer in plan.answers
-    )
+    told = _in_one_style([(item.subgoal, values) for item in groundings for values in _rows(item, facts)], facts)
+    rows = joined(((subgoal, _plain(values, numbers)) for subgoal, values in told), same)
+    given = partial(
+        evaluate, rows=rows, now=question.asked, same=same, asked=asked_unit(question.text), facts=facts,
+        is_so_far=asks_how_long_so_far(question.text),
+    )  # fmt: skip
+    return tuple(_calculation(answer, given(answer)) for answer in plan.answers)
 
 
 def concluded(found: Sequence[Calculation], trace: Trace) -> Trace:
@@ -129,6 +130,20 @@ def _rows(item: Grounded, facts: Mapping[str, Fact]) -> Iterator[dict[str, Given
         rows = product(*item.bindings.values())
     for row in rows:
         yield {name: Given(value, item.facts, said) for name, value in zip(item.bindings, row, strict=True)}
+
+
+def _in_one_style(
+    told: Sequence[tuple[int, dict[str, Given]]], facts: Mapping[str, Fact]
+) -> list[tuple[int, dict[str, Given]]]:
+    """Return what was bound, ambiguous numbers such as 1.150 read as the others are written.
+
+    The other values tell; where they do not, what was said in the conversations that the facts are from.
+    """
+    given = [one for _, values in told for one in values.values()]
+    places = {facts[number].conversation for one in given for number in one.facts if number in facts}
+    others = [fact.text for fact in facts.values() if fact.conversation in places]
+    written = iter(in_one_style([one.value for one in given], others))
+    return [(n, {name: replace(one, value=next(written)) for name, one in values.items()}) for n, values in told]
 
 
 def _plain(values: Mapping[str, Given], numbers: Set[str]) -> dict[str, Given]:

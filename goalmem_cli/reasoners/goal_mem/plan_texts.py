@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, NotationError, parse_atom
-from goalmem_cli.logic.computing.expressions import variables_of
+from goalmem_cli.logic.computing.expressions import Call, variables_of
 from goalmem_cli.logic.questions import asks_for_something
 from goalmem_cli.reasoners.goal_mem.computing import read_answers, starred_for
 from goalmem_cli.reasoners.goal_mem.records import Plan
@@ -52,6 +53,19 @@ def parse_plan(
         is_current,
         answers=answers,
     )
+
+
+def answered_anew(plan: Plan, answer: Sequence[str], question: Question) -> Plan:
+    """Return the plan with another answer, where a reply names one that is computed from its subgoals.
+
+    Raises:
+        ReplyUnusable: it cannot be computed from them.
+    """
+    answers = read_answers(answer, question, plan.subgoals)
+    if plan.is_closed or not any(isinstance(expression, Call) for expression in answers):
+        return plan
+    names = tuple(dict.fromkeys(name for expression in answers for name in variables_of(expression)))
+    return replace(plan, subgoals=starred_for(plan.subgoals, answers), answer_variables=names, answers=answers)
 
 
 def parse_reply_atom(text: str) -> Atom:

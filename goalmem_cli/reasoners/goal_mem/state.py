@@ -171,6 +171,10 @@ class ProofState:
 
     def take(self, reply: Proposed, facts: Mapping[str, Fact]) -> Taken:
         """Judge what a reply claims, keep what holds, and return what became of each claim."""
+        if reply.plan is not None and reply.plan != self.plan:  # its answer is another, over the same subgoals
+            self.plan = reply.plan
+            self._several |= starred_in(reply.plan.subgoals)
+            self.atoms = [atom.starring(self._several) for atom in self.atoms]
         self._same |= reply.same
         self._asked |= {as_pair(*pair) for pair in self.undecided}
         starred = self._star(reply.several)
@@ -238,9 +242,7 @@ class ProofState:
             if is_known and not missing and speaks_against and self.is_provisional:
                 denied.append(claim)
             elif claim.verdict is Verdict.SUGGESTED and (self._is_strict or not self.plan.is_conclusion):
-                refused.append(
-                    claim.refused(f"{', '.join(claim.facts)} only suggests it, which is not enough by itself")
-                )
+                refused.append(claim.refused(f"{', '.join(claim.facts)} only suggests it: not enough by itself"))
             elif not is_known:
                 refused.append(claim.refused("there is no such subgoal"))
             elif not self._says_again(claim):

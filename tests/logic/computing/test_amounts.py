@@ -16,6 +16,7 @@ from goalmem_cli.logic.computing.amounts import (
     apart,
     compared,
     divided,
+    in_one_style,
     read_amount,
     read_stopwatch,
 )
@@ -35,6 +36,13 @@ from goalmem_cli.logic.computing.saying import say_amount
         ("at least 5 dogs", "at least 5 dogs"), ("up to 20 guests", "at most 20 guests"), ("a dozen eggs", "12 eggs"),
         ("4 smart bulbs", "4 smart bulbs"), ("4 in the hall", "4"), ("$15 per person", "$15"), ("10 km", "10 km"),
         ("seven", "7"), ("0.5 kg", "0.5 kg"), ("two hundred and five", "205"), ("100 dollars a month", "100 dollars"),
+        ("1.150,50 euros", "1,150.5 euros"), ("1 150,50", "1,150.5"), ("1\u00a0150,50 €", "€1,150.50"), ("5k€", "€5,000"),
+        ("1\u202f150.50", "1,150.5"), ("1\u2009150 km", "1,150 km"), ("1'150.50", "1,150.5"), ("12,- euros", "12 euros"),
+        ("CHF 1’150.50", "CHF 1,150.50"), ("1.234.567,89", "1,234,567.89"), ("3,5 kg", "3.5 kg"), ("€ 1 150", "€1,150"),
+        ("250 000 people", "250,000 people"), ("₹1,50,000", "₹150,000"), ("45k", "45,000"), ("£2m", "£2,000,000"),
+        ("1,5 million", "1,500,000"), ("half a dozen", "6"), ("half a million", "500,000"), ("nine hours", "9 hours"),
+        ("a hundred and fifty euros", "150 euros"), ("a thousand dollars", "1,000 dollars"), ("1h30", "1 hour 30 minutes"),
+        ("three quarters of an hour", "45 minutes"), ("5 €", "€5"), ("-5 degrees", "-5 degrees"), ("1.150", "1.15"),
     ],
 )  # fmt: skip
 def test_amounts_are_read_and_said(text: str, said: str) -> None:
@@ -45,11 +53,40 @@ def test_amounts_are_read_and_said(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["the cat", "", "126 over 80", "5 friends and 3 cousins", "5 May 2023", "€5 and $6", "room of one's own"]
+    "text",
+    [
+        "the cat",
+        "",
+        "126 over 80",
+        "5 friends and 3 cousins",
+        "5 May 2023",
+        "€5 and $6",
+        "room of one's own",
+        "24.12.2023",
+        "1,2,3",
+        "2 500 g packs",
+    ],
 )
 def test_what_is_no_single_amount_is_none(text: str) -> None:
     """Nothing is made of a text without a number, or with several that are not one amount."""
     assert read_amount(text) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "others", "read"),
+    [
+        (["1.150 euros", "12,50 euros"], [], "1,150 euros"),
+        (["1.150 euros", "12.50 euros"], ["It was 1.100,20."], "1.150 euros"),
+        (["1.150"], ["There were 1.200.000 of them, and 980,5 on average."], "1,150"),
+        (["1,150"], ["It weighs 3,5 kg."], "1.150"),
+        (["1.150"], ["We met at 3.30 pm on 24.12.2022."], "1.150"),
+        (["1.150"], ["It was 3,5 kg for her.", "It was 3.5 kg for him."], "1.150"),
+        (["room 1.150", "12,50"], [], "room 1.150"),
+    ],
+)
+def test_ambiguous_numbers_are_read_as_those_beside_them(texts: list[str], others: list[str], read: str) -> None:
+    """1.150 is more than a thousand where a comma separates decimals elsewhere; where nothing tells, it is 1.15."""
+    assert in_one_style(texts, others)[0] == read
 
 
 whole = st.integers(0, 10**7)
@@ -57,8 +94,11 @@ whole = st.integers(0, 10**7)
 
 @given(whole, st.sampled_from(["", " euros", " dogs", " km", "%"]))
 def test_a_written_number_is_that_number(number: int, unit: str) -> None:
-    """With and without a comma for thousands."""
-    for text in (f"{number}{unit}", f"{number:,}{unit}"):
+    """With and without marks for thousands, and with decimals."""
+    groups = f"{number:,}"
+    written = [str(number), groups, *(groups.replace(",", mark) for mark in "'\u00a0\u202f")]
+    written += [f"{groups.replace(',', mark)}{part}" for mark, part in (("", ",0"), (".", ",00"), (" ", ",00"))]
+    for text in (f"{text}{unit}" for text in written):
         amount = read_amount(text)
         assert amount is not None
         assert amount.exact == number

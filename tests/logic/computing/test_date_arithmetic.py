@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.logic.computing.amounts import UnsettledError
+from goalmem_cli.logic.computing.amounts import UnsettledError, read_amount
 from goalmem_cli.logic.computing.date_arithmetic import (
     Time,
     age,
@@ -17,6 +17,7 @@ from goalmem_cli.logic.computing.date_arithmetic import (
     order,
     read_time,
     same_time,
+    so_far,
     weekday,
 )
 from goalmem_cli.logic.computing.saying import say_amount
@@ -169,3 +170,19 @@ def test_a_time_that_is_not_clear_is_refused_with_the_reason(text: str, why: str
 def test_what_names_no_time_is_none(text: str) -> None:
     """Things and lengths of time are no dates."""
     assert read_time(text) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "now", "said"),
+    [
+        ("three years", datetime(2024, 6, 1), "about 5 years"), ("8 months", datetime(2022, 4, 1), "about 11 months"),
+        ("two weeks", datetime(2022, 1, 29), "about 6 weeks"), ("3 years", datetime(2022, 11, 1), None),
+        ("two hours", datetime(2024, 1, 1), None), ("3 years", datetime(2020, 1, 1), None),
+    ],
+)  # fmt: skip
+def test_what_was_told_is_longer_by_now(told: str, now: datetime, said: str | None) -> None:
+    """Where at least one more of its unit has passed; an hour is over before anybody asks."""
+    amount = read_amount(told)
+    assert amount is not None
+    longer = so_far(amount, datetime(2022, 1, 1), now)
+    assert (longer and say_amount(longer, amount.unit.shown)) == said

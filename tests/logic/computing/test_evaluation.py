@@ -111,6 +111,54 @@ def test_the_order_of_the_rows_decides_nothing(told: Bought, random: Random) -> 
         assert set(mine.facts) == set(theirs.facts)
 
 
+@given(bought)
+def test_the_least_and_the_greatest_are_by_amount_alone(told: Bought) -> None:
+    """2000 is a price there, and no year; a tie names none."""
+    rows = rows_of(*({"x": thing, "p": f"{price}.50"} for thing, _, price in told))
+    ordered = sorted({(price, thing) for thing, _, price in told})
+    prices = [price for price, _ in ordered]
+    for text, at in (("least(x by p)", 0), ("greatest(x by p)", -1)):
+        if prices.count(prices[at]) == 1:
+            assert value(text, rows) == ordered[at][1]
+        else:
+            assert "not settled" in value(text, rows)
+
+
+@given(st.integers(1, 999), st.integers(1, 999))
+def test_products_and_shares_undo_each_other(count: int, price: int) -> None:
+    """So many at a price each, and what they come to shared among as many."""
+    rows = rows_of({"x": str(count)}, {"y": f"€{price}"}, {"z": f"€{count * price}"})
+    assert value("product(x, y)", rows) == value("product(y, x)", rows) == f"€{count * price:,}"
+    assert value("each(z, x)", rows) == f"€{price}"
+    assert value(f"each(z, '{count}')", rows) == f"€{price}"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "said"),
+    [
+        ("product(x, y)", [{"x": "40 crates a week"}, {"y": "12 each"}], "40 crates a week × 12 each = 480"),
+        ("product(x, y)", [{"x": "three"}, {"y": "20 minutes"}], "three × 20 minutes = 60 minutes"),
+        ("product(x, y)", [{"x": "nine hours"}, {"y": "15 an hour"}], "nine hours × 15 an hour = 135"),
+        ("product(x, y)", [{"x": "€500 a month"}, {"y": "2 years"}], "€500 a month × 2 years = €12,000"),
+        ("product(x, y)", [{"x": "3 hours a day"}, {"y": "5 days"}], "3 hours a day × 5 days = 15 hours"),
+        ("product(x, y)", [{"x": "€500 a month"}, {"y": "5 weeks"}], "weeks are no fixed number of months"),
+        ("each(x, y)", [{"x": "60 euros"}, {"y": "3 friends"}], "60 euros / 3 friends = 20 euros"),
+        ("least(x by p)", [{"x": "oak", "p": "2000"}, {"x": "ash", "p": "1.150,50"}],
+         "ash (1.150,50) is least of 2; the others: oak (2000)"),
+        ("product(x, y)", [{"x": "5 euros"}, {"y": "3 hours"}], "euros times hour is nothing"),
+        ("product(x, y)", [{"x": "3"}, {"y": "at least 5"}], "not known how much"),
+        ("product(x, y)", [{"x": "3"}, {"y": "5"}, {"y": "6"}], "y has several values"),
+        ("each(x, y)", [{"x": "60 euros"}, {"y": "0"}], "no number to share something among"),
+        ("each(x, y)", [{"x": "60 euros"}, {"y": "2 or 3"}], "no number to share something among"),
+        ("least(x by p)", [{"x": "oak", "p": "€9"}, {"x": "ash", "p": "$9"}], "different currencies"),
+    ],
+)  # fmt: skip
+def test_products_shares_and_the_least_are_said_in_words(text: str, rows: list[dict[str, str]], said: str) -> None:
+    """Or why the values do not give them."""
+    found = computed(text, rows_of(*rows))
+    assert said in (found.how or found.why)
+
+
 sets = st.lists(st.sampled_from(THINGS), min_size=1, max_size=5, unique=True)
 
 

@@ -102,6 +102,9 @@ def test_whatever_is_written_gives_an_expression_or_the_reason(text: str) -> Non
         ("nth(x by d)", "expected ','"),
         ("nth(x by d, 0)", "a place from 1"),
         ("next(x by d)", "takes 2 arguments"),
+        ("least(x)", "expected 'by'"),
+        ("product(x)", "takes 2 arguments"),
+        ("each(x)", "takes 2 arguments"),
         ("during(x from y, '1990')", "expected 'to'"),
         ("during(x from y to z)", "takes 2 to 3 arguments"),
         ("during(x by y, '1990')", "expected 'from'"),
@@ -133,7 +136,8 @@ VARIABLES = (
      "without(x, 'Dune')", "difference(sum(p), n)", "later(A: d, B: w)", "more(A: count(x), B: n)", "duration(d)",
      "duration(t)", "weekday(first(d by d))", "ordered(x by d)", "next(x by d, 'Dune')", "previous(x by d, y)", "same(x, y)",
      "during(x from d to w, '1990')", "count(during(x from d to w, '1990', now))", "count(ordered(x by d))",
-     "during(x from d to w, first(w by w))", "age(d)", "age(d, now)", "difference(t, t)"],
+     "product(n, p)", "each(sum(p), n)", "each(p, '3')", "least(x by p)", "greatest(x by n)", "product(count(x), p)",
+     "difference(product(n, p), p)", "during(x from d to w, first(w by w))", "age(d)", "age(d, now)", "difference(t, t)"],
 )  # fmt: skip
 def test_what_a_plan_allows(text: str) -> None:
     """An expression may use the plan's variables, each for what its type can be."""
@@ -160,6 +164,11 @@ def test_what_a_plan_allows(text: str) -> None:
         ("next(x by y, 'Dune')", "y orders nothing"),
         ("first(x by y)", "y orders nothing"),
         ("first(count(x) by d)", "first orders a variable"),
+        ("product(d, p)", "product cannot take d: it is a date"),
+        ("each(p, d)", "each cannot take d: it is a date"),
+        ("least(x by d)", "least cannot order by d: it is a date"),
+        ("greatest(x by y)", "y orders nothing: it is no number"),
+        ("count(product(n, p))", "not product"),
         ("count(sum(p))", "not sum"),
         ("count(before(d, w))", "cannot take what before gives"),
         ("sum(between(d, w))", "several values"),
@@ -181,4 +190,6 @@ def test_the_variables_of_an_expression() -> None:
     assert gathered(parse_expression("between(d, now)")) == frozenset()
     assert gathered(parse_expression("during(x from y to z, d)")) == {"x", "y", "z"}
     assert gathered(parse_expression("next(x by d, y)")) == {"x", "d"}
+    assert gathered(parse_expression("least(x by y)")) == {"x", "y"}
+    assert gathered(parse_expression("product(x, y)")) == frozenset()
     assert gathered(parse_expression("x")) == frozenset()

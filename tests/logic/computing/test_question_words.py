@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.logic import parse_atom
-from goalmem_cli.logic.computing.question_words import asked_unit, plain_answer
+from goalmem_cli.logic.computing.question_words import asked_unit, asks_how_long_so_far, plain_answer
 
 LESSON = ("(Lena) had her first lesson on (x:date)", "(Lena) had her exam on (y:date)")
 PETS = ("(Jolene) adopted (Susie) on (x:date)", "(Jolene) adopted (Seraphim) on (y:date)")
@@ -49,3 +49,13 @@ def test_plain_words_say_what_is_computed(question: str, subgoals: tuple[str, ..
 def test_the_unit_that_is_asked_for(question: str, unit: str) -> None:
     """How many weeks, or how long."""
     assert asked_unit(question) == unit
+
+
+@pytest.mark.parametrize(
+    ("question", "is_so"),
+    [("How long has Ann played?", True), ("How many years have they lived there?", True),
+     ("How long ago did she write?", False), ("How long did it last?", False), ("How many has she?", False)],
+)  # fmt: skip
+def test_how_long_so_far(question: str, is_so: bool) -> None:
+    """Only what goes on is longer by the time of asking."""
+    assert asks_how_long_so_far(question) is is_so

@@ -154,7 +154,8 @@ def for_round(schema: Schema, standing: Round) -> Schema:
     """Return the schema of a round's reply.
 
     A plan that is to be written is required, but a further one may be declined, by leaving it empty. Of one that is
-    given no key is written again, and a closed question's wording is one of the verdicts.
+    given no key is written again, but its answer may be, last and only as something computed; a closed question's
+    wording is one of the verdicts.
     """
     properties, required = dict(schema["properties"]), [*PLAN_KEYS, *schema["required"]]
     if standing.state is not None:
@@ -162,6 +163,8 @@ def for_round(schema: Schema, standing: Round) -> Schema:
         required = list(schema["required"])
         if standing.state.plan.is_closed:
             properties["wording"] = {"type": "string", "enum": list(VERDICTS)}
+        else:
+            properties["answer"] = schema["properties"]["answer"]
     elif standing.failed:
         properties["goal"] = {**properties["goal"], "minLength": 0}
         properties["subgoals"] = {**properties["subgoals"], "minItems": 0}

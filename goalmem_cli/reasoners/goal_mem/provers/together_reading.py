@@ -8,7 +8,7 @@ from typing import Any
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
-from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan
+from goalmem_cli.reasoners.goal_mem.plan_texts import answered_anew, parse_plan
 from goalmem_cli.reasoners.goal_mem.provers.mending_plans import LETTERS, MendedPlan, mended_plan, read_statement
 from goalmem_cli.reasoners.goal_mem.records import Claim, Need, Plan, Proposed, Round, Status, Wish, as_pair
 from goalmem_cli.records import Question
@@ -26,6 +26,7 @@ def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
     lost: frozenset[str] = frozenset()
     if state is not None:
         atoms, places = list(state.atoms), {f"S{number + 1}": number for number in state.in_view()}
+        plan = answered_anew(state.plan, reply.get("answer", ()), standing.question)
     elif reply["subgoals"]:
         mended = mended_plan(reply, standing.question)
         letters, repairs = dict(mended.letters), mended.repairs
