@@ -79,7 +79,7 @@ WORDS = Words(
     texts={
         INFORM: ("For orientation, {what} is {value}.", "To set the frame, we put {what} at {value}."),
         ARGUE: ("We hold that {claim}. {other} finds it for {value}.", "Consider that {claim}: {other} has {value}."),
-        ATTACK: ("{target} does not hold: {other} finds the reverse for {value}.", "{other} refutes {target}: {value}."),
+        ATTACK: ("{target} does not hold: {other} has the reverse for {value}.", "{other} refutes {target}: {value}."),
         DEFEND: ("{target} stands: {other} has {value}.", "We keep to {target}, for {other} has {value}."),
         CONCEDE: ("We give up {target}, the objection was a fair one.", "Very well, we concede {target}."),
         CORRECT: ("On {target} I misread {other}: it says {value}.", "A correction on {target}: {other} has {value}."),
@@ -138,7 +138,7 @@ WORDS = Words(
             "Which figure does {owner} give from {target} {where}, after what was corrected?"),
         "withdrawn evidence": AskForm(REVISION, (WITHDRAW,), "Which evidence does {owner} withdraw {where}?"),
         "evidence kept": AskForm(REVISION, (*CITING, WITHDRAW),
-            "Which evidence does {owner} still rely on at the end {where}, what was withdrawn left out?", ("Evidence",)),
+            "Which evidence does {owner} rely on at the end {where}, apart from what was withdrawn?", ("Evidence",)),
         "figure": AskForm(RECALL, CITING,
             "Which figure does {owner} give from {target} {where}?", ("Evidence", "Figure")),
         "background": AskForm(RECALL, (INFORM,), "What is {what} that {owner} gives as background {where}?"),
