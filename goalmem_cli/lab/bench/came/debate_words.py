@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from goalmem_cli.lab.bench.came.records import FOCUS, Form, Shift
+from goalmem_cli.lab.bench.came.records import FOCUS, Form
 from goalmem_cli.lab.bench.came.wording import (
     MULTI_HOP,
     RECALL,
@@ -72,11 +72,8 @@ WORDS = Words(
         INFORM: ("Background", "Figure"), CONCEDE: ("Argument",), ELABORATE: ("Argument",), WITHDRAW: ("Evidence",),
         CORRECT: ("Evidence", "Figure"), ARGUE: _CITED, ATTACK: _CITED, DEFEND: _CITED,
     },
-    shifts={
-        Shift.TOPIC: ("On the {topic}, and there on {scope}.", "Back to the {topic} and the matter of {scope}."),
-        Shift.SCOPE: ("Let us move to {scope}.", "As to {scope} in this round."),
-    },
     texts={
+        FOCUS: ("",),
         INFORM: ("For orientation, {what} is {value}.", "To set the frame, we put {what} at {value}."),
         ARGUE: ("We hold that {claim}. {other} finds it for {value}.", "Consider that {claim}: {other} has {value}."),
         ATTACK: ("{target} does not hold: {other} has the reverse for {value}.", "{other} refutes {target}: {value}."),
@@ -106,18 +103,6 @@ WORDS = Words(
             "The burden of showing otherwise lies across the table.",
             "We will come back to it as often as we have to.",
         ),
-    },
-    notes={
-        INFORM: "{side} gives as background that {what} is {value},",
-        ARGUE: "{side} argues that {target}, citing {other} with {value},",
-        ATTACK: "{side} attacks the argument of {owner} that {target}, citing {other} with {value},",
-        DEFEND: "{side} defends its argument that {target}, citing {other} with {value},",
-        CONCEDE: "{side} concedes its argument that {target},",
-        CORRECT: "{side} corrects the figure of {other} to {value}, cited on the argument that {target},",
-        WITHDRAW: "{side} withdraws {other}, cited on the argument that {target},",
-        ELABORATE: "{side} says more on the argument of {owner} that {target},",
-        SUMMARISE: "{side} sums up",
-        FOCUS: "{side} turns to the arguments",
     },
     references={
         "target": {

@@ -10,7 +10,7 @@ from goalmem_cli.lab.bench.came.came_questions import Domain, chosen
 from goalmem_cli.lab.bench.came.debate import DEBATE
 from goalmem_cli.lab.bench.came.discourse import Discourse
 from goalmem_cli.lab.bench.came.interleaving import interleave
-from goalmem_cli.lab.bench.came.records import FOCUS, Event, Mention, Shift, StoryTurn, Trajectory, TurnLabels
+from goalmem_cli.lab.bench.came.records import FOCUS, Event, Shift, StoryTurn, Trajectory, TurnLabels
 from goalmem_cli.lab.bench.came.travel import TRAVEL
 
 PER_TYPE = 25
@@ -46,7 +46,7 @@ def _turns(made: Domain, world: str, name: str, number: int, chance: random.Rand
     open_topics = max(2, min(_MOST_OPEN, number // _TURNS_A_TOPIC))
     count = 0
     for event, shift in interleave(made.topics(world, chance), open_topics, chance):
-        prefix = "" if shift is Shift.NONE else made.words.turned(event.place, shift, chance)
+        prefix = "" if shift is Shift.NONE else made.words.turned(event, shift, chance)
         events = [event]
         if prefix and chance.random() < _OWN_TURN:
             events = [Event(FOCUS, chance.choices(made.words.roles, _ROLES)[0], event.place), event]
@@ -55,16 +55,11 @@ def _turns(made: Domain, world: str, name: str, number: int, chance: random.Rand
                 return
             count += 1
             mentions = discourse.refer(made.words.entities(one), is_elsewhere=shift is not Shift.NONE)
-            text = "" if one.kind == FOCUS else made.words.said(one, mentions, chance)
+            text, note = made.words.said(one, mentions, chance)
             text, prefix = f"{prefix} {text}".strip(), ""
-            yield _turn(made, f"{name}-turn-{count}", text, next(times), one, mentions)
-
-
-def _turn(made: Domain, id_: str, text: str, said: datetime, event: Event, mentions: tuple[Mention, ...]) -> StoryTurn:
-    names = tuple(name for name in (event.target, event.other) if name)
-    types, note = made.words.entity_types(event), made.words.note(event)
-    labels = TurnLabels(event.place.label, event.kind, types, names, note)
-    return StoryTurn(id_, event.role, text, said, event, mentions, labels)
+            names = tuple(name for name in (one.target, one.other) if name)
+            labels = TurnLabels(one.place.label, one.kind, made.words.entity_types(one), names, note)
+            yield StoryTurn(f"{name}-turn-{count}", one.role, text, next(times), one, mentions, labels)
 
 
 def _times(chance: random.Random) -> Iterator[datetime]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goalmem_cli.lab.bench.came.records import FOCUS, Form, Shift
+from goalmem_cli.lab.bench.came.records import FOCUS, Form
 from goalmem_cli.lab.bench.came.wording import (
     MULTI_HOP,
     RECALL,
@@ -25,58 +25,48 @@ CHOOSE, REPLACE = DECISIONS = ("choose option", "change choice")
 
 PRICE = "Price"
 PLANNED = {HOTEL: "Stay at", "breakfast": "Breakfast at", "lunch": "Lunch at", "dinner": "Dinner at", SIGHTS: "Visit"}
-_RATING = Attribute(
-    "Rating", "the guest rating", tuple(f"{tenths / 10} of 10" for tenths in range(61, 98)),
-    "has a guest rating of {value}",
-)  # fmt: skip
+_RATINGS = tuple(f"{tenths / 10} of 10" for tenths in range(61, 98))
 
 
-def _price(unit: str, least: int, most: int) -> Attribute:
-    values = tuple(f"{euros} euros" for euros in range(least, most))
-    return Attribute(PRICE, f"the price per {unit}", values, f"costs {{value}} per {unit}")
+def _slot(
+    noun: str, types: tuple[str, ...], label: str, where: str, price: tuple[str, int, int], time: Attribute
+) -> Slot:
+    unit, least, most = price
+    prices = tuple(f"{euros} euros" for euros in range(least, most))
+    attributes = (
+        Attribute(PRICE, f"the price per {unit}", prices, f"costs {{value}} per {unit}"),
+        Attribute("Rating", "the guest rating", _RATINGS, "has a guest rating of {value}"),
+        time,
+    )
+    return Slot(types, noun, label, f"for {where}{{scope}} of the {{topic}}", attributes)
 
 
 def _times(first: int) -> tuple[str, ...]:
     return tuple(f"{hour:02}:{minute:02}" for hour in range(first, first + 4) for minute in range(0, 60, 5))
 
 
-def _minutes(least: int, most: int) -> tuple[str, ...]:
-    return tuple(f"{minutes} minutes" for minutes in range(least, most))
-
-
 def _meal(name: str, least: int, most: int, first: int) -> Slot:
     table = Attribute("Table", "the time of the free table", _times(first), "has a table free at {value}")
-    where = f"for {name} on {{scope}} of the {{topic}}"
     types = ("Restaurant", name.capitalize())
-    return Slot(types, "restaurant", name, where, (_price("person", least, most), _RATING, table))
+    return _slot("restaurant", types, name, f"{name} on ", ("person", least, most), table)
 
 
+_CHECK_IN = Attribute("Check-in", "the check-in time", _times(13), "has check-in from {value}")
+_OPENING = Attribute("Opening", "the opening time", _times(8), "opens at {value}")
 _SLOTS = {
-    HOTEL: Slot(("Hotel",), "hotel", "the hotel", "for the night of {scope} of the {topic}", (
-        _price("night", 48, 190), _RATING,
-        Attribute("Walk", "the walk from the station", _minutes(3, 39), "is a walk of {value} from the station"),
-        Attribute("Check-in", "the check-in time", _times(13), "has check-in from {value}"),
-    )),
+    HOTEL: _slot("hotel", ("Hotel",), "the hotel", "the night of ", ("night", 48, 190), _CHECK_IN),
     "breakfast": _meal("breakfast", 6, 25, 7),
     "lunch": _meal("lunch", 11, 40, 12),
     "dinner": _meal("dinner", 18, 75, 18),
-    SIGHTS: Slot(("Attraction",), "sight", "the sights", "for {scope} of the {topic}", (
-        _price("ticket", 4, 33), _RATING,
-        Attribute("Opening", "the opening time", _times(8), "opens at {value}"),
-        Attribute("Length", "the time that a visit takes", _minutes(30, 175), "takes {value} to visit"),
-    )),
-}  # fmt: skip
+    SIGHTS: _slot("sight", ("Attraction",), "the sights", "", ("ticket", 4, 33), _OPENING),
+}
 
 WORDS = Words(
     roles=(USER, ASSISTANT),
     slots=_SLOTS,
     types={LIMIT: ("Budget",), NEW_LIMIT: ("Budget",)},
-    shifts={
-        Shift.TOPIC: ("Let us turn to the {topic}, to {slot} for {scope}.", "On the {topic}, {scope}: {slot}."),
-        Shift.SCOPE: ("Now {scope}, {slot}.", "Let us look at {slot} for {scope}."),
-        Shift.SLOT: ("As for {slot}.", "Now {slot} that day."),
-    },
     texts={
+        FOCUS: ("",),
         LIMIT: ("I do not want to spend more than {value} here.", "Please keep this one within {value}."),
         NEW_LIMIT: ("I thought about the money again: up to {value} is fine.", "Let us say {value} at most instead."),
         PROPOSE: ("How about {target}?", "I came across {target}, which might suit us here."),
@@ -104,20 +94,6 @@ WORDS = Words(
             "I think it would go well with the rest of the day.", "It is the sort of place that you said you like.",
             "You would not need to hurry there.", "It has a charm of its own without being grand.",
         ),
-    },
-    notes={
-        LIMIT: "The user wants to pay at most {value}",
-        NEW_LIMIT: "The user changes the most to pay to {value}",
-        PROPOSE: "The {role} proposes {target}",
-        DESCRIBE: "The assistant describes {target}, an option",
-        ASK: "The user asks for {what} for {target}, an option",
-        TELL: "The assistant says that {target} {told}, an option",
-        CORRECT: "The assistant corrects that {target} {told}, an option",
-        COMPARE: "The assistant says that {target} is cheaper than {other}, both options",
-        REJECT: "The user turns down {target}",
-        CHOOSE: "The user chooses {target}",
-        REPLACE: "The user replaces {other} by {target}",
-        FOCUS: "The {role} turns to the choice of a {noun}",
     },
     references={
         entity: {

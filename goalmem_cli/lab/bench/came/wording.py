@@ -13,11 +13,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from goalmem_cli.lab.bench.came.discourse import Group
-from goalmem_cli.lab.bench.came.records import Event, Form, Mention, Place, Shift
+from goalmem_cli.lab.bench.came.records import Event, Form, Mention, Shift
 
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))[a-z]")
-_POOL = re.compile(r"\[([\w ]+)\]")
+_POOL = re.compile(r"\[([\w {}]+)\]")
+_SHIFTS: Mapping[Shift, tuple[str, ...]] = {
+    Shift.TOPIC: ("Let us turn to the {topic}, to {here}.", "On the {topic}, and there on {here}."),
+    Shift.SCOPE: ("Now to {here}.", "As to {here}.", "Let us look at {here}."),
+    Shift.SLOT: ("As for {slot}.", "Now {slot}.", "Let us get to {slot}."),
+}
 
 REVISION, RECALL, MULTI_HOP, SYNTHESIS = TYPES = ("type_1", "type_2", "type_3", "type_4")
 
@@ -82,10 +87,8 @@ class Words:
     roles: tuple[str, str]
     slots: Mapping[str, Slot]
     types: Templates
-    shifts: Mapping[Shift, tuple[str, ...]]
     texts: Templates
     pools: Templates
-    notes: Mapping[str, str]
     references: Mapping[str, Mapping[Form, tuple[str, ...]]]
     questions: Mapping[str, AskForm]
     is_cited: bool = False
@@ -97,25 +100,26 @@ class Words:
         other = ("other", *place, event.role, event.target) if self.is_cited else own
         return [(name, group) for name, group in ((event.target, own), (event.other, other)) if name]
 
-    def said(self, event: Event, mentions: Sequence[Mention], chance: random.Random) -> str:
-        """Return what the turn of an event says, its entities as the mentions refer to them."""
+    def said(self, event: Event, mentions: Sequence[Mention], chance: random.Random) -> tuple[str, str]:
+        """Return what the turn of an event says, its entities as the mentions refer to them, and a note.
+
+        The note says the same with all names, and who says it where.
+        """
         words = self._words(event)
+        template = chance.choice(self.texts[event.kind])
+        template = _POOL.sub(lambda match: chance.choice(self.pools[match[1].format(**words)]), template)
+        referring, naming = dict(words), dict(words)
         for mention in mentions:
-            key = "target" if mention.entity == event.target else "other"
+            key, own = "target" if mention.entity == event.target else "other", words | {"name": mention.entity}
+            naming[key] = self.references[key][Form.NAME][0].format(**own)
             reference = chance.choice(self.references[key][mention.form])
-            words[key] = reference.format(**words | {"name": mention.entity, "nth": ordinal(mention.number)})
-        text = chance.choice(self.texts[event.kind]).format(**words)
-        text = _POOL.sub(lambda match: chance.choice(self.pools[match[1]]).format(**words), text)
-        return _sentences(text)
+            referring[key] = reference.format(**own, nth=ordinal(mention.number))
+        note = f"{event.role}, {words['where']}: {_sentences(template.format(**naming))}"
+        return _sentences(template.format(**referring)), _sentences(note)
 
-    def turned(self, place: Place, shift: Shift, chance: random.Random) -> str:
-        """Return how a turn says that the talk goes to a place, naming no more of it than changed."""
-        words = {"topic": place.topic, "scope": place.scope, "slot": self.slots[place.slot].label}
-        return _sentences(chance.choice(self.shifts[shift]).format(**words))
-
-    def note(self, event: Event) -> str:
-        """Return the event in words that name everything."""
-        return f"{self.notes[event.kind]} {self.slots[event.place.slot].where}.".format(**self._words(event))
+    def turned(self, event: Event, shift: Shift, chance: random.Random) -> str:
+        """Return how a turn says that the talk goes to the place of an event, naming no more of it than changed."""
+        return _sentences(chance.choice(_SHIFTS[shift]).format(**self._words(event)))
 
     def entity_types(self, event: Event) -> tuple[str, ...]:
         """Return the gold entity types of an event: those of its slot, and those of what it says."""
@@ -123,12 +127,12 @@ class Words:
         return (*self.slots[event.place.slot].types, *self.types.get(event.kind, told))
 
     def _words(self, event: Event) -> dict[str, str]:
-        slot = self.slots[event.place.slot]
+        slot, place = self.slots[event.place.slot], event.place
         words = {
-            "role": event.role, "target": event.target, "other": event.other, "value": event.value, "noun": slot.noun,
-            "claim": event.target, "side": event.role.capitalize(), "owner": event.owner.capitalize(),
-            "whose": "our" if event.owner == event.role else "your",
-            "topic": event.place.topic, "scope": event.place.scope,
+            "target": event.target, "other": event.other, "claim": event.target, "value": event.value,
+            "noun": slot.noun, "whose": "our" if event.owner == event.role else "your", "topic": place.topic,
+            "slot": slot.label, "here": f"{slot.label} on {place.scope}" if slot.label else place.scope,
+            "where": slot.where.format(topic=place.topic, scope=place.scope),
         }  # fmt: skip
         if event.attribute:
             attribute = slot.attribute(event.attribute)
