@@ -36,8 +36,8 @@ class TurnList(list[StoryTurn]):
         """Return the turns by this field of their events, the last one of each value."""
         return {getattr(turn.event, field): turn for turn in self}
 
-    def told(self) -> dict[tuple[str, str], TurnList]:
-        """Return the turns by what they tell: the thing and the attribute."""
+    def by_thing(self) -> dict[tuple[str, str], TurnList]:
+        """Return the turns by what they tell of: the thing and the attribute."""
         found: dict[tuple[str, str], TurnList] = {}
         for turn in self:
             found.setdefault((turn.event.other or turn.event.target, turn.event.attribute), TurnList()).append(turn)
@@ -57,7 +57,7 @@ class Asker:
             self.places.setdefault(turn.event.place, TurnList()).append(turn)
             for mention in turn.mentions:
                 self._named.setdefault((turn.event.place, mention.entity), turn)
-        told = TurnList(turns).of(*telling).told()
+        told = TurnList(turns).of(*telling).by_thing()
         self._values = {key: {turn.event.value for turn in found} for key, found in told.items()}
 
     def topics(self) -> dict[str, dict[Place, TurnList]]:
@@ -69,7 +69,7 @@ class Asker:
 
     def is_told_elsewhere(self, told: TurnList) -> bool:
         """Return whether other values are told elsewhere of what these turns tell."""
-        ((key, _),) = told.told().items()
+        ((key, _),) = told.by_thing().items()
         return len(self._values[key]) > len(told)
 
     def ask(

@@ -90,7 +90,7 @@ def _questions(turns: Sequence[StoryTurn]) -> Iterator[StoryQuestion]:
         for side in SIDES:
             yield from _about_side(asker, place, said, side)
             yield from _about_arguments(asker, place, said, side)
-        for (study, figure), cited in said.of(*CITING, words.CORRECT).told().items():
+        for (study, figure), cited in said.of(*CITING, words.CORRECT).by_thing().items():
             ask = partial(asker.ask, target=study, attribute=figure, owner=cited[0].role)
             form, is_hard = "figure" if len(cited) == 1 else "corrected figure", asker.is_told_elsewhere(cited)
             yield ask(form, [cited[-1].event.value], cited[-1:], place, is_hard=is_hard)

@@ -84,9 +84,8 @@ class _Decision:
             values = self._slot.attribute(PRICE).values
             low, high = sorted(chance.sample(range(len(values)), 2))
             moves.insert(0, self._event(words.LIMIT, attribute=PRICE, value=values[low]))
-            moves += (
-                [self._event(words.NEW_LIMIT, attribute=PRICE, value=values[high])] if chance.random() < 0.5 else []
-            )
+            if chance.random() < 0.5:
+                moves.append(self._event(words.NEW_LIMIT, attribute=PRICE, value=values[high]))
         for name in late:
             moves += self._about(name)
         return moves + self._changes(chosen[-1], [name for name in left if name not in rejected] + late)
@@ -149,7 +148,7 @@ def _decided(said: TurnList) -> dict[str, StoryTurn]:
 
 def _questions(turns: Sequence[StoryTurn]) -> Iterator[StoryQuestion]:
     asker = Asker(WORDS, turns, words.DETAILS)
-    proposals = TurnList(turns).of(words.PROPOSE)
+    proposals = TurnList(turns).of(words.PROPOSE).by_thing()
     for place, said in asker.places.items():
         yield from _about_choices(asker, place, said)
         yield from _about_details(asker, place, said)
@@ -175,7 +174,7 @@ def _about_choices(asker: Asker, place: Place, said: TurnList) -> Iterator[Story
 
 def _about_details(asker: Asker, place: Place, said: TurnList) -> Iterator[StoryQuestion]:
     proposed, replaced = list(said.of(words.PROPOSE)), said.of(words.REPLACE)
-    for (name, attribute), told in said.of(*words.DETAILS).told().items():
+    for (name, attribute), told in said.of(*words.DETAILS).by_thing().items():
         ask = partial(asker.ask, answers=[told[-1].event.value], place=place, target=name, attribute=attribute)
         form, is_hard = "detail" if len(told) == 1 else "corrected detail", asker.is_told_elsewhere(told)
         yield ask(form, holding=told[-1:], is_hard=is_hard)
@@ -188,13 +187,15 @@ def _about_details(asker: Asker, place: Place, said: TurnList) -> Iterator[Story
             yield ask("detail of the one given up", holding=[*told, *said.of(words.CHOOSE), *replaced])
 
 
-def _about_options(asker: Asker, place: Place, said: TurnList, proposals: TurnList) -> Iterator[StoryQuestion]:
+def _about_options(
+    asker: Asker, place: Place, said: TurnList, proposals: Mapping[tuple[str, str], TurnList]
+) -> Iterator[StoryQuestion]:
     if len(proposed := said.of(words.PROPOSE)) > 1:
         yield asker.ask("proposed", proposed.by("target"), proposed, place)
     if place.slot == SIGHTS:
         return
     for name, turn in _decided(said).items():
-        others = [one for one in proposals.of(words.PROPOSE, target=name) if one.event.place.topic != place.topic]
+        others = [one for one in proposals[name, ""] if one.event.place.topic != place.topic]
         if len(trips := {one.event.place.topic for one in others}) == 1:
             yield asker.ask("proposed elsewhere", trips, [turn, *others], place, target=name)
 

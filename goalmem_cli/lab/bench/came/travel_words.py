@@ -104,8 +104,8 @@ WORDS = Words(
         for entity in ("target", "other")
     },
     questions={
-        "final choice": AskForm(REVISION, DECISIONS, "What is chosen in the end {where}, of the {noun}s?"),
-        "ever chosen": AskForm(REVISION, DECISIONS, "What was chosen at any time {where}, of the {noun}s?"),
+        "final choice": AskForm(REVISION, DECISIONS, "Of the {noun}s, what is chosen in the end {where}?"),
+        "ever chosen": AskForm(REVISION, DECISIONS, "Of the {noun}s, what was chosen at any time {where}?"),
         "turned down": AskForm(REVISION, (REJECT,), "Which of the {noun}s proposed {where} did the user turn down?"),
         "changed limit": AskForm(REVISION, (LIMIT, NEW_LIMIT),
             "What may a {noun} cost at most {where}, as the user last set it?"),

@@ -114,8 +114,8 @@ class Words:
             naming[key] = self.references[key][Form.NAME][0].format(**own)
             reference = chance.choice(self.references[key][mention.form])
             referring[key] = reference.format(**own, nth=ordinal(mention.number))
-        note = f"{event.role}, {words['where']}: {_sentences(template.format(**naming))}"
-        return _sentences(template.format(**referring)), _sentences(note)
+        named = _sentences(template.format(**naming)) or "Turns to it."
+        return _sentences(template.format(**referring)), _sentences(f"{event.role}, {words['where']}: {named}")
 
     def turned(self, event: Event, shift: Shift, chance: random.Random) -> str:
         """Return how a turn says that the talk goes to the place of an event, naming no more of it than changed."""
