@@ -30,7 +30,7 @@ def _topics(world: str, chance: random.Random) -> Iterator[list[Thread]]:
         rounds[motion] += 1
         places = [
             Place(f"{ordinal(rounds[motion])} round on {motion}", aspect)
-            for aspect in chance.sample(list(words.CLAIMS), chance.randint(*_ASPECTS))
+            for aspect in chance.sample(list(words.CLAIMS[PRO]), chance.randint(*_ASPECTS))
         ]
         yield [Thread(place, _Dispute(world, place, chance).moves()) for place in places]
 
@@ -52,7 +52,7 @@ class _Dispute:
             opening.append((Event(words.INFORM, side, self._place, attribute=attribute.name, value=value),))
         chains = []
         for side in SIDES:
-            claims = [f"{who} {what}" for who in words.SUBJECTS for what in words.CLAIMS[self._place.scope][side]]
+            claims = [f"{who} {what}" for who in words.SUBJECTS for what in words.CLAIMS[side][self._place.scope]]
             chains += [self._about(side, claim) for claim in chance.sample(claims, chance.randint(*_ARGUMENTS))]
         ending = [(Event(words.SUMMARISE, side, self._place),) for side in chance.sample(SIDES, 2)]
         return [*opening[: chance.randint(0, 2)], *merged(chains, chance), *ending]

@@ -34,28 +34,22 @@ SUBJECTS = (
     "tenants", "bus drivers", "teachers", "villages on the coast", "nurses", "newcomers",
 )  # fmt: skip
 CLAIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "cost": {
-        PRO: ("would pay less over a year", "would save on upkeep", "would get cheaper loans"),
-        CON: ("would pay higher fees", "would lose steady income", "would carry the cost of the change"),
+    PRO: {
+        "cost": ("would pay less over a year", "would save on upkeep", "would get cheaper loans"),
+        "health": ("would sleep better", "would see a doctor less often", "would walk more"),
+        "safety": ("would have fewer accidents", "would feel safer after dark", "would get help sooner"),
+        "fairness": ("would be treated alike", "would have a say at last", "would get what is due to them"),
+        "jobs": ("would find work nearer home", "would be hired sooner", "would learn a second trade"),
     },
-    "health": {
-        PRO: ("would sleep better", "would see a doctor less often", "would walk more"),
-        CON: ("would be under more stress", "would miss regular meals", "would sit indoors longer"),
-    },
-    "safety": {
-        PRO: ("would have fewer accidents", "would feel safer after dark", "would get help sooner"),
-        CON: ("would face new dangers", "would be left without guards", "would wait longer for help"),
-    },
-    "fairness": {
-        PRO: ("would be treated alike", "would have a say at last", "would get what is due to them"),
-        CON: ("would be left behind", "would carry more than their share", "would have no choice left"),
-    },
-    "jobs": {
-        PRO: ("would find work nearer home", "would be hired sooner", "would learn a second trade"),
-        CON: ("would lose their posts", "would work odd hours", "would earn less by the hour"),
+    CON: {
+        "cost": ("would pay higher fees", "would lose steady income", "would carry the cost of the change"),
+        "health": ("would be under more stress", "would miss regular meals", "would sit indoors longer"),
+        "safety": ("would face new dangers", "would be left without guards", "would wait longer for help"),
+        "fairness": ("would be left behind", "would carry more than their share", "would have no choice left"),
+        "jobs": ("would lose their posts", "would work odd hours", "would earn less by the hour"),
     },
 }
-"""What each side may claim of a subject, under each aspect."""
+"""What each side may claim of a subject, by the aspects."""
 
 FIGURE = Attribute("Figure", "the figure", tuple(f"{share} percent" for share in range(11, 90)))
 BACKGROUND = (
