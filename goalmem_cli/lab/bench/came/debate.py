@@ -55,7 +55,7 @@ class _Dispute:
             claims = [f"{who} {what}" for who in words.SUBJECTS for what in words.CLAIMS[side][self._place.scope]]
             chains += [self._about(side, claim) for claim in chance.sample(claims, chance.randint(*_ARGUMENTS))]
         ending = [(Event(words.SUMMARISE, side, self._place),) for side in chance.sample(SIDES, 2)]
-        return [*opening[: chance.randint(0, 2)], *merged(chains, chance), *ending]
+        return [*chance.sample(opening, chance.randint(0, 2)), *merged(chains, chance), *ending]
 
     def _about(self, owner: str, claim: str) -> list[Move]:
         """Return what is said of one argument: a concession comes after an attack and a defence."""
