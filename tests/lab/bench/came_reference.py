@@ -7,6 +7,12 @@ from collections.abc import Callable, Sequence
 from goalmem_cli.lab.bench.came.records import Event, StoryQuestion
 
 Events = Sequence[Event]
+Answer = Callable[[StoryQuestion, Events], set[str]]
+
+CHOOSING = ("choose option", "change choice")
+TELLING = ("give detail", "correct detail")
+CITING = ("propose argument", "attack argument", "defend argument")
+NUMBERS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 def answers(question: StoryQuestion, events: Events) -> set[str]:
@@ -16,61 +22,48 @@ def answers(question: StoryQuestion, events: Events) -> set[str]:
 
 def here(question: StoryQuestion, events: Events, *kinds: str) -> list[Event]:
     """Return the events of these kinds at the question's place, of the whole topic or scope if it names no more."""
-    place = question.place
-    return [
-        event
-        for event in events
-        if event.kind in kinds
-        and event.place.topic == place.topic
-        and place.scope in ("", event.place.scope)
-        and place.slot in ("", event.place.slot)
-    ]
+    asked = question.place
+    found = [event for event in events if event.kind in kinds and event.place.topic == asked.topic]
+    return [one for one in found if asked.scope in ("", one.place.scope) and asked.slot in ("", one.place.slot)]
 
 
-def decided(events: Events) -> list[Event]:
+def all_of(field: str, *kinds: str, by: str = "") -> Answer:
+    """Return what gathers a field of all events of these kinds, of the owner or the role that the question names."""
+    return lambda question, events: {
+        getattr(event, field)
+        for event in here(question, events, *kinds)
+        if not by or getattr(event, by) == question.owner
+    }
+
+
+def without(every: Answer, gone: Answer) -> Answer:
+    """Return what is in one answer and not in another."""
+    return lambda question, events: every(question, events) - gone(question, events)
+
+
+def decided(question: StoryQuestion, events: Events) -> list[Event]:
     """Return the decisions that no later one in the same place undoes."""
-    made = [event for event in events if event.kind in ("choose option", "change choice")]
-    return [
-        event
-        for number, event in enumerate(made)
-        if not any((later.place, later.other) == (event.place, event.target) for later in made[number + 1 :])
-    ]
+    made = here(question, events, *CHOOSING)
+    undone = [{(later.place, later.other) for later in made[number:]} for number in range(1, len(made) + 1)]
+    return [event for event, later in zip(made, undone, strict=True) if (event.place, event.target) not in later]
 
 
 def final(question: StoryQuestion, events: Events) -> set[str]:
     """What is chosen in the end."""
-    return {event.target for event in decided(here(question, events, "choose option", "change choice"))}
-
-
-def ever(question: StoryQuestion, events: Events) -> set[str]:
-    """What was chosen at any time."""
-    return {event.target for event in here(question, events, "choose option", "change choice")}
-
-
-def named_by(kind: str) -> Callable[[StoryQuestion, Events], set[str]]:
-    """What events of one kind are about."""
-    return lambda question, events: {event.target for event in here(question, events, kind)}
-
-
-def last_limit(question: StoryQuestion, events: Events) -> set[str]:
-    """The limit that was set last."""
-    return {here(question, events, "state requirement", "change requirement")[-1].value}
+    return {event.target for event in decided(question, events)}
 
 
 def last_told(question: StoryQuestion, events: Events) -> set[str]:
-    """What was told last of the target's attribute."""
-    told = here(question, events, "give detail", "correct detail")
-    about = [event.value for event in told if (event.target, event.attribute) == (question.target, question.attribute)]
-    return {about[-1]}
+    """What was told last of the target's attribute, or given from the study that the question names."""
+    told = [one for one in here(question, events, *TELLING) if one.target == question.target]
+    told += [one for one in here(question, events, *CITING, "correct figure") if one.other == question.target]
+    return {[one.value for one in told if one.attribute == question.attribute][-1]}
 
 
 def told_of_the_nth(question: StoryQuestion, events: Events) -> set[str]:
     """What was told of the one whose number the question says."""
     proposed = [event.target for event in here(question, events, "propose option")]
-    number = next(
-        n for n, word in enumerate(("first", "second", "third", "fourth", "fifth")) if f" {word} " in question.text
-    )
-    assert proposed[number] == question.target
+    assert proposed[numbered(question)] == question.target
     return last_told(question, events)
 
 
@@ -84,75 +77,35 @@ def told_of_the_one_given_up(question: StoryQuestion, events: Events) -> set[str
 def other_trips(question: StoryQuestion, events: Events) -> set[str]:
     """The other topics in which what is chosen in the end was proposed."""
     (chosen,) = final(question, events)
-    proposed = {event.place.topic for event in events if (event.kind, event.target) == ("propose option", chosen)}
+    proposed = {event.place.topic for event in events if event.kind == "propose option" and event.target == chosen}
     return proposed - {question.place.topic}
 
 
 def total(question: StoryQuestion, events: Events) -> set[str]:
     """The last prices of the chosen hotels, added up."""
     prices = 0
-    for choice in decided(here(question, events, "choose option", "change choice")):
+    for choice in decided(question, events):
         told = [
-            event.value
-            for event in events
-            if event.kind in ("give detail", "correct detail")
-            and (event.place, event.target, event.attribute) == (choice.place, choice.target, "Price")
+            one for one in events if one.kind in TELLING and (one.place, one.target) == (choice.place, choice.target)
         ]
-        prices += int(told[-1].removesuffix(" euros"))
+        prices += int([one.value for one in told if one.attribute == "Price"][-1].split()[0])
     return {f"{prices} euros"}
 
 
-def standing(question: StoryQuestion, events: Events) -> set[str]:
-    """A side's claims that it did not concede."""
-    made = {event.target for event in here(question, events, "propose argument") if event.role == question.owner}
-    return made - {event.target for event in here(question, events, "concede argument")}
+def numbered(question: StoryQuestion) -> int:
+    """Return the place, from 0, of the number that the question says."""
+    return next(place for place, word in enumerate(NUMBERS) if f" {word} " in question.text.partition(" in the ")[0])
 
 
-CITING = ("propose argument", "attack argument", "defend argument")
+def about_the_nth(field: str, kind: str) -> Answer:
+    """Return what a kind of event says about the claim of a side whose number the question says."""
 
+    def answer(question: StoryQuestion, events: Events) -> set[str]:
+        made = [one.target for one in here(question, events, "propose argument") if one.role == question.owner]
+        claim = made[numbered(question)]
+        return {getattr(one, field) for one in here(question, events, kind) if one.target == claim}
 
-def withdrawn(question: StoryQuestion, events: Events) -> set[str]:
-    """The studies that a side withdrew."""
-    return {event.other for event in here(question, events, "withdraw evidence") if event.role == question.owner}
-
-
-def kept(question: StoryQuestion, events: Events) -> set[str]:
-    """The studies that a side cited and did not withdraw."""
-    cited = {event.other for event in here(question, events, *CITING) if event.role == question.owner}
-    return cited - withdrawn(question, events)
-
-
-def last_figure(question: StoryQuestion, events: Events) -> set[str]:
-    """The figure that a side gave last from a study."""
-    given = here(question, events, *CITING, "correct figure")
-    return {[event.value for event in given if (event.role, event.other) == (question.owner, question.target)][-1]}
-
-
-def background(question: StoryQuestion, events: Events) -> set[str]:
-    """What a side gave as background."""
-    given = here(question, events, "supply background")
-    return {event.value for event in given if (event.role, event.attribute) == (question.owner, question.attribute)}
-
-
-def nth_claim(question: StoryQuestion, events: Events) -> str:
-    """The claim of a side whose number the question says."""
-    made = [event.target for event in here(question, events, "propose argument") if event.role == question.owner]
-    number = next(
-        n for n, word in enumerate(("first", "second", "third", "fourth")) if f" {word} argument " in question.text
-    )
-    return made[number]
-
-
-def against_nth(question: StoryQuestion, events: Events) -> set[str]:
-    """The studies cited against the nth claim."""
-    claim = nth_claim(question, events)
-    return {event.other for event in here(question, events, "attack argument") if event.target == claim}
-
-
-def defence_of_nth(question: StoryQuestion, events: Events) -> set[str]:
-    """The figures given in defence of the nth claim."""
-    claim = nth_claim(question, events)
-    return {event.value for event in here(question, events, "defend argument") if event.target == claim}
+    return answer
 
 
 def against_study(question: StoryQuestion, events: Events) -> set[str]:
@@ -162,35 +115,42 @@ def against_study(question: StoryQuestion, events: Events) -> set[str]:
     return {event.other for event in here(question, events, "attack argument") if event.target == claim}
 
 
-def attacks(question: StoryQuestion, events: Events) -> set[str]:
-    """The studies cited against any claim of a side."""
-    return {event.other for event in here(question, events, "attack argument") if event.role != question.owner}
+def background(question: StoryQuestion, events: Events) -> set[str]:
+    """What a side gave as background."""
+    given = here(question, events, "supply background")
+    return {one.value for one in given if (one.role, one.attribute) == (question.owner, question.attribute)}
 
 
-ANSWERS: dict[str, Callable[[StoryQuestion, Events], set[str]]] = {
+withdrawn = all_of("other", "withdraw evidence", by="role")
+
+ANSWERS: dict[str, Answer] = {
     "final choice": final,
-    "ever chosen": ever,
+    "ever chosen": all_of("target", *CHOOSING),
     "corrected detail": last_told,
-    "changed limit": last_limit,
-    "turned down": named_by("turn down option"),
+    "changed limit": lambda question, events: {
+        here(question, events, "state requirement", "change requirement")[-1].value
+    },
+    "turned down": all_of("target", "turn down option"),
     "detail": last_told,
     "detail of the nth": told_of_the_nth,
     "detail of the one given up": told_of_the_one_given_up,
-    "proposed": named_by("propose option"),
+    "proposed": all_of("target", "propose option"),
     "proposed elsewhere": other_trips,
     "plan of a day": final,
     "hotels of a trip": final,
     "price of a trip's hotels": total,
-    "standing arguments": standing,
-    "corrected figure": last_figure,
+    "standing arguments": without(
+        all_of("target", "propose argument", by="owner"), all_of("target", "concede argument", by="owner")
+    ),
+    "corrected figure": last_told,
     "withdrawn evidence": withdrawn,
-    "evidence kept": kept,
-    "figure": last_figure,
+    "evidence kept": without(all_of("other", *CITING, by="role"), withdrawn),
+    "figure": last_told,
     "background": background,
-    "evidence against the nth": against_nth,
-    "figure in defence of the nth": defence_of_nth,
+    "evidence against the nth": about_the_nth("other", "attack argument"),
+    "figure in defence of the nth": about_the_nth("value", "defend argument"),
     "evidence against evidence": against_study,
-    "evidence of all attacks": attacks,
-    "all concessions": named_by("concede argument"),
+    "evidence of all attacks": all_of("other", "attack argument", by="owner"),
+    "all concessions": all_of("target", "concede argument"),
 }
 """Each form of question with what answers it."""

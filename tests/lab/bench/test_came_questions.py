@@ -7,9 +7,9 @@ from functools import cache
 
 import pytest
 
-from goalmem_cli.lab.bench.came.came_questions import TYPES
 from goalmem_cli.lab.bench.came.records import Form, StoryQuestion, StoryTurn, Trajectory
 from goalmem_cli.lab.bench.came.trajectories import DOMAINS, made_up_trajectories
+from goalmem_cli.lab.bench.came.wording import TYPES
 from goalmem_cli.lab.evaluation.datasets.came import answer_set
 from goalmem_cli.lab.evaluation.metrics.overlap import set_scores
 from tests.lab.bench.came_reference import ANSWERS, answers

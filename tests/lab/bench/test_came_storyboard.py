@@ -10,10 +10,9 @@ import pytest
 from goalmem_cli.lab.bench.came.records import FOCUS, Event, Form, Mention, Place, Trajectory
 from goalmem_cli.lab.bench.came.trajectories import DOMAINS, made_up_trajectories
 from goalmem_cli.store.passages import MAX_TOKENS, estimate_tokens
+from tests.lab.bench.came_reference import CITING, NUMBERS
 
-NUMBERS = ("first", "second", "third", "fourth", "fifth", "sixth")
-INTRODUCING = {"propose option": "target", "propose argument": "target"}
-CITING = ("propose argument", "attack argument", "defend argument")
+INTRODUCING = ("propose option", "propose argument")
 
 
 @pytest.fixture(params=[(domain, seed) for domain in DOMAINS for seed in range(3)], ids=str)
@@ -41,7 +40,7 @@ def test_no_text_is_too_long(made: Trajectory) -> None:
     texts = [turn.text for turn in made.turns] + [turn.labels.note for turn in made.turns]
     texts += [question.text for question in made.questions]
     assert all(0 < estimate_tokens(text) <= MAX_TOKENS for text in texts)
-    assert not any(mark in text for text in texts for mark in "{}")
+    assert not any(mark in text for text in texts for mark in "{}") and "]. " not in "".join(texts)
 
 
 def test_time_goes_on(made: Trajectory) -> None:
@@ -59,7 +58,7 @@ def test_turns_say_what_their_events_hold(made: Trajectory) -> None:
         assert event.value in turn.labels.note
         assert all(entity in turn.labels.note for entity in turn.labels.entities)
         assert turn.labels.scope == f"{event.place.topic}, {event.place.scope}"
-        assert event.place.topic in turn.labels.note
+        assert event.place.topic in turn.labels.note and turn.labels.note.casefold().startswith(turn.role)
         for mention in turn.mentions:
             assert (mention.entity in turn.text) == (mention.form is Form.NAME), turn
 
@@ -94,11 +93,10 @@ def counted(mention: Mention, event: Event, before: list[Event]) -> str:
 
 def test_names_are_rare(made: Trajectory) -> None:
     """Most turns about something that is known already leave its name out, and most leave out the topic."""
-    new = {*INTRODUCING}
     forms = Counter(
         mention.form
         for turn in made.turns
-        if turn.event.kind not in new
+        if turn.event.kind not in INTRODUCING
         for mention in turn.mentions
         if mention.entity == turn.event.target
     )

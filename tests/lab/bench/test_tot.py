@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.bench.sums.replay import replay_prompts, replayed
-from goalmem_cli.lab.bench.tot.facts import RELATIONS, Span
 from goalmem_cli.lab.bench.tot.files import ARITHMETIC, COMPLEX_TR, TOT, Asked, made_up
-from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS, edges
-from goalmem_cli.lab.bench.tot.sets import MOST_NODES, person_of, thing_of
+from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS, RELATIONS, Span, edges
+from goalmem_cli.lab.bench.tot.telling import MOST_NODES, person_of, thing_of
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.datasets.tot import SEMANTIC
 from goalmem_cli.lab.evaluation.metrics.answer_sets import answer_set
@@ -32,13 +31,6 @@ PLAIN = re.compile(r"(?P<x>E\d+) was the (?P<r>R\d+) of (?P<o>E\d+) from (?P<y>\
 NAMED = re.compile(
     r"(?P<o>\S+ \S+) (?P<r>worked for|lived in|played for|taught at) (?P<x>.+) from (?P<y>\d+) to (?P<z>\d+)\."
 )
-VERBS = {"work for": "worked for", "live in": "lived in", "play for": "played for", "teach at": "taught at"}
-GERUNDS = {
-    "working for": "worked for",
-    "living in": "lived in",
-    "playing for": "played for",
-    "teaching at": "taught at",
-}
 
 
 def read(asked: Asked, pattern: re.Pattern[str]) -> list[Fact]:
@@ -92,15 +84,16 @@ def plain_answer(asked: Asked) -> list[str]:
 def named_answer(asked: Asked) -> list[str]:
     """Return the answer to a question of Complex-TR's form, likewise."""
     text, facts = asked.question.text, read(asked, NAMED)
-    person = re.search(r"did (\S+ \S+)", text)
-    verb = next(past for plain, past in VERBS.items() if f" {plain} " in text)
-    assert person is not None
-    group = sorted((f for f in facts if (f[1], f[2]) == (verb, person[1])), key=lambda f: f[3])
+    told = [
+        (m[1], m[2]) for m in re.finditer(r"(?:that|which) (\S+ \S+) (worked for|lived in|played for|taught at)", text)
+    ]
+    person, verb = told[0]
+    group = sorted((f for f in facts if (f[1], f[2]) == (verb, person)), key=lambda f: f[3])
     if (beside := re.search(r"right (before|after) (.+)\?", text)) is not None:
         names = [f[0] for f in group]
         return [names[names.index(beside[2]) + (-1 if beside[1] == "before" else 1)]]
-    if (other := re.search(r"in the years of (\w+ \w+) (.+)\?", text)) is not None:
-        (span,) = [f for f in facts if f[:3] == (other[2], GERUNDS[other[1]], person[1])]
+    if len(told) == 2:
+        (span,) = [f for f in facts if (f[2], f[1]) == told[1] and text.endswith(f" {f[0]}?")]
         return held(group, range(span[3], span[4] + 1))
     return held(group, between(text))
 

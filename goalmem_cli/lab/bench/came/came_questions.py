@@ -1,93 +1,126 @@
-"""Makes questions of what a storyboard's state gives, and chooses among them: evenly over types and forms."""
+"""Makes questions of what was said in each place, and chooses among them: evenly over types and forms."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
-from goalmem_cli.lab.bench.came.records import Place, QuestionLabels, StoryQuestion, StoryTurn
-
-REVISION, RECALL, MULTI_HOP, SYNTHESIS = "type_1", "type_2", "type_3", "type_4"
-TYPES = (REVISION, RECALL, MULTI_HOP, SYNTHESIS)
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A kind of question: its type, and the gold event and entity types of the turns that hold its answer."""
-
-    name: str
-    type: str
-    events: tuple[str, ...]
-    entity_types: tuple[str, ...]
+from goalmem_cli.lab.bench.came.interleaving import Thread
+from goalmem_cli.lab.bench.came.records import Form, Place, QuestionLabels, StoryQuestion, StoryTurn
+from goalmem_cli.lab.bench.came.wording import TYPES, Words
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A question that could be asked. It is hard if it has like facts of other places to be mistaken for."""
+class Domain(NamedTuple):
+    """What the generator takes of a domain: its words, the threads of its topics, what can be asked of a trajectory.
 
-    question: StoryQuestion
-    is_hard: bool = True
+    `topics` yields one topic after another, without end, in the world of a seed.
+    """
 
-
-def candidate(
-    turns: Sequence[StoryTurn],
-    form: Form,
-    text: str,
-    answers: Iterable[str],
-    evidence: Iterable[int],
-    place: Place,
-    *,
-    named: Iterable[str] = (),
-    entity_types: Iterable[str] = (),
-    answer: str | None = None,
-    is_hard: bool = True,
-    target: str = "",
-    attribute: str = "",
-    owner: str = "",
-) -> Candidate:
-    """Return a question of a form; `evidence` are places in `turns`, `named` the gold scopes that its words give."""
-    holding = [turns[index] for index in sorted(set(evidence))]
-    distinct = tuple(dict.fromkeys(answers))
-    labels = QuestionLabels(
-        scopes=tuple(dict.fromkeys(turn.labels.scope for turn in holding)),
-        named_scopes=tuple(dict.fromkeys(named)),
-        events=form.events,
-        entity_types=tuple(dict.fromkeys((*form.entity_types, *entity_types))),
-    )
-    question = StoryQuestion(
-        id="",
-        type=form.type,
-        form=form.name,
-        text=text,
-        answer="; ".join(distinct) if answer is None else answer,
-        answers=distinct,
-        evidence=tuple(turn.id for turn in holding),
-        labels=labels,
-        place=place,
-        target=target,
-        attribute=attribute,
-        owner=owner,
-    )
-    return Candidate(question, is_hard)
+    words: Words
+    topics: Callable[[str, random.Random], Iterator[list[Thread]]]
+    questions: Callable[[Sequence[StoryTurn]], Iterator[StoryQuestion]]
 
 
-def chosen(candidates: Iterable[Candidate], per_type: int, chance: random.Random) -> tuple[StoryQuestion, ...]:
+class TurnList(list[StoryTurn]):
+    """Turns in their order."""
+
+    def of(self, *kinds: str, **fields: str) -> TurnList:
+        """Return those whose events are of these kinds and have these values of their fields."""
+        found = (turn for turn in self if turn.event.kind in kinds)
+        return TurnList(turn for turn in found if all(getattr(turn.event, key) == fields[key] for key in fields))
+
+    def by(self, field: str) -> dict[str, StoryTurn]:
+        """Return the turns by this field of their events, the last one of each value."""
+        return {getattr(turn.event, field): turn for turn in self}
+
+    def by_thing(self) -> dict[tuple[str, str], TurnList]:
+        """Return the turns by what they tell of: the thing and the attribute."""
+        found: dict[tuple[str, str], TurnList] = {}
+        for turn in self:
+            found.setdefault((turn.event.other or turn.event.target, turn.event.attribute), TurnList()).append(turn)
+        return found
+
+
+class Asker:
+    """Makes questions: has the turns of each place of a trajectory, and all values that were told of a thing."""
+
+    def __init__(self, words: Words, turns: Sequence[StoryTurn], telling: tuple[str, ...]) -> None:
+        """Take a trajectory, and the kinds of events by which values are told."""
+        self._words = words
+        self._order = {turn.id: number for number, turn in enumerate(turns)}
+        self._named: dict[tuple[Place, str], StoryTurn] = {}
+        self.places: dict[Place, TurnList] = {}
+        for turn in turns:
+            self.places.setdefault(turn.event.place, TurnList()).append(turn)
+            for mention in turn.mentions:
+                self._named.setdefault((turn.event.place, mention.entity), turn)
+        told = TurnList(turns).of(*telling).by_thing()
+        self._values = {key: {turn.event.value for turn in found} for key, found in told.items()}
+
+    def topics(self) -> dict[str, dict[Place, TurnList]]:
+        """Return the places by their topics."""
+        found: dict[str, dict[Place, TurnList]] = {}
+        for place, turns in self.places.items():
+            found.setdefault(place.topic, {})[place] = turns
+        return found
+
+    def is_told_elsewhere(self, told: TurnList) -> bool:
+        """Return whether other values are told elsewhere of what these turns tell."""
+        ((key, _),) = told.by_thing().items()
+        return len(self._values[key]) > len(told)
+
+    def ask(
+        self, form: str, answers: Iterable[str], holding: Iterable[StoryTurn], place: Place, *,
+        target: str = "", attribute: str = "", owner: str = "", about: Iterable[str] = (), answer: str | None = None,
+        is_hard: bool = True, **words: str,
+    ) -> StoryQuestion:  # fmt: skip
+        """Return a question of a form; `holding` are the turns that hold its answer.
+
+        Its evidence has beside these what names the answers, the target and what else it is `about`.
+        """
+        kind, distinct = self._words.questions[form], tuple(dict.fromkeys(answers))
+        evidence = self._with_names(list(holding), {*distinct, target, *about})
+        scopes = tuple(dict.fromkeys(turn.labels.scope for turn in evidence))
+        looked_for = [turn.labels.entity_types for turn in evidence if turn.event.kind in kind.events]
+        types = kind.types or tuple(dict.fromkeys(chain.from_iterable(looked_for)))
+        labels = QuestionLabels(scopes, (place.label,) if place.scope else scopes, kind.events, types)
+        words |= self._words_of(place, attribute) | {"target": target, "owner": owner.capitalize()}
+        return StoryQuestion(
+            "", kind.type, form, kind.text.format(**words), "; ".join(distinct) if answer is None else answer,
+            distinct, tuple(turn.id for turn in evidence), labels, place, target, attribute, owner, is_hard,
+        )  # fmt: skip
+
+    def _with_names(self, holding: Sequence[StoryTurn], entities: Iterable[str]) -> list[StoryTurn]:
+        """Return the turns, and those that name what of the entities they only refer to, in their order."""
+        found = {turn.id: turn for turn in holding}
+        named = {(turn.event.place, one.entity) for turn in holding for one in turn.mentions if one.form is Form.NAME}
+        for turn in holding:
+            referred = {(turn.event.place, mention.entity) for mention in turn.mentions if mention.entity in entities}
+            found |= {self._named[key].id: self._named[key] for key in referred - named}
+        return sorted(found.values(), key=lambda turn: self._order[turn.id])
+
+    def _words_of(self, place: Place, attribute: str) -> dict[str, str]:
+        words = {"topic": place.topic, "scope": place.scope}
+        if (slot := self._words.slots.get(place.slot)) is not None:
+            words |= {"noun": slot.noun, "where": slot.where.format(**words)}
+            words |= {"what": slot.attribute(attribute).phrase} if attribute else {}
+        return words
+
+
+def chosen(questions: Iterable[StoryQuestion], per_type: int, chance: random.Random) -> tuple[StoryQuestion, ...]:
     """Return at most so many questions of each type, hard ones first, every form of the type in its turn."""
-    forms: dict[tuple[str, str], list[Candidate]] = {}
-    for one in candidates:
-        forms.setdefault((one.question.type, one.question.form), []).append(one)
-    for members in forms.values():
-        chance.shuffle(members)
-        members.sort(key=lambda member: not member.is_hard)
-    return tuple(
-        replace(one.question, id=f"{kind}-{number}")
-        for kind in TYPES
-        for number, one in enumerate(_in_turn(kind, forms)[:per_type], 1)
-    )
-
-
-def _in_turn(kind: str, forms: Mapping[tuple[str, str], Sequence[Candidate]]) -> list[Candidate]:
-    members = [found for (of, _), found in forms.items() if of == kind]
-    return [one for one in chain.from_iterable(zip_longest(*members)) if one is not None]
+    forms: dict[tuple[str, str], list[StoryQuestion]] = {}
+    for one in questions:
+        forms.setdefault((one.type, one.form), []).append(one)
+    found: list[StoryQuestion] = []
+    for kind in TYPES:
+        members = [members for (of, _), members in forms.items() if of == kind]
+        for each in members:
+            chance.shuffle(each)
+            each.sort(key=lambda one: not one.is_hard)
+        in_turn = [one for one in chain.from_iterable(zip_longest(*members)) if one is not None]
+        found += [replace(one, id=f"{kind}-{number}") for number, one in enumerate(in_turn[:per_type], 1)]
+    return tuple(found)

@@ -7,47 +7,42 @@ counts those introduced in the place that the turns before have turned to.
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from goalmem_cli.lab.bench.came.records import Form, Mention
 
 Group: TypeAlias = tuple[str, ...]
-"""What the entities of one count have in common, such as being options for one dinner."""
+"""What the entities of one count have in common, such as being options for one dinner; alike are those of one [0]."""
 
 _WEIGHTS = {Form.PRONOUN: 3.0, Form.ORDINAL: 3.0, Form.NAME: 2.0}
 
 
 class Discourse:
-    """What has been introduced so far, and what the turn before spoke of."""
+    """What has been introduced so far, and what the turn before alone spoke of, by what it is like."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._introduced: dict[Group, list[str]] = {}
         self._before: dict[str, str] = {}
-        self._now: dict[str, str] = {}
 
-    def next_turn(self, *, is_elsewhere: bool) -> None:
-        """Begin a turn; one about another place can have no pronoun for what the turn before spoke of."""
-        self._before = {} if is_elsewhere else self._now
-        self._now = {}
+    def refer(self, entities: Sequence[tuple[str, Group]], *, is_elsewhere: bool) -> tuple[Mention, ...]:
+        """Return how a turn refers to its entities; one that is not introduced yet is named, and then is.
 
-    def refer(self, group: Group, *entities: str) -> tuple[Mention, ...]:
-        """Return how the turn refers to entities of a group; one that is not introduced yet is named, and then is.
-
-        Entities are alike whose groups begin alike; two in one turn leave none that a pronoun could mean.
+        Nothing that was spoken of elsewhere can be a pronoun, nor can two that are alike.
         """
-        known = self._introduced.setdefault(group, [])
-        mentions = tuple(self._mention(group, known, entity, is_alone=len(entities) == 1) for entity in entities)
-        if len(entities) == 1:
-            self._now[group[0]] = entities[0]
-        return mentions
+        likes = Counter(group[0] for _, group in entities)
+        alone = {group[0]: entity for entity, group in entities if likes[group[0]] == 1}
+        known = set() if is_elsewhere else alone.items() & self._before.items()
+        self._before = alone
+        return tuple(self._mention(entity, group, (group[0], entity) in known) for entity, group in entities)
 
-    def _mention(self, group: Group, known: list[str], entity: str, *, is_alone: bool) -> Mention:
+    def _mention(self, entity: str, group: Group, can_be_pronoun: bool) -> Mention:
+        known = self._introduced.setdefault(group, [])
         if entity not in known:
             known.append(entity)
             return Mention(entity, Form.NAME, len(known))
-        forms = [Form.ORDINAL, Form.NAME]
-        if is_alone and self._before.get(group[0]) == entity:
-            forms.append(Form.PRONOUN)
+        forms = [Form.ORDINAL, Form.NAME, *([Form.PRONOUN] if can_be_pronoun else [])]
         form = self._chance.choices(forms, [_WEIGHTS[form] for form in forms])[0]
         return Mention(entity, form, known.index(entity) + 1)

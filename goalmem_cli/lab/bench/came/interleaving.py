@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -12,47 +12,41 @@ from goalmem_cli.lab.bench.came.records import Event, Place, Shift
 Move: TypeAlias = tuple[Event, ...]
 """Events that follow one another without a change of topic between them."""
 
-_STAYS = 0.82
-_NEARBY = (Shift.SLOT, 0.45), (Shift.SCOPE, 0.3), (Shift.TOPIC, 0.25)
+_STAYS = 0.8
+_WEIGHTS: Mapping[Shift, float] = {Shift.NONE: 0.1, Shift.SLOT: 8.0, Shift.SCOPE: 2.0, Shift.TOPIC: 0.7}
+_BEGUN = 4.0  # how much likelier a goal that was left is taken up again than a new one is begun
 _SAME_CHAIN = 0.6
-_BEGUN = 0.7  # how often a goal that was left is taken up again before a new one is begun
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Thread:
-    """One goal: the moves towards it, in their order, all in one place."""
+    """One goal: the moves towards it that are left, in their order, all in one place."""
 
     place: Place
-    moves: tuple[Move, ...]
+    moves: list[Move]
+    is_begun: bool = False
 
 
 def interleave(
     topics: Iterator[Sequence[Thread]], open_topics: int, chance: random.Random
 ) -> Iterator[tuple[Event, Shift]]:
-    """Yield the events of the topics' threads and what each changes of its place, without end while topics come.
+    """Yield the events of the topics' threads and what each changes of its place, without end.
 
     So many topics are under way at a time; a finished one makes room for the next. A thread is left for another one of
     its scope, of its topic, or of another topic, and taken up again later.
     """
-    waiting: list[list[Thread]] = [list(next(topics)) for _ in range(open_topics)]
-    at: dict[Place, int] = {}
+    waiting = [list(next(topics)) for _ in range(open_topics)]
     here: Place | None = None
-    while waiting:
-        topic = _next_thread(waiting, here, at, chance)
-        shift = _shift(here, topic.place)
-        here, done = topic.place, at.get(topic.place, 0)
-        for event in topic.moves[done]:
+    while True:
+        thread = _next_thread([thread for threads in waiting for thread in threads], here, chance)
+        shift, here, thread.is_begun = _shift(here, thread.place), thread.place, True
+        for event in thread.moves.pop(0):
             yield event, shift
             shift = Shift.NONE
-        at[here] = done + 1
-        if at[here] == len(topic.moves):
-            for threads in waiting:
-                threads[:] = [thread for thread in threads if thread.place != here]
-        if not all(waiting):
-            waiting = [threads for threads in waiting if threads]
-            waiting += [list(threads) for _, threads in zip(range(open_topics - len(waiting)), topics, strict=False)]
+        waiting = [[thread for thread in threads if thread.moves] for threads in waiting]
+        waiting = [threads or list(next(topics)) for threads in waiting]
 
 
 def merged(chains: Sequence[Sequence[T]], chance: random.Random) -> list[T]:
@@ -68,18 +62,12 @@ def merged(chains: Sequence[Sequence[T]], chance: random.Random) -> list[T]:
     return members
 
 
-def _next_thread(
-    waiting: Sequence[Sequence[Thread]], here: Place | None, begun: Container[Place], chance: random.Random
-) -> Thread:
-    threads = [thread for topic in waiting for thread in topic]
-    if here is not None and chance.random() < _STAYS:
-        for thread in threads:
-            if thread.place == here:
-                return thread
-    wanted = chance.choices([shift for shift, _ in _NEARBY], [weight for _, weight in _NEARBY])[0]
-    near = [thread for thread in threads if _shift(here, thread.place) is wanted] or threads
-    known = [thread for thread in near if thread.place in begun]
-    return chance.choice(known if known and chance.random() < _BEGUN else near)
+def _next_thread(threads: Sequence[Thread], here: Place | None, chance: random.Random) -> Thread:
+    same = [thread for thread in threads if thread.place == here]
+    if same and chance.random() < _STAYS:
+        return same[0]
+    weights = [_WEIGHTS[_shift(here, thread.place)] * (_BEGUN if thread.is_begun else 1) for thread in threads]
+    return chance.choices(threads, weights)[0]
 
 
 def _shift(here: Place | None, there: Place) -> Shift:

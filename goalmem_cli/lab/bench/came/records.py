@@ -115,7 +115,8 @@ class StoryQuestion:
     """One question with its gold answer and evidence (ids of turns).
 
     `form` says which kind of question it is and `place`, `target`, `attribute` and `owner` what it was made from, so
-    that its answer can be worked out again from the events alone. `answer` is how the file writes the `answers`.
+    that its answer can be worked out again from the events alone. `answer` is how the file writes the `answers`. It is
+    hard if it has like facts of other places to be mistaken for.
     """
 
     id: str
@@ -127,9 +128,10 @@ class StoryQuestion:
     evidence: tuple[str, ...]
     labels: QuestionLabels
     place: Place
-    target: str = ""
-    attribute: str = ""
-    owner: str = ""
+    target: str
+    attribute: str
+    owner: str
+    is_hard: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,73 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Protocol
 
-from goalmem_cli.lab.bench.came.came_questions import Candidate, chosen
-from goalmem_cli.lab.bench.came.debate.storyboard import Debate
+from goalmem_cli.lab.bench.came.came_questions import Domain, chosen
+from goalmem_cli.lab.bench.came.debate import DEBATE
 from goalmem_cli.lab.bench.came.discourse import Discourse
-from goalmem_cli.lab.bench.came.interleaving import Thread, interleave
-from goalmem_cli.lab.bench.came.records import (
-    FOCUS,
-    Event,
-    Mention,
-    Place,
-    Shift,
-    StoryTurn,
-    Trajectory,
-    TurnLabels,
-)
-from goalmem_cli.lab.bench.came.travel.storyboard import Travel
+from goalmem_cli.lab.bench.came.interleaving import interleave
+from goalmem_cli.lab.bench.came.records import FOCUS, Event, Shift, StoryTurn, Trajectory, TurnLabels
+from goalmem_cli.lab.bench.came.travel import TRAVEL
 
 PER_TYPE = 25
 """How many questions of each type a trajectory has at most."""
+DOMAINS: Mapping[str, Domain] = {"travel": TRAVEL, "debate": DEBATE}
 
 _START = datetime(2025, 3, 3, 9)
 _TURNS_A_SITTING = (40, 70)
 _MOST_OPEN = 3
 _TURNS_A_TOPIC = 150
 _OWN_TURN = 0.5  # how often a change of place takes a turn of its own, and is not said with what follows
-_FIRST_ROLE = 0.7
-
-
-class Domain(Protocol):
-    """What the two domains give: a storyboard, its words, and its questions."""
-
-    roles: tuple[str, str]
-
-    def topics(self, chance: random.Random) -> Iterator[Sequence[Thread]]:
-        """Yield the threads of one topic after another, without end."""
-        ...
-
-    def mentions(self, event: Event, discourse: Discourse) -> tuple[Mention, ...]:
-        """Return how the turn of an event refers to the event's entities, in the order target, other."""
-        ...
-
-    def said(self, event: Event, mentions: Sequence[Mention], chance: random.Random) -> str:
-        """Return what the turn of an event says."""
-        ...
-
-    def turned(self, place: Place, shift: Shift, chance: random.Random) -> str:
-        """Return how a turn says that the talk goes to a place."""
-        ...
-
-    def note(self, event: Event) -> str:
-        """Return the event in words that name everything."""
-        ...
-
-    def entity_types(self, event: Event) -> tuple[str, ...]:
-        """Return the gold entity types of an event."""
-        ...
-
-    def candidates(self, turns: Sequence[StoryTurn]) -> Iterator[Candidate]:
-        """Yield everything that can be asked about a trajectory."""
-        ...
-
-
-DOMAINS: Mapping[str, Callable[[str], Domain]] = {"travel": Travel, "debate": Debate}
-"""The domains by name, each made for a seed."""
+_ROLES = (0.7, 0.3)  # how often each of the two roles takes that turn
 
 
 def made_up_trajectories(
@@ -79,50 +32,34 @@ def made_up_trajectories(
 
     They are called after domain, turns, seed and number, so that those of different runs can share a store.
     """
-    made = DOMAINS[domain](f"{domain} {seed}")
+    made = DOMAINS[domain]
     for number in range(count):
-        yield _trajectory(made, domain, f"{domain}-{turns}-{seed}-{number}", turns, per_type)
+        name = f"{domain}-{turns}-{seed}-{number}"
+        chance = random.Random(name)  # noqa: S311 - these are no secrets
+        said = tuple(_turns(made, f"{domain} {seed}", name, turns, chance))
+        yield Trajectory(name, domain, said, chosen(made.questions(said), per_type, chance))
 
 
-def _trajectory(made: Domain, domain: str, name: str, turns: int, per_type: int) -> Trajectory:
-    chance = random.Random(name)  # noqa: S311 - these are no secrets
-    said = tuple(_turns(made, name, turns, chance))
-    questions = chosen(made.candidates(said), per_type, chance)
-    return Trajectory(name, domain, said, questions)
-
-
-def _turns(made: Domain, name: str, number: int, chance: random.Random) -> Iterator[StoryTurn]:
+def _turns(made: Domain, world: str, name: str, number: int, chance: random.Random) -> Iterator[StoryTurn]:
     """Yield so many turns; where a change of place has no turn of its own, it is said before what follows."""
     discourse, times = Discourse(chance), _times(chance)
     open_topics = max(2, min(_MOST_OPEN, number // _TURNS_A_TOPIC))
-    ordinal = 0
-    for event, shift in interleave(made.topics(chance), open_topics, chance):
-        prefix = "" if shift is Shift.NONE else made.turned(event.place, shift, chance)
+    count = 0
+    for event, shift in interleave(made.topics(world, chance), open_topics, chance):
+        prefix = "" if shift is Shift.NONE else made.words.turned(event, shift, chance)
         events = [event]
         if prefix and chance.random() < _OWN_TURN:
-            events = [Event(FOCUS, made.roles[chance.random() > _FIRST_ROLE], event.place), event]
+            events = [Event(FOCUS, chance.choices(made.words.roles, _ROLES)[0], event.place), event]
         for one in events:
-            if ordinal == number:
+            if count == number:
                 return
-            ordinal += 1
-            discourse.next_turn(is_elsewhere=shift is not Shift.NONE)
-            mentions = () if one.kind == FOCUS else made.mentions(one, discourse)
-            text = "" if one.kind == FOCUS else made.said(one, mentions, chance)
-            yield StoryTurn(
-                id=f"{name}-turn-{ordinal}",
-                role=one.role,
-                text=f"{prefix} {text}".strip(),
-                said=next(times),
-                event=one,
-                mentions=mentions,
-                labels=_labels(made, one),
-            )
-            prefix = ""
-
-
-def _labels(made: Domain, event: Event) -> TurnLabels:
-    entities = tuple(name for name in (event.target, event.other) if name)
-    return TurnLabels(event.place.label, event.kind, made.entity_types(event), entities, made.note(event))
+            count += 1
+            mentions = discourse.refer(made.words.entities(one), is_elsewhere=shift is not Shift.NONE)
+            text, note = made.words.said(one, mentions, chance)
+            text, prefix = f"{prefix} {text}".strip(), ""
+            names = tuple(name for name in (one.target, one.other) if name)
+            labels = TurnLabels(one.place.label, one.kind, made.words.entity_types(one), names, note)
+            yield StoryTurn(f"{name}-turn-{count}", one.role, text, next(times), one, mentions, labels)
 
 
 def _times(chance: random.Random) -> Iterator[datetime]:

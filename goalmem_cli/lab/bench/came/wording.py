@@ -1,13 +1,143 @@
-"""What both domains' realisations share: numbers in words, capitals, and a template filled from its choices."""
+"""Puts events into words by the tables of a domain, with its references or in full.
+
+A template is filled with the words of an event (`{role}`, `{target}`, `{value}` ...); what stands in it in brackets is
+drawn from the pool of that name.
+"""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-_ORDINALS = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth""".split()
+from goalmem_cli.lab.bench.came.discourse import Group
+from goalmem_cli.lab.bench.came.records import Event, Form, Mention, Shift
+
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))[a-z]")
+_POOL = re.compile(r"\[([\w {}]+)\]")
+_SHIFTS: Mapping[Shift, tuple[str, ...]] = {
+    Shift.TOPIC: ("Let us turn to the {topic}, to {here}.", "On the {topic}, and there on {here}."),
+    Shift.SCOPE: ("Now to {here}.", "As to {here}.", "Let us look at {here}."),
+    Shift.SLOT: ("As for {slot}.", "Now {slot}.", "Let us get to {slot}."),
+}
+
+REVISION, RECALL, MULTI_HOP, SYNTHESIS = TYPES = ("type_1", "type_2", "type_3", "type_4")
+
+Templates = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """Something that is told: its name (a gold entity type), and its values.
+
+    `phrase` names it in a question, `told` says it of something with `{value}` in place.
+    """
+
+    name: str
+    phrase: str
+    values: tuple[str, ...]
+    told: str = ""
+
+    def value(self, *occasion: str) -> str:
+        """Return the value that is given on an occasion: always the same one, and on another one another."""
+        return random.Random(", ".join((self.name, *occasion))).choice(self.values)  # noqa: S311 - no secret
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What the goal of a place is about: its gold entity types, a noun for one of its entities, and what is told.
+
+    `where` says in a note or a question which place of which topic it is, and `label` what the talk turns to.
+    """
+
+    types: tuple[str, ...]
+    noun: str
+    label: str
+    where: str
+    attributes: tuple[Attribute, ...]
+
+    def attribute(self, name: str) -> Attribute:
+        """Return the attribute that has the name."""
+        return next(attribute for attribute in self.attributes if attribute.name == name)
+
+
+class AskForm(NamedTuple):
+    """A kind of question: its type, the event types of the turns that hold its answer, and its words.
+
+    `types` are the gold entity types to look for, if they are not all those of these turns.
+    """
+
+    type: str
+    events: tuple[str, ...]
+    text: str
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The tables of a domain, most of them by kinds of events.
+
+    `types` are the gold entity types of events that tell no attribute, or more. `references` are for `target` and
+    `other`; where the other one `is_cited` on the target, each is counted among its own likes. `questions` are by form.
+    """
+
+    roles: tuple[str, str]
+    slots: Mapping[str, Slot]
+    types: Templates
+    texts: Templates
+    pools: Templates
+    references: Mapping[str, Mapping[Form, tuple[str, ...]]]
+    questions: Mapping[str, AskForm]
+    is_cited: bool = False
+
+    def entities(self, event: Event) -> list[tuple[str, Group]]:
+        """Return the entities of an event, each with what it is counted among in its place."""
+        place = (event.place.label, event.place.slot)
+        own = ("target", *place, event.owner)
+        other = ("other", *place, event.role, event.target) if self.is_cited else own
+        return [(name, group) for name, group in ((event.target, own), (event.other, other)) if name]
+
+    def said(self, event: Event, mentions: Sequence[Mention], chance: random.Random) -> tuple[str, str]:
+        """Return what the turn of an event says, its entities as the mentions refer to them, and a note.
+
+        The note says the same with all names, and who says it where.
+        """
+        words = self._words(event)
+        template = chance.choice(self.texts[event.kind])
+        template = _POOL.sub(lambda match: chance.choice(self.pools[match[1].format(**words)]), template)
+        referring, naming = dict(words), dict(words)
+        for mention in mentions:
+            key, own = "target" if mention.entity == event.target else "other", words | {"name": mention.entity}
+            naming[key] = self.references[key][Form.NAME][0].format(**own)
+            reference = chance.choice(self.references[key][mention.form])
+            referring[key] = reference.format(**own, nth=ordinal(mention.number))
+        named = _sentences(template.format(**naming)) or "Turns to it."
+        return _sentences(template.format(**referring)), _sentences(f"{event.role}, {words['where']}: {named}")
+
+    def turned(self, event: Event, shift: Shift, chance: random.Random) -> str:
+        """Return how a turn says that the talk goes to the place of an event, naming no more of it than changed."""
+        return _sentences(chance.choice(_SHIFTS[shift]).format(**self._words(event)))
+
+    def entity_types(self, event: Event) -> tuple[str, ...]:
+        """Return the gold entity types of an event: those of its slot, and those of what it says."""
+        told = (event.attribute,) if event.attribute else ()
+        return (*self.slots[event.place.slot].types, *self.types.get(event.kind, told))
+
+    def _words(self, event: Event) -> dict[str, str]:
+        slot, place = self.slots[event.place.slot], event.place
+        words = {
+            "target": event.target, "other": event.other, "claim": event.target, "value": event.value,
+            "noun": slot.noun, "whose": "our" if event.owner == event.role else "your", "topic": place.topic,
+            "slot": slot.label, "here": f"{slot.label} on {place.scope}" if slot.label else place.scope,
+            "where": slot.where.format(topic=place.topic, scope=place.scope),
+        }  # fmt: skip
+        if event.attribute:
+            attribute = slot.attribute(event.attribute)
+            words |= {"what": attribute.phrase, "told": attribute.told.format(value=event.value)}
+        return words
 
 
 def ordinal(number: int) -> str:
@@ -18,16 +148,5 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def filled(templates: Sequence[str], chance: random.Random, **words: str) -> str:
-    """Return one of the templates with the words in place, every sentence of it with a capital."""
-    return sentences(chance.choice(templates).format(**words))
-
-
-def sentences(text: str) -> str:
-    """Return the text with a capital at the start of every sentence."""
+def _sentences(text: str) -> str:
     return _SENTENCE_START.sub(lambda match: match[0].upper(), text)
-
-
-def listed(items: Sequence[str]) -> str:
-    """Return the items as words: with commas, and with "and" before the last."""
-    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

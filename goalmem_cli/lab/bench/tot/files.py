@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.bench.sums.questions import Sum
 from goalmem_cli.lab.bench.sums.story import Story
-from goalmem_cli.lab.bench.tot import questions, sets
-from goalmem_cli.lab.bench.tot.arithmetic import Carried, carried
-from goalmem_cli.lab.bench.tot.facts import Span, TimedGraph, timed_graphs
-from goalmem_cli.lab.bench.tot.tot_questions import Ask, Told, chosen
+from goalmem_cli.lab.bench.tot.arithmetic import carried
+from goalmem_cli.lab.bench.tot.graphs import Span, timed_graphs
+from goalmem_cli.lab.bench.tot.questions import COMPLEX, SEMANTIC, chosen
+from goalmem_cli.lab.bench.tot.telling import MOST_NODES, NAMED, NAMELESS, Told
 from goalmem_cli.store.files import reporting
 from goalmem_cli.transcripts.readers.statements import EVIDENCE
 
@@ -52,34 +52,30 @@ def made_up(form: str, count: int, algorithms: Sequence[str], nodes: int, seed: 
     Raises:
         UsageError: networkx is not installed, there is no such algorithm, or such graphs give no questions.
     """
-    if form == ARITHMETIC:
-        yield from islice(map(_arithmetic, carried(seed)), count)
-        return
-    if form == COMPLEX_TR and nodes > sets.MOST_NODES:
-        raise UsageError(f"there are names for {sets.MOST_NODES} nodes, not for {nodes}", "give fewer --nodes")
-    yield from islice(_endless(form, timed_graphs(algorithms, nodes, seed), seed), count)
+    if form == COMPLEX_TR and nodes > MOST_NODES:
+        raise UsageError(f"there are names for {MOST_NODES} nodes, not for {nodes}", "give fewer --nodes")
+    yield from islice(_arithmetic(seed) if form == ARITHMETIC else _of_graphs(form, algorithms, nodes, seed), count)
 
 
-def _endless(form: str, graphs: Iterable[TimedGraph], seed: int) -> Iterator[Asked]:
+def _of_graphs(form: str, algorithms: Sequence[str], nodes: int, seed: int) -> Iterator[Asked]:
+    style, asks, row = (NAMELESS, SEMANTIC, _semantic) if form == TOT else (NAMED, COMPLEX, _complex)
     barren = 0
-    for graph in graphs:
+    for graph in timed_graphs(algorithms, nodes, seed):
         chance = random.Random(f"{form} {seed} {graph.number} questions")  # noqa: S311 - the same each time
-        told, asks, row = _form(form, graph, seed)
+        told = Told(graph, style, seed)
         found = chosen(told, asks, chance)
         for place, question in enumerate(found):
-            yield Asked(told.story, question, row(told, question, place, chance))
+            yield Asked(told.story, question, row(told, question, place, chance) | _evidence(told.story, question))
         barren = 0 if found else barren + 1
         if barren == _BARREN:
-            raise UsageError(f"{barren} graphs of {graph.nodes} nodes gave no question", "give more --nodes")
+            raise UsageError(f"{barren} graphs of {nodes} nodes gave no question", "give more --nodes")
 
 
-Row = Callable[[Told, Sum, int, random.Random], Mapping[str, object]]
-
-
-def _form(form: str, graph: TimedGraph, seed: int) -> tuple[Told, Sequence[Ask], Row]:
-    if form == TOT:
-        return questions.told_without_names(graph, seed), questions.ASKS, _semantic
-    return sets.told_with_names(graph, seed), sets.ASKS, _complex
+def _arithmetic(seed: int) -> Iterator[Asked]:
+    for story, one in carried(seed):
+        question = one.question
+        row: dict[str, object] = {"question": question.text, "question_type": question.type, "label": one.label}
+        yield Asked(story, question, row | (_evidence(story, question) if question.groundings else {}))
 
 
 def write_rows(out: Path, form: str, asked: Iterable[Asked]) -> Iterator[Asked]:
@@ -99,13 +95,12 @@ def write_rows(out: Path, form: str, asked: Iterable[Asked]) -> Iterator[Asked]:
 
 def _semantic(told: Told, question: Sum, place: int, chance: random.Random) -> dict[str, object]:  # noqa: ARG001
     sorting = chance.choice((*_SORTINGS, _SHUFFLED))
-    statements = told.statements
-    spans = list(statements)
+    spans = list(told.statements)
     if sorting == _SHUFFLED:
         chance.shuffle(spans)
     else:
         spans.sort(key=_SORTINGS[sorting])
-    facts = "\n".join(statements[span] for span in spans)
+    facts = "\n".join(told.statements[span] for span in spans)
     return {
         "question": question.text,
         "graph_gen_algorithm": told.graph.algorithm,
@@ -113,7 +108,6 @@ def _semantic(told: Told, question: Sum, place: int, chance: random.Random) -> d
         "sorting_type": sorting,
         "prompt": f"{_INTRODUCTION}\n\nFacts:\n{facts}\n\nQuestion: {question.text}",
         "label": ", ".join(question.answer),
-        EVIDENCE: _evidence(told.story, question),
     }
 
 
@@ -125,18 +119,10 @@ def _complex(told: Told, question: Sum, place: int, chance: random.Random) -> di
         "fact_context": "\n".join(facts),
         "context": " ".join(facts),
         "text_answers": {"text": list(question.answer)},
-        EVIDENCE: _evidence(told.story, question),
     }
 
 
-def _arithmetic(one: Carried) -> Asked:
-    question = replace(one.question, text=one.text)
-    row: dict[str, object] = {"question": question.text, "question_type": question.type, "label": one.label}
-    evidence = _evidence(one.story, question)
-    return Asked(one.story, question, row | ({EVIDENCE: evidence} if evidence else {}))
-
-
-def _evidence(story: Story, question: Sum) -> list[str]:
+def _evidence(story: Story, question: Sum) -> dict[str, list[str]]:
     """Return the statements that the gold plan's groundings cite."""
     texts = {turn.label: turn.text for turn in story.turns}
-    return [texts[label] for label in dict.fromkeys(gold.turn for gold in question.groundings)]
+    return {EVIDENCE: [texts[label] for label in dict.fromkeys(gold.turn for gold in question.groundings)]}

@@ -1,22 +1,58 @@
-"""Random graphs by the algorithms of Test of Time (arXiv 2406.09170, section 3.1), as directed edges."""
+"""Random temporal graphs: edges by the algorithms of Test of Time (arXiv 2406.09170, section 3.1), and when they hold.
+
+An edge holds once or more often, from one year to a later one, in a relation.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 from goalmem_cli.errors import UsageError
 
-Edge = tuple[int, int]
-
+ALGORITHMS = ("er", "ba", "star", "complete", "sfn", "sbm")
+"""Erdos-Renyi, Barabasi-Albert, star, complete, scale-free, and stochastic block, by the benchmark's short names."""
+RELATIONS = 4
+"""How many relations a graph has at least."""
+_NODES_A_RELATION = 8  # so that of a large graph, too, few enough have one relation to one node to be asked about
+YEARS = (1900, 2020)
+_MOST_TIMES = 3
+_LENGTHS = (1, 12)
+_TRIES = 20
 _LINKS = 2
-_BLOCKS = 3
-_WITHIN, _ACROSS = 0.5, 0.1
 _DENSITIES = (0.1, 0.5)
+_WITHIN, _ACROSS = 0.5, 0.1
 
 
-def edges(algorithm: str, nodes: int, chance: random.Random) -> list[Edge]:
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One node was something to another one from the first year to the last, which is later."""
+
+    subject: int
+    relation: int
+    object: int
+    first: int
+    last: int
+
+    def holds(self, first: int, last: int) -> bool:
+        """Say whether it held in any of these years, ends included."""
+        return self.first <= last and first <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class TimedGraph:
+    """A graph with what held when; `number` tells graphs of one seed apart."""
+
+    number: int
+    algorithm: str
+    nodes: int
+    spans: tuple[Span, ...]
+
+
+def edges(algorithm: str, nodes: int, chance: random.Random) -> list[tuple[int, int]]:
     """Return the edges of one graph over the nodes 0 to n - 1, each pair once, in one direction, none to itself.
 
     Raises:
@@ -26,30 +62,50 @@ def edges(algorithm: str, nodes: int, chance: random.Random) -> list[Edge]:
         import networkx
     except ImportError as error:
         raise UsageError("random graphs need the extra graphs", "pip install 'goalmem[graphs]'") from error
-    if algorithm not in _MADE:
+    if algorithm not in ALGORITHMS:
         raise UsageError(f"there is no graph algorithm {algorithm!r}", f"choose among {', '.join(ALGORITHMS)}")
-    graph = _MADE[algorithm](networkx, nodes, chance)
-    pairs = dict.fromkeys((min(one, other), max(one, other)) for one, other in graph.edges() if one != other)
+    blocks = [len(range(block, nodes, 3)) for block in range(3)]
+    odds = [[_WITHIN if one == other else _ACROSS for other in range(3)] for one in range(3)]
+    made: Mapping[str, Callable[[], Any]] = {
+        "er": lambda: networkx.erdos_renyi_graph(nodes, chance.uniform(*_DENSITIES), chance),
+        "ba": lambda: networkx.barabasi_albert_graph(nodes, _LINKS, chance),
+        "star": lambda: networkx.star_graph(nodes - 1),
+        "complete": lambda: networkx.complete_graph(nodes),
+        "sfn": lambda: networkx.scale_free_graph(nodes, seed=chance),
+        "sbm": lambda: networkx.stochastic_block_model(blocks, odds, seed=chance),
+    }
+    pairs = [pair for pair in networkx.Graph(made[algorithm]()).edges() if pair[0] != pair[1]]
     return [pair if chance.random() < 0.5 else pair[::-1] for pair in pairs]
 
 
-def _blocks(library: Any, nodes: int, chance: random.Random) -> Any:
-    sizes = [nodes // _BLOCKS + (block < nodes % _BLOCKS) for block in range(_BLOCKS)]
-    odds = [[_WITHIN if one == other else _ACROSS for other in range(_BLOCKS)] for one in range(_BLOCKS)]
-    return library.stochastic_block_model(sizes, odds, seed=_seed(chance))
+def timed_graphs(algorithms: Sequence[str], nodes: int, seed: int) -> Iterator[TimedGraph]:
+    """Yield graphs without end, by each of the algorithms in turn; the same arguments give the same ones.
+
+    No two spans of a relation that share an end begin in one year, so that their order is settled, and the spans of
+    one edge in one relation do not touch.
+
+    Raises:
+        UsageError: networkx is not installed, or there is no such algorithm.
+    """
+    relations = max(RELATIONS, nodes // _NODES_A_RELATION)
+    for number, algorithm in enumerate(cycle(algorithms)):
+        chance = random.Random(f"{algorithm} {nodes} {seed} {number}")  # noqa: S311 - no secret, but the same each time
+        spans = _spans(edges(algorithm, nodes, chance), relations, chance)
+        yield TimedGraph(number, algorithm, nodes, tuple(spans))
 
 
-def _seed(chance: random.Random) -> int:
-    return chance.getrandbits(32)
-
-
-_MADE: Mapping[str, Callable[[Any, int, random.Random], Any]] = {
-    "er": lambda library, nodes, chance: library.erdos_renyi_graph(nodes, chance.uniform(*_DENSITIES), _seed(chance)),
-    "ba": lambda library, nodes, chance: library.barabasi_albert_graph(nodes, _LINKS, _seed(chance)),
-    "star": lambda library, nodes, _: library.star_graph(nodes - 1),
-    "complete": lambda library, nodes, _: library.complete_graph(nodes),
-    "sfn": lambda library, nodes, chance: library.scale_free_graph(nodes, seed=_seed(chance)),
-    "sbm": _blocks,
-}
-ALGORITHMS = tuple(_MADE)
-"""Erdos-Renyi, Barabasi-Albert, star, complete, scale-free, and stochastic block, by the benchmark's short names."""
+def _spans(pairs: Sequence[tuple[int, int]], relations: int, chance: random.Random) -> Iterator[Span]:
+    begun: set[tuple[str, int, int, int]] = set()
+    for subject, object_ in pairs:
+        relation = chance.randrange(relations)
+        own: list[Span] = []
+        for _ in range(chance.choice((1, 1, *range(1, _MOST_TIMES + 1)))):
+            for _ in range(_TRIES):
+                first = chance.randint(*YEARS)
+                span = Span(subject, relation, object_, first, first + chance.randint(*_LENGTHS))
+                keys = {("to", relation, object_, first), ("from", relation, subject, first)}
+                if begun.isdisjoint(keys) and not any(span.holds(one.first - 1, one.last + 1) for one in own):
+                    begun |= keys
+                    own.append(span)
+                    break
+        yield from own

@@ -1,162 +1,167 @@
-"""Questions of Test of Time's eight types about a graph without names, worked out in plain Python, with gold plans.
+"""Questions about temporal graphs, worked out in plain Python, with gold plans: Test of Time's and Complex-TR's.
 
 Nothing here uses `goalmem_cli.logic.computing`: the answers are what that is held to. A span holds in its first and in
-its last year.
+its last year. Each function asks about some spans, by when they began, if they allow its question.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from goalmem_cli.lab.bench.sums.questions import Gold, Sum
-from goalmem_cli.lab.bench.tot.facts import Span, TimedGraph
-from goalmem_cli.lab.bench.tot.tot_questions import Ask, Key, Told, grounded, groups, told
+from goalmem_cli.lab.bench.tot.graphs import Span
+from goalmem_cli.lab.bench.tot.telling import Told, done_by, kind_of, thing_of
+
+TIME_TO_EVENT, EVENT_TO_EVENT = "L2", "L3"
+"""The levels of Complex-TR's questions, as the ids of the published ones begin."""
+MOST_GROUNDINGS = 12
+"""How many facts one reply of the step `plan_and_prove` grounds at most; questions that need more are not asked."""
+
+Ask = Callable[[Told, Sequence[Span], random.Random], Sum | None]
 
 _TIMES = ("1st", "2nd", "3rd")
 _TRIES = 20  # of other events, of which few are at a time when just one entity was
 
 
-def told_without_names(graph: TimedGraph, seed: int) -> Told:
-    """Return the graph in the benchmark's words: "E12 was the R3 of E40 from 1983 to 1989."."""
-    return told(graph, f"tot-{seed}-{graph.number}", _say)
+def chosen(told: Told, asks: Sequence[Ask], chance: random.Random) -> list[Sum]:
+    """Return a question of each kind that the graph has one of, which one by chance."""
+    found: list[Sum] = []
+    for ask in asks:
+        groups = told.edges if ask in _OF_EDGES else told.groups
+        asked = [ask(told, spans, chance) for spans in groups]
+        possible = [one for one in asked if one is not None and len(one.groundings) <= MOST_GROUNDINGS]
+        if possible:
+            found.append(chance.choice(possible))
+    return found
 
 
-def _say(span: Span) -> str:
-    return f"E{span.subject} was the R{span.relation} of E{span.object} from {span.first} to {span.last}."
+def _held(spans: Sequence[Span], first: int, last: int) -> list[Span]:
+    return [span for span in spans if span.holds(first, last)]
 
 
-def _of(span: Span) -> Key:
-    return span.relation, span.object
+def _role(span: Span) -> str:
+    return f"the R{span.relation} of E{span.object}"
 
 
-def _groups(told: Told) -> list[tuple[str, list[Span]]]:
-    """Return who was what to whom: the words for it, and all who were."""
-    found = groups(told.graph.spans, _of)
-    return [(f"the R{relation} of E{object_}", spans) for (relation, object_), spans in found.items()]
+def _in_year(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum | None:
+    span = chance.choice(spans)
+    year = chance.randint(span.first, span.last)
+    answer = told.names(_held(spans, year, year))
+    text, expression = f"Which entity was {_role(span)} in {year}?", f"during(x from y to z, '{year}')"
+    return told.ask("event_at_time_t", text, answer, expression, spans) if len(answer) == 1 else None
 
 
-def _all(told: Told, spans: Sequence[Span]) -> tuple[Gold, ...]:
-    return grounded(told, spans, 0, lambda span: {"x": f"E{span.subject}", "y": str(span.first), "z": str(span.last)})
+def _with_another(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum | None:
+    for other in chance.sample(told.once, min(_TRIES, len(told.once))):
+        answer = told.names(_held(spans, other.first, other.first))
+        if len(answer) == 1 and _role(other) != _role(spans[0]):
+            who = f"E{other.subject}"
+            text = f"Which entity was {_role(spans[0])} in the year in which {who} began to be {_role(other)}?"
+            beginning = f"({who}) began to be the (R{other.relation}) of (E{other.object}) in (w:year)"
+            gold = Gold(1, told.labels[other], {"w": str(other.first)})
+            return told.ask(
+                "event_at_the_time_of_another_event", text, answer, "during(x from y to z, w)", spans, (beginning, gold)
+            )
+    return None
 
 
-def _subgoal(spans: Sequence[Span]) -> str:
-    return f"(x:entity*) was the (R{spans[0].relation}) of (E{spans[0].object}) from (y:year*) to (z:year*)"
+def _number(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum:
+    first = chance.randint(spans[0].first - 2, spans[-1].last)
+    last = first + chance.randint(1, 30)
+    answer = str(len(told.names(_held(spans, first, last))))
+    when = f"in any of the years from {first} to {last}, both included"
+    text, expression = f"How many different entities were {_role(spans[0])} {when}?", f"'{first}', '{last}'"
+    return told.ask(
+        "number_of_events_in_time_interval", text, (answer,), f"count(during(x from y to z, {expression}))", spans
+    )
 
 
-def _entities(spans: Sequence[Span]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"E{span.subject}" for span in spans))
+def _timeline(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum | None:  # noqa: ARG001 - as the others
+    answer = told.names(spans)
+    text = f"Which entities were {_role(spans[0])}? Name each once, in the order in which they first were."
+    return told.ask("timeline", text, answer, "ordered(x by y)", spans) if len(answer) > 1 else None
 
 
-def _in_year(told: Told, chance: random.Random) -> Iterator[Sum]:
-    for what, spans in _groups(told):
-        span = chance.choice(spans)
-        year = chance.randint(span.first, span.last)
-        answer = _entities([one for one in spans if one.holds(year, year)])
-        if len(answer) == 1:
-            text = f"Which entity was {what} in {year}?"
-            expression = f"during(x from y to z, '{year}')"
-            yield Sum("event_at_time_t", text, answer, expression, (_subgoal(spans),), _all(told, spans))
+def _ends(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum | None:
+    word, place = chance.choice((("first", 0), ("last", -1)))
+    text, answer = f"Which entity was the {word} to become {_role(spans[0])}?", (told.name(spans[place]),)
+    return told.ask("first_last", text, answer, f"{word}(x by y)", spans) if len(spans) > 1 else None
 
 
-def _with_another(told: Told, chance: random.Random) -> Iterator[Sum]:
-    every = told.graph.spans
-    once = [own[0] for own in _by_edge(every) if len(own) == 1]
-    for what, spans in _groups(told):
-        tried = chance.sample(once, min(_TRIES, len(once)))
-        others = [one for one in tried if _of(one) != _of(spans[0])]
-        others = [one for one in others if len(_entities([s for s in spans if s.holds(one.first, one.first)])) == 1]
-        if not others:
-            continue
-        other = others[0]
-        answer = _entities([span for span in spans if span.holds(other.first, other.first)])
-        role = f"the R{other.relation} of E{other.object}"
-        beginning = f"(E{other.subject}) began to be the (R{other.relation}) of (E{other.object}) in (w:year)"
-        gold = (*_all(told, spans), Gold(1, told.labels[other], {"w": str(other.first)}))
-        yield Sum(
-            "event_at_the_time_of_another_event",
-            f"Which entity was {what} in the year in which E{other.subject} began to be {role}?",
-            answer, "during(x from y to z, w)", (_subgoal(spans), beginning), gold,
-        )  # fmt: skip
+def _before_after(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum | None:
+    return _beside(told, spans, chance, "before_after", f"Which entity became {_role(spans[0])} right {{}} {{}} did?")
 
 
-def _number(told: Told, chance: random.Random) -> Iterator[Sum]:
-    for what, spans in _groups(told):
-        first = chance.randint(spans[0].first - 2, spans[-1].last)
-        last = first + chance.randint(1, 30)
-        count = len(_entities([span for span in spans if span.holds(first, last)]))
-        text = f"How many different entities were {what} in any of the years from {first} to {last}, both included?"
-        expression = f"count(during(x from y to z, '{first}', '{last}'))"
-        yield Sum(
-            "number_of_events_in_time_interval", text, (str(count),), expression, (_subgoal(spans),), _all(told, spans)
-        )
+def _beside(told: Told, spans: Sequence[Span], chance: random.Random, type_: str, text: str) -> Sum | None:
+    """Ask what came right before or after one that came once; the text has places for which, and for its name."""
+    names = [told.name(span) for span in spans]
+    step, word, function = chance.choice(((-1, "before", "previous"), (1, "after", "next")))
+    places = [place for place, name in enumerate(names) if names.count(name) == 1 and 0 <= place + step < len(names)]
+    if not places:
+        return None
+    place = chance.choice(places)
+    answer, expression = (names[place + step],), f"{function}(x by y, '{names[place]}')"
+    return told.ask(type_, text.format(word, names[place]), answer, expression, spans)
 
 
-def _timeline(told: Told, chance: random.Random) -> Iterator[Sum]:  # noqa: ARG001 - asked as the others are
-    for what, spans in _groups(told):
-        if len(_entities(spans)) > 1:
-            text = f"Which entities were {what}? Name each once, in the order in which they first were."
-            yield Sum("timeline", text, _entities(spans), "ordered(x by y)", (_subgoal(spans),), _all(told, spans))
+def _duration(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum:
+    place = chance.randrange(len(spans))
+    span, is_one = spans[place], len(spans) == 1
+    which = "" if is_one else f" the {_TIMES[place]} time"
+    expression = "between(y, z)" if is_one else f"between(nth(y by y, {place + 1}), nth(z by z, {place + 1}))"
+    text = f"For how many years was E{span.subject} {_role(span)}{which}?"
+    return _of_edge(told, "relation_duration", text, span.last - span.first, expression, spans)
 
 
-def _ends(told: Told, chance: random.Random) -> Iterator[Sum]:
-    for what, spans in _groups(told):
-        if len(spans) > 1:
-            word, place = chance.choice((("first", 0), ("last", -1)))
-            text, answer = f"Which entity was the {word} to become {what}?", (f"E{spans[place].subject}",)
-            yield Sum("first_last", text, answer, f"{word}(x by y)", (_subgoal(spans),), _all(told, spans))
+def _when(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum | None:
+    span = spans[0]
+    word, name, year = chance.choice((("begin", "y", span.first), ("cease", "z", span.last)))
+    text = f"In which year did E{span.subject} {word} to be {_role(span)}?"
+    return _of_edge(told, "event_at_what_time", text, year, name, spans) if len(spans) == 1 else None
 
 
-def _beside(told: Told, chance: random.Random) -> Iterator[Sum]:
-    for what, spans in _groups(told):
-        subjects = [span.subject for span in spans]
-        places = [place for place, subject in enumerate(subjects) if subjects.count(subject) == 1]
-        for word, function, step in (("before", "previous", -1), ("after", "next", 1)):
-            near = [place for place in places if 0 <= place + step < len(spans)]
-            if near:
-                place = chance.choice(near)
-                text = f"Which entity became {what} right {word} E{subjects[place]} did?"
-                answer, expression = (f"E{subjects[place + step]}",), f"{function}(x by y, 'E{subjects[place]}')"
-                yield Sum("before_after", text, answer, expression, (_subgoal(spans),), _all(told, spans))
+def _of_edge(told: Told, type_: str, text: str, answer: int, expression: str, spans: Sequence[Span]) -> Sum:
+    gold = tuple(Gold(0, told.labels[span], {"y": str(span.first), "z": str(span.last)}) for span in spans)
+    subgoal = told.subgoal(spans[0], star="" if len(spans) == 1 else "*")
+    return Sum(type_, text, (str(answer),), expression, (subgoal,), gold)
 
 
-def _duration(told: Told, chance: random.Random) -> Iterator[Sum]:
-    for spans in _by_edge(told.graph.spans):
-        place = chance.randrange(len(spans))
-        span, is_one = spans[place], len(spans) == 1
-        which = "" if is_one else f" the {_TIMES[place]} time"
-        expression = "between(y, z)" if is_one else f"between(nth(y by y, {place + 1}), nth(z by z, {place + 1}))"
-        text = f"For how many years was E{span.subject} the R{span.relation} of E{span.object}{which}?"
-        length = (str(span.last - span.first),)
-        yield Sum(
-            "relation_duration", text, length, expression, (_edge(span, "" if is_one else "*"),), _years(told, spans)
-        )
+def _at_a_time(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum:
+    span = chance.choice(spans)
+    first = chance.randint(span.first, span.last)
+    last = first + chance.choice((0, 5, 10))
+    when = f"in {first}" if first == last else f"in any of the years from {first} to {last}, both included"
+    bounds = f"'{first}'" if first == last else f"'{first}', '{last}'"
+    text, answer = f"Which are the {kind_of(span)}s that {done_by(span)} {when}?", told.names(_held(spans, first, last))
+    return told.ask(TIME_TO_EVENT, text, answer, f"during(x from y to z, {bounds})", spans)
 
 
-def _when(told: Told, chance: random.Random) -> Iterator[Sum]:
-    for spans in _by_edge(told.graph.spans):
-        if len(spans) == 1:
-            (span,) = spans
-            word, name, year = chance.choice((("begin", "y", span.first), ("cease", "z", span.last)))
-            text = f"In which year did E{span.subject} {word} to be the R{span.relation} of E{span.object}?"
-            yield Sum("event_at_what_time", text, (str(year),), name, (_edge(span, ""),), _years(told, spans))
+def _while_another(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum | None:
+    span = spans[0]
+    others = [one for one in told.once if one.subject == span.subject and one.relation != span.relation]
+    others = [one for one in others if _held(spans, one.first, one.last)]
+    if not others:
+        return None
+    other = chance.choice(others)
+    meanwhile = f"in the years in which {done_by(other)} {thing_of(other)}"
+    gold = Gold(1, told.labels[other], {"v": str(other.first), "w": str(other.last)})
+    return told.ask(
+        EVENT_TO_EVENT, f"Which are the {kind_of(span)}s that {done_by(span)} {meanwhile}?",
+        told.names(_held(spans, other.first, other.last)), "during(x from y to z, v, w)", spans,
+        (told.subgoal(other, years="vw"), gold),
+    )  # fmt: skip
 
 
-def _by_edge(spans: Sequence[Span]) -> list[list[Span]]:
-    found: dict[tuple[int, int, int], list[Span]] = {}
-    for span in sorted(spans, key=lambda span: span.first):
-        found.setdefault((span.subject, span.relation, span.object), []).append(span)
-    return list(found.values())
+def _begun_beside(told: Told, spans: Sequence[Span], chance: random.Random) -> Sum | None:
+    asked = f"Of the {kind_of(spans[0])}s that {done_by(spans[0])}, by when each began"
+    return _beside(told, spans, chance, EVENT_TO_EVENT, f"{asked}, which comes right {{}} {{}}?")
 
 
-def _edge(span: Span, star: str) -> str:
-    who = f"(E{span.subject}) was the (R{span.relation}) of (E{span.object})"
-    return f"{who} from (y:year{star}) to (z:year{star})"
-
-
-def _years(told: Told, spans: Sequence[Span]) -> tuple[Gold, ...]:
-    return grounded(told, spans, 0, lambda span: {"y": str(span.first), "z": str(span.last)})
-
-
-ASKS: tuple[Ask, ...] = (_in_year, _with_another, _number, _timeline, _ends, _beside, _duration, _when)
-"""One for each type of the benchmark."""
+SEMANTIC: tuple[Ask, ...] = (
+    _in_year, _with_another, _number, _timeline, _ends, _before_after, _duration, _when
+)  # fmt: skip
+"""One for each of Test of Time's types."""
+COMPLEX: tuple[Ask, ...] = (_at_a_time, _while_another, _at_a_time, _begun_beside)
+"""As many of one level as of the other."""
+_OF_EDGES = (_duration, _when)

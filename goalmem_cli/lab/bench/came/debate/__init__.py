@@ -1,1 +1,0 @@
-"""The made-up debates: their world, plan, words, state and questions."""

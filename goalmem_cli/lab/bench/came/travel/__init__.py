@@ -1,1 +1,0 @@
-"""The made-up journeys: their world, plan, words, state and questions."""
