@@ -13,8 +13,8 @@ from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
 SCHEMA_VERSION = 4
-"""Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 a name of its own for how
-certain a grounding is; the older ones are read too.
+"""Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 repairs, and a name
+of its own for how certain a grounding is; the older ones are read too.
 """
 READABLE = (1, 2, 3, SCHEMA_VERSION)
 
@@ -196,8 +196,8 @@ class Step:
 
     Only a model that plans and proves in one reply (`together`) has: `opened`, what it wants to look for further,
     `denied`, what the facts speak against, `several`, the variables that it says have several values at once,
-    `provisional`, what only antecedents have bound so far, and `dropped`, the antecedents that were not proved in the
-    round after they were asked for, and `repairs`, what had to be put right before its reply could be read.
+    `provisional`, what only antecedents have bound so far, `dropped`, the antecedents that were not proved in the round
+    after they were asked for, and `repairs`, what had to be put right before its reply could be read.
     """
 
     depth: int

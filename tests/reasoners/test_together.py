@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from goalmem_cli.logic.support import Support
+from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.goal_mem import Limits
 from goalmem_cli.trace import Ending, Status
 from tests.reasoners.scripting import another, ask_together, chat, checked, claims, plan, proved, wants
@@ -178,24 +179,68 @@ def test_facts_are_read_where_no_reply_can_be_used() -> None:
     assert str(failed.failure).startswith("proof:")
 
 
-def test_facts_are_read_where_a_proof_does_not_say_what_was_found() -> None:
-    """A grounding that cites facts and binds nothing is read: one call more, whatever else it wants to look for."""
-    bare = claims(1, "ordered a Kyoto Latte")
-    read = {"facts": ["F1"], "answer": "Kyoto Latte"}
-    trace, model = ask_together(CAFE, WHICH, proved(bare, plan=DRINK, wording="unknown"), json.dumps(read))
+READ = json.dumps({"facts": ["F1"], "answer": "Kyoto Latte"})
 
-    assert (trace.answer, model.calls) == ("Kyoto Latte", 2)
+
+def test_facts_are_read_where_a_proof_does_not_say_what_was_found() -> None:
+    """A grounding that cites facts and binds nothing is read, whatever else it wants to look for, and then checked."""
+    bare = proved(claims(1, "ordered a Kyoto Latte"), plan=DRINK, open=[wants(1, "dog Biscuit")], wording="unknown")
+    trace, model = ask_together(CAFE, WHICH, bare, READ, checked())
+    other, _ = ask_together(CAFE, WHICH, bare, READ, checked(False, "it was at another cafe"))
+
+    assert (trace.answer, model.calls) == ("Kyoto Latte", 3)
     assert trace.attempts[0].steps[0].rejected[0].why == "(x:drink) is not bound"
+    assert trace.check is not None and trace.check.reasons == ("it was read, not planned",)
+    assert (other.status, other.answer) == (Status.UNKNOWN, None)
 
 
 def test_facts_are_read_where_groundings_name_subgoals_that_nobody_declared() -> None:
     """So a model of 1.5B filled all its groundings, each for another label, and denied the one subgoal that there was."""
     noise = [claims(number, "flat white") for number in (2, 3, 4)]
     denied = claims(1, "The weather", verdict="of_another")
-    read = {"facts": ["F1"], "answer": "Kyoto Latte"}
-    trace, model = ask_together(CAFE, WHICH, proved(denied, *noise, plan=DRINK, wording="unknown"), json.dumps(read))
+    trace, model = ask_together(CAFE, WHICH, proved(denied, *noise, plan=DRINK, wording="unknown"), READ, checked())
 
-    assert (trace.answer, model.calls) == ("Kyoto Latte", 2)
+    assert (trace.answer, model.calls) == ("Kyoto Latte", 3)
+
+
+def test_closed_question_is_read_for_its_verdict() -> None:
+    """Of what is read the verdict counts that it opens with."""
+    said = json.dumps({"facts": ["F1"], "answer": "Yes, she ordered one."})
+    trace, _ = ask_together(CAFE, "Did Alice order a Kyoto Latte?", "{}", "{}", said)
+
+    assert trace.answer == "yes"
+
+
+def test_what_was_proved_stands_though_the_next_reply_is_unusable() -> None:
+    """A list that was looked for once more keeps what it had."""
+    turns = chat("Nora: I have a parrot called Kiki.", "--", "Nora: My hamster is Moppel.")
+    pets = plan("(Nora) has (x:pet*)", "(Nora) has (x:pet*)")
+    first = proved(claims(1, "Kiki", x="parrot"), plan=pets, open=[wants(1, "hamster Moppel")], wording="parrot")
+    trace, _ = ask_together(turns, "Which pets does Nora have, the parrot and what else?", first, "{}", "{}")
+
+    assert (trace.status, trace.answer) == (Status.ANSWERED, "parrot")
+
+
+def test_next_plan_that_cannot_be_read_spoils_no_proof() -> None:
+    """It is left out, and named."""
+    reply = proved(LATTE, plan=DRINK, next=another("(x:drink)", "( )"), wording="Kyoto Latte")
+    trace, model = ask_together(CAFE, WHICH, reply)
+
+    assert (trace.answer, model.calls) == ("Kyoto Latte", 1)
+    assert trace.attempts[0].steps[0].repairs[0].startswith("the next plan was left out")
+
+
+def test_what_an_orderly_reply_refuses_is_final_in_whatever_form_it_comes() -> None:
+    """A key of its own or a reason that is too long is no reason to read the facts after all."""
+    refusal = proved(claims(1, "flat white", verdict="of_another"), plan=DRINK, status="stop", wording="unknown")
+
+    def with_key(request: Request) -> str:
+        return json.dumps({**json.loads(refusal(request)), "confidence": 0.9})
+
+    trace, model = ask_together(CAFE, WHICH, with_key)
+
+    assert (trace.status, model.calls) == (Status.UNKNOWN, 1)
+    assert trace.attempts[0].steps[0].repairs == ("'confidence' is no key of a reply",)
 
 
 def test_what_is_refused_honestly_is_not_read_again() -> None:

@@ -154,7 +154,8 @@ class SearchRun:
         if answer is None:
             return trace
         answer = as_likely(answer, state.groundings)
-        reasons = reasons_to_check(state.groundings, ended.task.breadth) if ended.task.breadth else ()
+        reasons = (*ended.task.doubts, *(f"{text} was left out of its plan" for text in state.plan.left_out))
+        reasons += reasons_to_check(state.groundings, ended.task.breadth) if ended.task.breadth else ()
         reply = prover.check(proof, answer) if reasons else None
         if reply is not None:
             check = Checked(reasons, False, problem=reply.problem, usage=reply.usage)

@@ -172,7 +172,8 @@ class AttemptRun:
         reply = self._task.proposer.propose(self._standing)
         step = replace(step, usage=reply.usage)
         if reply.value is None:
-            return replace(step, failure=f"proof: {reply.problem}"), Ending.UNUSABLE_REPLY
+            ending = Ending.GROUNDED if self._is_proved else Ending.UNUSABLE_REPLY
+            return replace(step, failure=f"proof: {reply.problem}"), ending
         proposed, state = reply.value, self._state
         if proposed.plan is None or (state is None and proposed.plan.key in self._task.failed):
             self._note = DECLINED if proposed.plan is None else REPEATED

@@ -48,7 +48,8 @@ class Plan:
     """A rule for the goal (GOAL-MEM 4.1). Without answer variables the question is closed: yes or no.
 
     `is_current` says that it asks how things stand now, `is_conclusion` that it asks what would or might be. `answers`
-    are what the answer variables make, in order: each stands for itself, or something is computed from them.
+    are what the answer variables make, in order: each stands for itself, or something is computed from them. `left_out`
+    are statements that were written down with it, and that nothing in it needs.
     """
 
     goal: Atom
@@ -58,6 +59,7 @@ class Plan:
     is_current: bool = False
     is_conclusion: bool = False
     answers: tuple[Expression, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def is_closed(self) -> bool:
@@ -143,7 +145,8 @@ class Proposed:
 
     `several` are the variables that it says have several values at once, `same` the pairs that it holds to be one,
     `reasons` why subgoals are not proved, and `next` is another plan for the question. `wording` is the answer, of a
-    closed question its verdict. `repairs` are what had to be put right before it could be read.
+    closed question its verdict. `repairs` are what had to be put right before it could be read, and a reply
+    `is_disorderly` whose model seems not to master its form: what it refuses says little.
     """
 
     plan: Plan | None
@@ -156,6 +159,7 @@ class Proposed:
     status: Status = Status.LOOK
     wording: str = ""
     repairs: tuple[str, ...] = ()
+    is_disorderly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +269,8 @@ class Task:
 
     `plan` is None where the first reply is to write it; `queries` are those of the first look, None for what the plan
     leaves open. `failed` are the plans that failed before it, with the reasons, by their keys. `planned` are the
-    subgoals of the decomposition, where the goal is read as its own subgoal instead.
+    subgoals that the question is read for, where it is read as a whole, and `doubts` are reasons to check the answer
+    once more that lie in how it comes about.
     """
 
     breadth: int
@@ -276,6 +281,7 @@ class Task:
     queries: Sequence[str] | None = None
     failed: Mapping[frozenset[str], str] = field(default_factory=dict)
     planned: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

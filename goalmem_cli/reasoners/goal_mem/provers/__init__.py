@@ -57,7 +57,7 @@ def steps_of(planning: Planning) -> tuple[str, ...]:
 def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
     """Return the least and the most model calls of a question, without second tries, for maximum breadth and depth."""
     if planning == together.NAME:
-        return 1, breadth * (depth + 1) + 1
+        return 1, breadth * (depth + 1) + 2
     if planning == paper.NAME:
         return 2, 1 + breadth * (2 + 2 * depth)
     return 1, stepwise.most_calls(depth)

@@ -15,6 +15,7 @@ from goalmem_cli.reasoners.goal_mem.plan_texts import say_question
 from goalmem_cli.reasoners.goal_mem.provers.goal_reading import claimed_of
 from goalmem_cli.reasoners.goal_mem.provers.readings import Read
 from goalmem_cli.reasoners.goal_mem.records import Manner, Proposed, Round
+from goalmem_cli.reasoners.goal_mem.wording import verdict_in
 from goalmem_cli.reasoners.inquiry import reading_choices, reading_of
 from goalmem_cli.reasoners.prompt_texts import Reply, ask_whole
 
@@ -46,6 +47,8 @@ class Floor:
         reply = ask_whole(self._model, build, parse)
         if reply.value is None:
             return Reply(None, reply.usage, reply.problem)
-        proposed = claimed_of(reply.value, standing, state, UNFITTED.trusted)
-        said = reply.value.reading.answer or ""
+        read, said = reply.value, reply.value.reading.answer or ""
+        if state.plan.is_closed and (verdict := verdict_in(said)) is not None:
+            read = replace(read, reading=replace(read.reading, answer=verdict))
+        proposed = claimed_of(read, standing, state, UNFITTED.trusted)
         return Reply(proposed if state.plan.is_closed else replace(proposed, wording=said), reply.usage)

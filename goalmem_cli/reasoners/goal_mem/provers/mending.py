@@ -1,24 +1,39 @@
 """Reads what can be read of a JSON reply that breaks its schema; each repair is named, and nothing is made up.
 
 Small models behind a server write brackets, lists and labels in ways of their own. What is read so is a proposal like
-any other: the engine checks it all the same.
+any other: the engine checks it all the same. What would change its meaning, such as a value that was cut off or a
+subgoal that cannot be read, makes a reply unusable.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import parse_json
+from goalmem_cli.reasoners.goal_mem.wording import verdict_in
 
 Schema = Mapping[str, Any]
 _NOTHING: Final = object()
 """What stands for a part that cannot be read."""
 
-_LABEL = re.compile(r"\D{0,20}(\d+)\b.*", re.DOTALL)
+PLAN_KEYS = ("goal", "current", "conclusion", "variables", "answer", "subgoals")
+_WHOLE = ("subgoals", "answer")
+"""The lists of which nothing is left out: labels count their places, and all that a plan asks for is to be proved."""
+_FREE = ("why", "wording", "queries", "stands_for")
+"""The texts that may be cut where they are too long, since nothing is proved by them."""
+_SOME_LETTER, _ANY_LETTER = "[x-zwvu]", "[a-z]"
+"""How a pattern of a schema has the letters that a model may choose from, and those that are read."""
+_DEEPEST = 60
+_LONGEST = 120
+
+_LABEL = re.compile(r"\b([SF])(\d{1,4})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:fact|subgoal|step|statement|no\.?|#|\W)*(\d{1,4})\W*", re.IGNORECASE)
+_LETTER = re.compile(r"\W*([A-Za-z])(?:\W.*)?", re.DOTALL)
 _VERDICTS = {
     "entailed": "entailed entails yes true supported supports stated states proven proved confirmed".split(),
     "contradicted": "contradicted contradicts contradiction no false denied refuted".split(),
@@ -37,28 +52,56 @@ def mended_json(text: str, schema: Schema, defaults: Mapping[str, object]) -> tu
         ReplyUnusable: what can be read of it does not have that form.
     """
     found, repairs = _loaded(text)
+    schema = json.loads(json.dumps(schema).replace(_SOME_LETTER, _ANY_LETTER))
     mended = _Mending(defaults, repairs).value(found, schema, "")
     if mended is _NOTHING:
-        raise ReplyUnusable("nothing of it can be read")
+        raise ReplyUnusable("it leaves out, or writes in another form, what a reply has to have")
     return parse_json(json.dumps(mended), schema), list(dict.fromkeys(repairs))
 
 
 def _loaded(text: str) -> tuple[dict[str, object], list[str]]:
     """Return the object in the text, and what of its JSON had to be repaired."""
     try:
-        try:
-            found, repairs = json.loads(text), list[str]()
-        except ValueError:
-            import json_repair  # only here: few replies need it
-
-            found, repairs = json_repair.loads(text), ["JSON that could not be read as it was"]
+        found, repairs = json.loads(text), list[str]()
     except RecursionError:
         raise ReplyUnusable("it is nested too deep") from None
+    except ValueError:
+        found, repairs = _repaired(text), ["JSON that could not be read as it was"]
     if isinstance(found, list) and len(found) == 1:
         found, repairs = found[0], [*repairs, "a list around it"]
     if not isinstance(found, dict):
         raise ReplyUnusable("it is not one JSON document")
     return found, repairs
+
+
+def _repaired(text: str) -> object:
+    """Return the JSON value in a text that is not quite JSON.
+
+    Where the text was cut off, the value under its last key is left out; nothing is read where that belongs to the plan
+    or the groundings, since what followed may have said otherwise.
+    """
+    if max(text.count("["), text.count("{")) > _DEEPEST * 4 or _depth(text) > _DEEPEST:
+        raise ReplyUnusable("it is nested too deep")
+    import json_repair  # only here: few replies need it
+
+    try:
+        found = json_repair.loads(text)
+    except (ValueError, RecursionError):
+        raise ReplyUnusable("it is not one JSON document") from None
+    if isinstance(found, dict) and found and text.count("{") > text.count("}"):
+        last = next(reversed(found))
+        if "groundings" not in found or last in ("groundings", *PLAN_KEYS):
+            raise ReplyUnusable("it was cut off before its groundings were complete")
+        del found[last]
+    return found
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for character in text:
+        depth += (character in "[{") - (character in "]}")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 class _Mending:
@@ -83,56 +126,87 @@ class _Mending:
         properties: Mapping[str, Schema] = schema["properties"]
         if not isinstance(found, dict):
             return self._from_text(found, properties, schema["required"], name)
-        given = {_key(key): value for key, value in found.items()}
-        if odd := sorted(key for key in found if key not in properties and _key(key) in set(map(_key, properties))):
-            self._say(f"keys were written as {', '.join(map(str, odd))}")
-        if strange := sorted(set(given) - set(map(_key, properties))):
+        known = {_key(key): key for key in properties}
+        given = {known[_key(key)]: value for key, value in found.items() if _key(key) in known}
+        strange = [str(key) for key in found if _key(key) not in known]
+        if strange:
             self._say(f"{strange[0]!r} is no key of {name or 'a reply'}")
+        if odd := sorted(str(key) for key in found if key not in properties and _key(key) in known):
+            self._say(f"keys were written as {', '.join(odd)}")
         mended, read = {}, 0
         for key, part in properties.items():
-            is_there = _key(key) in given
-            value = self.value(given[_key(key)], part, key) if is_there else _NOTHING
+            value = self.value(given[key], part, key) if key in given else _NOTHING
             read += value is not _NOTHING
             if value is _NOTHING and key in schema["required"]:
-                blank = _blank(part, is_there=is_there)
-                value = blank if name else self._defaults.get(key, blank)
-                self._say(f"{key!r} was {'not readable' if is_there else 'left out'}")
+                # A grounding of which nothing else is said is meant to hold; any other without a verdict may not.
+                is_bare = key not in given and not strange and not given.get("why")
+                value = self._blank(key, part, name, may_hold=is_bare)
+                self._say(f"{key!r} was {'not readable' if key in given else 'left out'}")
             if value is not _NOTHING:
                 mended[key] = value
         return mended if read and all(key in mended for key in schema["required"]) else _NOTHING
+
+    def _blank(self, key: str, schema: Schema, place: str, *, may_hold: bool) -> Any:
+        """Return what stands for a key that is not there or not readable; nothing where only the model can say it."""
+        if not place and key in self._defaults:
+            return self._defaults[key]
+        if "enum" in schema:
+            usual = ("look", "semantic", "unknown", *(["entailed"] if may_hold else []))
+            return next((each for each in usual if each in schema["enum"]), _NOTHING)
+        if schema["type"] == "array":
+            return _NOTHING if schema.get("minItems") else []
+        if schema["type"] == "boolean":
+            return False
+        return _NOTHING if schema.get("minLength") else ""
 
     def _from_text(self, found: object, properties: Mapping[str, Schema], required: Sequence[str], name: str) -> Any:
         """Return an object of which only its text was written: a need as a plain statement."""
         if not isinstance(found, str) or "text" not in properties:
             return _NOTHING
         self._say(f"{name!r} was a plain text")
-        return {key: found if key == "text" else _blank(properties[key], is_there=False) for key in required}
+        return {
+            key: found if key == "text" else self._blank(key, properties[key], name, may_hold=False) for key in required
+        }
 
     def _array(self, found: object, schema: Schema, name: str) -> Any:
         items: Schema = schema["items"]
-        listed = found if isinstance(found, list) else self._listed(found, items, name)
+        listed = [one for item in self._listed(found, items, name) for one in self._apart(item, items)]
         mended = [self.value(item, items, name) for item in listed]
-        kept = [item for item in mended if item is not _NOTHING][: schema["maxItems"]]
+        kept = [item for item in mended if item is not _NOTHING]
+        if name in _WHOLE and (len(kept) < len(listed) or len(kept) > schema["maxItems"]):
+            return _NOTHING
+        kept = kept[: schema["maxItems"]]
         if len(kept) < len(listed):
             self._say(f"{len(listed) - len(kept)} of {name!r} could not be read")
         return kept if len(kept) >= schema.get("minItems", 0) else _NOTHING
 
-    def _listed(self, found: object, items: Schema, name: str) -> list[object]:
-        """Return the list that was meant: one thing alone, a text with commas, or an object with a key for each."""
+    def _listed(self, found: object, items: Schema, name: str) -> list[Any]:
+        """Return the list that was meant: one thing alone, or an object with a key for each."""
+        if isinstance(found, list):
+            return found
         if found is None or found == "":
             return []
         self._say(f"{name!r} was no list")
-        if items["type"] == "object":
-            properties = list(items["properties"])
-            if not isinstance(found, dict) or set(map(_key, found)) & set(map(_key, properties)):
-                return [found]
-            if set(properties) == {"variable", "value"}:
-                return [{"variable": key, "value": one} for key, value in found.items() for one in _all_of(value)]
-            told = {key: value for key, value in found.items() if isinstance(value, dict)}
-            return [{properties[0]: key, **value} for key, value in told.items()]
-        if isinstance(found, str) and ("enum" in items or "choices" in items):
-            return list(found.replace(" and ", ",").split(","))
-        return [found]
+        if items["type"] != "object" or not isinstance(found, dict):
+            return [found]
+        properties = list(items["properties"])
+        if set(map(_key, found)) & set(map(_key, properties)):
+            return [found]
+        if len(properties) == 2:  # a letter and what stands for it, or is its value
+            return [dict(zip(properties, entry, strict=True)) for entry in found.items()]
+        told = {key: value for key, value in found.items() if isinstance(value, dict)}
+        return [{properties[0]: key, **value} for key, value in told.items()]
+
+    def _apart(self, item: Any, items: Schema) -> list[Any]:
+        """Return what one item of a list stands for: several labels in one text, or several values of one variable."""
+        if isinstance(item, str) and "choices" in items and len(labels := _LABEL.findall(item)) > 1:
+            self._say(f"several labels stood in {item!r}")
+            return ["".join(label).upper() for label in labels]
+        if isinstance(item, str) and "pattern" in items and re.fullmatch(r"[a-z](\s*,\s*[a-z])+", item.strip()):
+            return re.split(r"\s*,\s*", item.strip())
+        if isinstance(item, dict) and isinstance(item.get("value"), list) and "value" in items.get("properties", ()):
+            return [{**item, "value": value} for value in item["value"]]
+        return [item]
 
     def _boolean(self, found: object, name: str) -> Any:
         if isinstance(found, bool):
@@ -141,9 +215,9 @@ class _Mending:
         return str(found).strip().lower() in ("true", "yes", "1")
 
     def _string(self, found: object, schema: Schema, name: str) -> Any:
-        if isinstance(found, list) and len(found) == 1:
-            found = found[0]
-        if isinstance(found, bool) or not isinstance(found, str | int | float):
+        if isinstance(found, dict) and isinstance(found.get("text"), str):
+            found = found["text"]
+        if isinstance(found, bool) or not isinstance(found, str | int | float) or _is_no_number(found):
             return _NOTHING
         text = " ".join(str(found).split())
         if "enum" in schema:
@@ -151,12 +225,16 @@ class _Mending:
         if choices := schema.get("choices"):
             text = self._labelled(text, str(choices))
         if "pattern" in schema and not re.fullmatch(schema["pattern"], text):
-            bare = re.sub(r"^[(\[{<]?\s*([a-z])\s*(:[^)\]}>]*)?[)\]}>]?$", r"\1", text)
-            if not re.fullmatch(schema["pattern"], bare):
+            letter = _LETTER.fullmatch(text)
+            if letter is None or not re.fullmatch(r"\W*\w\W*(?:\w[\w ]*\W*)?", text):
                 return _NOTHING
             self._say(f"{name!r} was written as {text!r}")
-            text = bare
+            text = letter[1].lower()
+            if not re.fullmatch(schema["pattern"], text):
+                return _NOTHING
         if len(text) > schema.get("maxLength", len(text)):
+            if name not in _FREE:
+                return _NOTHING
             self._say(f"{name!r} was too long")
             text = text[: schema["maxLength"]]
         return text if len(text) >= schema.get("minLength", 0) else _NOTHING
@@ -165,49 +243,33 @@ class _Mending:
         if text in allowed:
             return text
         said = text.lower().strip(" .!")
-        found = next((each for each in allowed if each.lower() == said), None)
-        if found is None and _SYNONYMS.get(said) in allowed:
-            found = _SYNONYMS[said]
-        if found is None and (number := _LABEL.fullmatch(text)):
-            found = next((each for each in allowed if each[:1] in "SF" and each[1:] == number[1]), None)
+        found = next((each for each in (said, _SYNONYMS.get(said), verdict_in(text)) if each in allowed), None)
         if found is None:
             return _NOTHING
-        self._say(f"{name!r} was written as {text[:20]!r}")
+        self._say(f"{name!r} was written as {text!r}")
         return found
 
     def _labelled(self, text: str, choices: str) -> str:
-        """Return a label as it is written: S1, F2, or a letter."""
+        """Return a label as it is written: S1, F2, or a letter; what is none stays as it is."""
+        mended = text
         if choices == "variables":
-            mended = re.sub(r"^\W*([A-Za-z])\b.*$", lambda found: found[1].lower(), text)
-        else:
-            number = _LABEL.fullmatch(text)
-            mended = f"{choices[0].upper()}{number[1]}" if number else text
+            if (letter := _LETTER.fullmatch(text)) is not None:
+                mended = letter[1].lower()
+        elif (label := _LABEL.search(text)) is not None:
+            mended = f"{label[1].upper()}{label[2]}"
+        elif (number := _NUMBER.fullmatch(text)) is not None:
+            mended = f"{choices[0].upper()}{number[1]}"
         if mended != text:
-            self._say(f"{choices[:-1]} {mended} was written as {text[:20]!r}")
+            self._say(f"{mended} was written as {text!r}")
         return mended
 
     def _say(self, repair: str) -> None:
-        self._repairs.append(repair)
+        self._repairs.append(repair if len(repair) <= _LONGEST else f"{repair[:_LONGEST]} ...")
 
 
 def _key(name: object) -> str:
     return re.sub(r"[\W_]", "", str(name)).lower()
 
 
-def _all_of(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
-def _blank(schema: Schema, *, is_there: bool) -> Any:
-    """Return what stands for a key that was left out, or is not readable; nothing where only the model can say it.
-
-    A grounding without a verdict is meant to hold. One whose verdict cannot be read may say the opposite.
-    """
-    if "enum" in schema:
-        usual = ("look", "semantic") if is_there else ("look", "semantic", "entailed")
-        return next((each for each in usual if each in schema["enum"]), _NOTHING)
-    if schema["type"] == "array":
-        return _NOTHING if schema.get("minItems") else []
-    if schema["type"] == "boolean":
-        return False
-    return _NOTHING if schema.get("minLength") else ""
+def _is_no_number(found: object) -> bool:
+    return isinstance(found, float) and not math.isfinite(found)

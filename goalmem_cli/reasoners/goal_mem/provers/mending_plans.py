@@ -1,18 +1,20 @@
 """Reads what can be read of a plan that breaks the notation: brackets, letters, types, and a goal that is the question.
 
-Each repair is named. A statement that stays unreadable is left out, with what was said of it.
+Each repair is named. A subgoal that cannot be read makes the plan unusable, since all that it asks for is to be proved.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, Constant, NotationError, Variable, parse_atom
 from goalmem_cli.logic.questions import asks_for_something, goal_asked, named_in
 from goalmem_cli.records import Question
+from goalmem_cli.trace import Verdict
 
 LETTERS = tuple("xyzwvu")
 """The letters that variables may have."""
@@ -22,51 +24,72 @@ UNTYPED = "thing"
 _ANY_BRACKET = str.maketrans("[]{}<>", "()()()")
 _BARE = re.compile(r"(?<![(\w])([u-z])\s*:\s*([A-Za-z][\w-]*\*?)(?![\w)])")
 _OPENED = re.compile(r"\(\s*(?:[a-z]\s*:\s*)?[^\s():]+")
+_DENYING = (Verdict.OF_ANOTHER, Verdict.CONTRADICTED)
 
 
 @dataclass(frozen=True, slots=True)
 class MendedPlan:
     """A plan's texts as they can be read.
 
-    `subgoals` are in the order of their labels, None for one that was left out; `letters` are the variables that got
-    another letter, by the one that was written, and `repairs` says what was done.
+    `subgoals` are in the order of their labels, None for one that nothing needs, which stands under its label in
+    `left_out`; `letters` are the variables that got another letter, by the one that was written, and `repairs` says
+    what was done.
     """
 
     goal: str
     subgoals: tuple[str | None, ...]
     answer: tuple[str, ...]
     letters: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
     repairs: tuple[str, ...] = ()
+
+    def letter(self, written: str) -> str:
+        """Return the letter of a variable, by the one that was written."""
+        return self.letters.get(written, written)
 
 
 def mended_plan(written: Mapping[str, Any], question: Question) -> MendedPlan:
-    """Return the plan that a reply writes down with `goal`, `subgoals` and `answer`; as it is where all can be read."""
+    """Return the plan that a reply writes down with `goal`, `subgoals` and `answer`; as it is where all can be read.
+
+    Raises:
+        ReplyUnusable: a subgoal cannot be read, or it is not clear what the answer is.
+    """
     repairs: list[str] = []
-    texts = [_statement(text, repairs) for text in (written["goal"], *written["subgoals"])]
-    first, *told = _with_variables(texts, repairs)
-    letters = _letters(filter(None, told), repairs)
-    goal = _renamed(first or _goal_by_rule(question, repairs), letters)
-    atoms = [None if atom is None else _renamed(atom, letters) for atom in told]
-    answer = tuple(_in_letters(text, letters) for text in written["answer"])
-    answer = _answer(answer, goal, list(filter(None, atoms)), question, repairs)
-    if repairs:
-        atoms = _needed(atoms, answer, repairs)
-    subgoals = tuple(None if atom is None else str(atom) for atom in atoms)
-    return MendedPlan(str(goal), subgoals, answer, letters, tuple(dict.fromkeys(repairs)))
+    goal = _statement(written["goal"], repairs)
+    atoms = [_statement(text, repairs) for text in written["subgoals"]]
+    if None in atoms and len(atoms) == 1 and goal is None:
+        atoms = [goal_asked(question.text)]  # the question stands for its goal and its only subgoal
+    if None in atoms:
+        raise ReplyUnusable(f"the subgoal {written['subgoals'][atoms.index(None)][:60]!r} cannot be read")
+    told = [atom for atom in atoms if atom is not None]
+    declared = _declared(written, [*filter(None, [goal]), *told])
+    told = [_with_variables(atom, declared, repairs) for atom in told]
+    asked = None if goal is None else _with_variables(goal, declared, repairs)
+    if asked is None:
+        repairs.append("the goal was made of the question")
+        asked = goal_asked(question.text)
+    letters = _letters(told, {*written["answer"], *(variable.name for variable in asked.variables)}, repairs)
+    told = [_renamed(atom, letters) for atom in told]
+    said = [_in_letters(text, letters) for text in written["answer"]]
+    answer = _answer(said, _renamed(asked, letters), told, question, repairs, is_own=goal is not None)
+    left_out = _unneeded(told, answer, written.get("groundings", ())) if repairs else {}
+    repairs += [f"nothing needs {text}" for text in left_out.values()]
+    subgoals = tuple(None if f"S{n}" in left_out else str(atom) for n, atom in enumerate(told, 1))
+    return MendedPlan(str(_renamed(asked, letters)), subgoals, answer, letters, left_out, tuple(dict.fromkeys(repairs)))
 
 
-def read_statement(text: str) -> Atom:
-    """Return the statement that a text writes down, with its brackets put right."""
-    return _statement(text, []) or named_in(text)
-
-
-def _goal_by_rule(question: Question, repairs: list[str]) -> Atom:
-    repairs.append("the goal was made of the question")
-    return goal_asked(question.text)
+def read_statement(text: str, letters: Mapping[str, str]) -> Atom | None:
+    """Return the statement that a text writes down, with its brackets put right and the letters changed; None where
+    there is none.
+    """
+    found = _statement(text, [])
+    return None if found is None else _renamed(found, letters)
 
 
 def _statement(text: str, repairs: list[str]) -> Atom | None:
-    """Return the statement that a text writes down, with its brackets put right; None where nothing is left of it."""
+    """Return the statement that a text writes down, with its brackets put right; None where it is a question, or where
+    nothing is left of it.
+    """
     text = " ".join(text.split())
     try:
         found = parse_atom(text)
@@ -76,15 +99,15 @@ def _statement(text: str, repairs: list[str]) -> Atom | None:
         if not any(isinstance(part, str) and _BARE.search(part) for part in found.parts):
             return found
     mended = _bracketed(text)
-    repairs.append(f"brackets of {text[:60]!r}")
     try:
-        return parse_atom(mended)
+        found = parse_atom(mended)
     except NotationError:
-        pass
-    plain = " ".join(re.sub(r"[()]", " ", mended).split())
-    if not plain:
-        return None
-    return goal_asked(plain) if plain.endswith("?") or asks_for_something(plain) else named_in(plain)
+        plain = " ".join(re.sub(r"[()]", " ", mended).split())
+        if plain.endswith("?") or asks_for_something(plain) or not re.search(r"\w", plain):
+            return None
+        found = named_in(plain)
+    repairs.append(f"brackets of {text[:60]!r}")
+    return found
 
 
 def _bracketed(text: str) -> str:
@@ -98,38 +121,43 @@ def _bracketed(text: str) -> str:
         closed, again = text.find(")", opened), text.find("(", opened + 1)
         if closed < 0 or 0 <= again < closed:  # it is not closed: a term of one word is meant
             found = _OPENED.match(text, opened)
-            end = found.end() if found else opened + 1
-            parts.append(f"{text[opened:end]})" if found else "")
-            at = end
+            at = found.end() if found else opened + 1
+            parts.append(f"{text[opened:at]})" if found else "")
         else:
-            parts.append(text[opened : closed + 1])
             at = closed + 1
+            parts.append(text[opened:at])
     parts.append(text[at:].replace(")", ""))
     return _BARE.sub(r"(\1:\2)", "".join(parts))
 
 
-def _with_variables(atoms: Sequence[Atom | None], repairs: list[str]) -> list[Atom | None]:
-    """Return the statements with a variable wherever a letter stands in brackets: ``(x)``, and ``(place:x)``."""
-    types = {v.name: v.type for atom in atoms if atom is not None for v in atom.variables}
-
-    def read(part: object) -> object:
-        if not isinstance(part, Constant):
-            return part
-        if part.type in LETTERS and part.value.islower():
-            repairs.append(f"({part.value}:{part.type}) names a variable")
-            return Variable(part.type, part.value)
-        if part.value in LETTERS and not part.type:
-            repairs.append(f"({part.value}) has no type")
-            return Variable(part.value, types.get(part.value, UNTYPED))
-        return part
-
-    return [None if atom is None else Atom(tuple(map(read, atom.parts))) for atom in atoms]  # type: ignore[arg-type]
+def _declared(written: Mapping[str, Any], atoms: Iterable[Atom]) -> dict[str, str]:
+    """Return the letters that are variables by what the rest of the reply says of them, each with its type."""
+    bindings = [binding for entry in written.get("groundings", ()) for binding in entry["bindings"]]
+    named = [*written["answer"], *(each["name"] for each in written.get("variables", ()))]
+    named += [binding["variable"] for binding in bindings]
+    types = {variable.name: variable.type for atom in atoms for variable in atom.variables}
+    return {**dict.fromkeys((name for name in named if name in LETTERS), UNTYPED), **types}
 
 
-def _letters(atoms: Iterable[Atom], repairs: list[str]) -> dict[str, str]:
+def _with_variables(atom: Atom, declared: Mapping[str, str], repairs: list[str]) -> Atom:
+    """Return the statement with a variable where the letter of one stands as a constant: ``(x)``, and ``(place:x)``."""
+    parts: list[Any] = []
+    for part in atom.parts:
+        if isinstance(part, Constant) and part.type in declared and part.value.islower():
+            repairs.append(f"({part.value}:{part.type}) was taken for a variable")
+            parts.append(Variable(part.type, part.value))
+        elif isinstance(part, Constant) and part.value in declared and not part.type:
+            repairs.append(f"({part.value}) was taken for a variable")
+            parts.append(Variable(part.value, declared[part.value]))
+        else:
+            parts.append(part)
+    return Atom(tuple(parts))
+
+
+def _letters(atoms: Iterable[Atom], taken: Collection[str], repairs: list[str]) -> dict[str, str]:
     """Return free letters for the variables that have none of those that there are."""
     names = list(dict.fromkeys(variable.name for atom in atoms for variable in atom.variables))
-    free = [letter for letter in LETTERS if letter not in names]
+    free = [letter for letter in LETTERS if letter not in names and letter not in taken]
     found = dict(zip((name for name in names if name not in LETTERS), free, strict=False))
     repairs += [f"the variable {old} is called {new}" for old, new in found.items()]
     return found
@@ -144,36 +172,48 @@ def _renamed(atom: Atom, letters: Mapping[str, str]) -> Atom:
 
 
 def _in_letters(text: str, letters: Mapping[str, str]) -> str:
-    return letters.get(text, text)
+    """Return an expression with other letters for its variables; what stands in quotes is none."""
+    parts = re.split(r"('[^']*')", text)
+    return "".join(
+        part if part.startswith("'") else re.sub(r"\b[a-z]\d?\b", lambda found: letters.get(found[0], found[0]), part)
+        for part in parts
+    )
 
 
 def _answer(
-    answer: Sequence[str], goal: Atom, atoms: Sequence[Atom], question: Question, repairs: list[str]
+    answer: Sequence[str], goal: Atom, atoms: Sequence[Atom], question: Question, repairs: list[str], *, is_own: bool
 ) -> tuple[str, ...]:
-    """Return what the answer is made of; where its letters stand in no subgoal, what the goal or all of them have."""
-    found = list(dict.fromkeys(variable.name for atom in atoms for variable in atom.variables))
-    is_known = any(len(text) > 1 or text in found for text in answer)
-    if is_known or not found or not asks_for_something(question.text):
-        return tuple(text for text in answer if len(text) > 1 or text in found) if is_known else tuple(answer)
-    wanted = [variable.name for variable in goal.variables if variable.name in found]
-    wanted = wanted or (found if len(found) == 1 else [])
-    if not wanted:
+    """Return what the answer is made of: as it was written, if that stands in the subgoals, else the goal's variables.
+
+    Where the goal was made by rule (not `is_own`), its letter says nothing: the variable of its type is meant, or the
+    only one that there is.
+
+    Raises:
+        ReplyUnusable: neither is there.
+    """
+    found = {variable.name: variable.type for atom in atoms for variable in atom.variables}
+    if not asks_for_something(question.text) or any(len(text) > 1 or text in found for text in answer):
         return tuple(answer)
+    wanted = [variable.name for variable in goal.variables if is_own and variable.name in found]
+    if not wanted:
+        types = {variable.type for variable in goal.variables} - {UNTYPED}
+        wanted = [name for name, kind in found.items() if kind in types] or list(found)
+        if len(wanted) != 1:
+            raise ReplyUnusable("it does not say which variable of the subgoals the answer is")
     repairs.append(f"the answer is {', '.join(wanted)}")
     return tuple(dict.fromkeys(wanted))
 
 
-def _needed(atoms: Sequence[Atom | None], answer: Sequence[str], repairs: list[str]) -> list[Atom | None]:
-    """Leave out the statements that have variables and share none with the answer, also not over others."""
+def _unneeded(atoms: Sequence[Atom], answer: Sequence[str], groundings: Sequence[Any]) -> dict[str, str]:
+    """Return the statements, by label, that have variables, share none with the answer, also not over others, and that
+    no grounding denies.
+    """
     reached = {letter for text in answer for letter in re.findall(r"\b[a-z]\b", text)}
-    if not reached:
-        return list(atoms)
-    names = [{variable.name for variable in atom.variables} if atom is not None else set() for atom in atoms]
+    names = [{variable.name for variable in atom.variables} for atom in atoms]
     for _ in names:
         for own in names:
             if own & reached:
                 reached |= own
-    kept = [None if own and not own & reached else atom for atom, own in zip(atoms, names, strict=True)]
-    dropped = [atom for atom, left in zip(atoms, kept, strict=True) if atom is not None and left is None]
-    repairs += [f"nothing needs {atom}" for atom in dropped]
-    return kept
+    denied = {entry["subgoal"] for entry in groundings if entry["verdict"] in _DENYING}
+    found = {f"S{n}": str(atom) for n, (atom, own) in enumerate(zip(atoms, names, strict=True), 1) if own - reached}
+    return {label: text for label, text in found.items() if reached and label not in denied}

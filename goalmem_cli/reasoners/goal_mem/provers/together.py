@@ -19,7 +19,7 @@ from goalmem_cli.reasoners.goal_mem.loop import REPEATED
 from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings, say_question
 from goalmem_cli.reasoners.goal_mem.provers.floor import Floor
 from goalmem_cli.reasoners.goal_mem.provers.goal_reading import plan_asked
-from goalmem_cli.reasoners.goal_mem.provers.mending import mended_json
+from goalmem_cli.reasoners.goal_mem.provers.mending import PLAN_KEYS, mended_json
 from goalmem_cli.reasoners.goal_mem.provers.mending_plans import LETTERS
 from goalmem_cli.reasoners.goal_mem.provers.together_reading import read_proof
 from goalmem_cli.reasoners.goal_mem.records import (
@@ -34,6 +34,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Round,
     Search,
     Spending,
+    Status,
     Task,
 )
 from goalmem_cli.reasoners.goal_mem.state import ProofState
@@ -41,12 +42,12 @@ from goalmem_cli.reasoners.inquiry import READ
 from goalmem_cli.reasoners.prompt_texts import Reply, ask, parse_json
 from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Usage
-from goalmem_cli.trace import Attempt, Ending, Verdict
+from goalmem_cli.trace import Attempt, Ending
 
 NAME: Final = "together"
 PROVE, CHECK = "plan_and_prove", "check"
 STEPS = (PROVE, CHECK, READ)
-PLAN_KEYS = ("goal", "current", "conclusion", "variables", "answer", "subgoals")
+UNPLANNED = "it was read, not planned"
 NOT_PLANNED = "read, not planned: no proof could be read of what the model replied"
 MOST_ANTECEDENTS = 8
 """How many antecedents an attempt may have: with four subgoals the labels go from S1 to S12."""
@@ -57,9 +58,9 @@ Schema = Mapping[str, Any]
 class Together:
     """Plans with the first facts in view; each reply plans, proves, and says what to look for next.
 
-    Model calls stay within B(D + 1) + 1 a question, or twice that where every reply needs its second try, for maximum
-    breadth B (plans) and depth D (rounds of a plan after its first). The last is a check of the answer, or a reading
-    where no proof can be read.
+    Model calls stay within B(D + 1) + 2 a question, or twice that where every reply needs its second try, for maximum
+    breadth B (plans) and depth D (rounds of a plan after its first). The last two are a reading where no proof can be
+    read, and a check of the answer.
     """
 
     manner = Manner(rereads=False, most_antecedents=MOST_ANTECEDENTS)
@@ -86,7 +87,7 @@ class Together:
             if ended.is_proved:
                 return ended
             if _is_disorderly(ended):
-                return self._read(search)
+                return self._read(search, () if ended.state is None else (UNPLANNED,))
             if ended.is_over:
                 return None
             if ended.state is not None and ended.record is not None:
@@ -97,12 +98,12 @@ class Together:
                 return None
         return None
 
-    def _read(self, search: Search) -> Ended | None:
+    def _read(self, search: Search, doubts: tuple[str, ...]) -> Ended | None:
         """Read the question once from the facts in view."""
         asked = plan_asked(search.question)
         planned = tuple(map(str, asked.subgoals))
         floor = Floor(self._model, self._prompts[READ])
-        ended = search.attempt(Task(0, floor, search.pool, 0, asked, (), planned=planned))
+        ended = search.attempt(Task(0, floor, search.pool, 0, asked, (), planned=planned, doubts=doubts))
         if not ended.is_proved:
             return None
         search.count(Usage(), NOT_PLANNED)
@@ -127,7 +128,8 @@ class Together:
         def read(texts: Sequence[str]) -> Proposed:
             reply, repairs = mended_json(texts[0], schema, {"goal": standing.question.text})
             proposed = read_proof(reply, standing, self._max_subgoals)
-            return replace(proposed, repairs=(*repairs, *proposed.repairs))
+            proposed = replace(proposed, repairs=(*repairs, *proposed.repairs))
+            return replace(proposed, status=Status.STOP) if proposed.is_disorderly else proposed
 
         return ask(self._model, lambda trouble: [build(trouble)], read, takes_parts=True)
 
@@ -172,22 +174,9 @@ def for_round(schema: Schema, standing: Round) -> Schema:
 
 
 def _is_disorderly(ended: Ended) -> bool:
-    """Say whether a model seems not to master this form: its refusals say little, and it would write the same again.
-
-    So it is where a reply was unusable or had to be repaired, names subgoals that nothing declares, or cites facts for
-    the answer and does not say what it is.
-    """
-    state, last, record = ended.state, ended.last, ended.record
-    if record is not None and (record.ending is Ending.UNUSABLE_REPLY or any(step.repairs for step in record.steps)):
-        return True
-    if state is None or last is None:
-        return False
-    if any(not 0 <= claim.subgoal < len(state.atoms) for claim in last.claims):
-        return True
-    wanted = set(state.plan.answer_variables)
-    having = {n for n, atom in enumerate(state.plan.subgoals) if wanted & {v.name for v in atom.variables}}
-    told = [claim for claim in last.claims if claim.subgoal in having and claim.verdict is Verdict.ENTAILED]
-    return bool(told) and not any(wanted & claim.bindings.keys() for claim in told)
+    """Say whether an attempt ended with a reply that could not be used, or hardly."""
+    is_unusable = ended.record is not None and ended.record.ending is Ending.UNUSABLE_REPLY
+    return is_unusable or (ended.last is not None and ended.last.is_disorderly)
 
 
 def _schema_of(request: Request) -> Schema:

@@ -22,34 +22,49 @@ def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
         ReplyUnusable: a plan cannot be read, or has too many subgoals.
     """
     state, atoms, places = standing.state, list[Atom](), dict[str, int]()
-    plan, letters, repairs = state.plan if state is not None else None, dict[str, str](), tuple[str, ...]()
-    lost: frozenset[str] = frozenset()
+    plan, mended, repairs = None, None, list[str]()
     if state is not None:
         atoms, places = list(state.atoms), {f"S{number + 1}": number for number in state.in_view()}
         plan = answered_anew(state.plan, reply.get("answer", ()), standing.question)
     elif reply["subgoals"]:
         mended = mended_plan(reply, standing.question)
-        letters, repairs = dict(mended.letters), mended.repairs
-        meanings = {letters.get(entry["name"], entry["name"]): entry["stands_for"] for entry in reply["variables"]}
+        repairs += mended.repairs
+        meanings = {mended.letter(entry["name"]): entry["stands_for"] for entry in reply["variables"]}
         plan = _plan(standing.question, mended, max_subgoals, meanings)
         plan = replace(plan, is_current=reply["current"], is_conclusion=reply["conclusion"])
         atoms, places = list(plan.subgoals), _places(mended.subgoals)
-        lost = frozenset(f"S{place}" for place, text in enumerate(mended.subgoals, 1) if text is None)
     if plan is None:
         return Proposed(None, status=Status.STOP)
+    lost = mended.left_out if mended is not None else {}
     told = [entry for entry in reply["groundings"] if entry["subgoal"] not in lost]
+    claims = tuple(_claim(entry, places, atoms, mended) for entry in told)
+    following = _next(reply["next"], plan, standing.question, max_subgoals, repairs)
+    wishes = [_wish(entry, places[entry["subgoal"]], mended) for entry in reply["open"] if entry["subgoal"] in places]
+    is_disorderly = bool(mended is not None and mended.repairs) or _is_unreadable(claims, plan, standing, len(atoms))
     return Proposed(
         plan,
-        tuple(_claim(entry, places, atoms, letters) for entry in told),
+        claims,
         frozenset(reply["several"]),
         frozenset(as_pair(entry["left"], entry["right"]) for entry in reply["same"]),
-        tuple(_wish(entry, places[entry["subgoal"]]) for entry in reply["open"] if entry["subgoal"] in places),
+        tuple(wishes),
         {},
-        _next(reply["next"], plan, standing.question, max_subgoals),
+        following,
         Status(reply["status"]),
         " ".join(reply["wording"].split()),
-        repairs,
+        tuple(repairs),
+        is_disorderly,
     )
+
+
+def _is_unreadable(claims: Sequence[Claim], plan: Plan, standing: Round, count: int) -> bool:
+    """Say whether claims name subgoals that nothing declares, or cite facts for the answer and do not say it."""
+    if any(not 0 <= claim.subgoal < count for claim in claims):
+        return True
+    bound = standing.state.substitution.bindings if standing.state is not None else {}
+    wanted = set(plan.answer_variables) - set(bound)
+    having = {n for n, atom in enumerate(plan.subgoals) if wanted & {variable.name for variable in atom.variables}}
+    told = [claim for claim in claims if claim.subgoal in having and claim.verdict is Verdict.ENTAILED]
+    return bool(told) and not any(wanted & claim.bindings.keys() for claim in told)
 
 
 def _plan(question: Question, written: MendedPlan, max_subgoals: int, meanings: Mapping[str, str]) -> Plan:
@@ -59,21 +74,24 @@ def _plan(question: Question, written: MendedPlan, max_subgoals: int, meanings: 
         ReplyUnusable: it cannot be read.
     """
     subgoals = [text for text in written.subgoals if text is not None]
-    if not subgoals:
-        raise ReplyUnusable("none of its subgoals can be read")
     if len(subgoals) > max_subgoals:
         raise ReplyUnusable(f"it has {len(subgoals)} subgoals, and at most {max_subgoals} may be")
     plan = parse_plan(question, written.goal, subgoals, written.answer, meanings, False)
     names = [variable.name for atom in plan.subgoals for variable in atom.variables]
     if strange := [name for name in names if name not in LETTERS]:
         raise ReplyUnusable(f"the variable {strange[0]} is none of {', '.join(LETTERS)}")
-    return plan
+    return replace(plan, left_out=tuple(written.left_out.values()))
 
 
-def _next(written: Sequence[Any], plan: Plan, question: Question, max_subgoals: int) -> Plan | None:
+def _next(written: Sequence[Any], plan: Plan, question: Question, max_subgoals: int, repairs: list[str]) -> Plan | None:
+    """Return the next plan; one that cannot be read spoils no proof, and is left out."""
     if not written:
         return None
-    found = _plan(question, mended_plan(written[0], question), max_subgoals, plan.meanings)
+    try:
+        found = _plan(question, mended_plan(written[0], question), max_subgoals, plan.meanings)
+    except ReplyUnusable as error:
+        repairs.append(f"the next plan was left out: {error.message}"[:160])
+        return None
     return replace(found, is_current=plan.is_current, is_conclusion=plan.is_conclusion)
 
 
@@ -83,14 +101,15 @@ def _places(texts: Sequence[str | None]) -> dict[str, int]:
     return {f"S{place}": distinct.index(text) for place, text in enumerate(texts, 1) if text is not None}
 
 
-def _claim(entry: Any, places: Mapping[str, int], atoms: Sequence[Atom], letters: Mapping[str, str]) -> Claim:
+def _claim(entry: Any, places: Mapping[str, int], atoms: Sequence[Atom], mended: MendedPlan | None) -> Claim:
     """Return the grounding; bindings of variables that its subgoal does not have are dropped from it."""
     is_known = entry["subgoal"] in places
     number = places[entry["subgoal"]] if is_known else _number(entry["subgoal"])
     names = {variable.name for variable in atoms[number].variables} if is_known else set()
     bindings: dict[str, tuple[str, ...]] = {}
     for binding in entry["bindings"]:
-        name, value = letters.get(binding["variable"], binding["variable"]), " ".join(binding["value"].split())
+        name, value = binding["variable"], " ".join(binding["value"].split())
+        name = name if mended is None else mended.letter(name)
         if name in names and value not in bindings.get(name, ()):
             bindings[name] = (*bindings.get(name, ()), value)
     verdict = Verdict(entry["verdict"])
@@ -103,7 +122,9 @@ def _number(label: str) -> int:
     return int(label[1:]) - 1 if label[1:].isdecimal() and len(label) < 4 else -1
 
 
-def _wish(entry: Any, number: int) -> Wish:
+def _wish(entry: Any, number: int, mended: MendedPlan | None) -> Wish:
     queries = tuple(dict.fromkeys(text for query in entry["queries"] if (text := " ".join(query.split()))))
-    need = next((Need(read_statement(needed["text"]), needed["relation"]) for needed in entry["needs"]), None)
+    letters = mended.letters if mended is not None else {}
+    told = [(read_statement(needed["text"], letters), needed["relation"]) for needed in entry["needs"]]
+    need = next((Need(statement, relation) for statement, relation in told if statement is not None), None)
     return Wish(number, " ".join(entry["why"].split()), queries, need)
