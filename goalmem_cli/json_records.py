@@ -22,7 +22,8 @@ def plain(value: object) -> Any:
 
 
 def rebuild(kind: Any, value: Any) -> Any:
-    """Return `value`, which came from JSON, as the annotated `kind`; fields that are missing get their defaults.
+    """Return `value`, which came from JSON, as the annotated `kind`; fields that are missing get their defaults, and
+    fields that had other names before, as the record's `RENAMED` says, their names of today.
 
     Raises:
         TypeError, ValueError, KeyError, AttributeError: it is none.
@@ -40,8 +41,9 @@ def rebuild(kind: Any, value: Any) -> Any:
     if origin is Mapping:
         return {key: rebuild(get_args(kind)[1], item) for key, item in value.items()}
     if isinstance(kind, type) and is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{name: rebuild(hints[name], item) for name, item in value.items()})
+        hints, renamed = get_type_hints(kind), getattr(kind, "RENAMED", {})
+        named = {renamed.get(name, name): item for name, item in value.items()}
+        return kind(**{name: rebuild(hints[name], item) for name, item in named.items()})
     if kind is datetime:
         return datetime.fromisoformat(value)
     if isinstance(kind, type) and issubclass(kind, StrEnum):

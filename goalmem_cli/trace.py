@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import ClassVar
 
 from goalmem_cli.json_records import plain, rebuild
 from goalmem_cli.logic.support import Support
@@ -97,6 +98,8 @@ class Grounded:
     notes: tuple[str, ...] = ()
     grounding_certainty: float | None = None
 
+    RENAMED: ClassVar[Mapping[str, str]] = {"certainty": "grounding_certainty"}
+
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
@@ -115,6 +118,8 @@ class Contradicted:
     subgoal: int
     facts: tuple[str, ...]
     grounding_certainty: float | None = None
+
+    RENAMED: ClassVar[Mapping[str, str]] = Grounded.RENAMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,19 +366,9 @@ def from_document(document: Mapping[str, object]) -> Trace:
     if isinstance(version, bool) or version not in READABLE:
         raise ValueError(f"schema_version is {version!r}, this goalmem reads {' and '.join(map(str, READABLE))}")
     try:
-        trace = rebuild(Trace, {key: _renamed(value) for key, value in document.items() if key != "schema_version"})
+        trace = rebuild(Trace, {key: value for key, value in document.items() if key != "schema_version"})
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a trace: {error}") from error
     if not isinstance(trace, Trace):
         raise ValueError("not a trace")
     return trace
-
-
-def _renamed(value: object) -> object:
-    """Return a part of a document with the names of this version: before version 4 a grounding had a `certainty`."""
-    if isinstance(value, list):
-        return list(map(_renamed, value))
-    if not isinstance(value, dict):
-        return value
-    is_old = "subgoal" in value and "certainty" in value
-    return {"grounding_certainty" if is_old and key == "certainty" else key: _renamed(v) for key, v in value.items()}
