@@ -16,7 +16,10 @@ _SPACED = re.compile(
 _SIGNED = re.compile(r"[€$£¥₹] ?$")
 _MARKED = re.compile(r"(?<![\w.,'’])\d+(?:[.,'’]\d+)+(?![.,'’]?\d)")
 _ROUND = re.compile(r"(?<=\d),[-–—]+(?!\d)")
-_CLOCK = re.compile(r"\s*(?:[ap]\.?m\b|o'clock)", re.IGNORECASE)
+_UNIT = re.compile(
+    r"\s?(?:[€$£¥₹%]|(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|kronor|kroner|k?g|k?m|[cm]m|m?l)\b)",
+    re.IGNORECASE,
+)
 _INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}")
 
 
@@ -35,13 +38,19 @@ def in_english(text: str) -> str:
 
 
 def has_decimal_comma(texts: Iterable[str]) -> bool | None:
-    """Say whether a comma separates decimals in the texts, and a point groups; None where their numbers do not tell."""
+    """Say whether a comma separates decimals in the texts, and a point groups; None where their numbers do not tell.
+
+    A number tells it that has several marks, or one or two decimals and a unit beside it: "rooms 4,5" are two rooms.
+    """
     told: set[bool] = set()
     for text in texts:
         plain = _without_gaps(_ROUND.sub(",00", text))
         for found in _MARKED.finditer(plain):
             mark = _decimal_mark(found[0])
-            if mark and not _CLOCK.match(plain, found.end()):
+            is_measure = re.search(r"[.,]\d\d?$", found[0]) and (
+                _SIGNED.search(plain[: found.start()]) or _UNIT.match(plain, found.end())
+            )
+            if mark and (is_measure or len(re.findall(r"[.,'’]", found[0])) > 1):
                 told.add(mark == ",")
     return told.pop() if len(told) == 1 else None
 

@@ -19,12 +19,18 @@ def in_units(length: Amount, name: str) -> Amount:
     """Return how many of the unit a length of time is.
 
     Raises:
-        UnsettledError: it is no fixed number of them: of days no number of months.
+        UnsettledError: it is no fixed number of them: of days no number of months, and no number of hours that somebody
+            worked; or it is less than one.
     """
     known = SECONDS if length.unit.key == "second" else MONTHS
     if name not in known:
         raise UnsettledError(f"{length.unit.shown}s are no fixed number of {name}s")
+    day = SECONDS["day"]
+    if known is SECONDS and known[name] < day and length.low is not None and length.low >= day:
+        raise UnsettledError(f"it is not known how many {name}s of the days count")
     share = divided(length, known[name])
+    if share.low is None or share.low < 1:
+        raise UnsettledError(f"it is less than one {name}")
     return Amount(share.low, share.high, is_about=length.is_about)
 
 

@@ -1,7 +1,7 @@
 """What is added up: parts and not their total, and three things at 20 each as three times 20.
 
-A row is a total where what was said calls it one ("altogether", "in all"), or where somebody answers the parts with
-nothing but an amount ("Sixty euros!"), and where it is what the parts come to.
+A row is a total where it is what other rows come to, and what was said calls it one ("altogether", "in all"), or
+somebody answers the others with nothing but an amount ("Sixty euros!"). In doubt it is a part.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from goalmem_cli.logic.checks import Remembered
 from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, add, common_unit
@@ -19,34 +18,43 @@ from goalmem_cli.logic.computing.rows import Element, time_of
 from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import FUNCTION_WORDS, normalise, words
 
-_TOTAL = r"altogether|in total|all told|all together|overall|combined"
+_UNITS = (
+    "euros dollars pounds bucks cents percent times people friends years months weeks days nights hours minutes seconds"
+    " miles kilometres kilometers metres meters litres liters inches"
+)
 _IN_ALL = r"in all(?! (?:honesty|fairness|likelihood|seriousness|cases?|weathers?|sizes|my|the|our|of)\b)"
-_BEHIND = re.compile(rf"^(?: (?!and\b)\w+){{0,2}} (?:{_TOTAL}|in all(?! \w)|in all for)\b")
-_BEFORE = re.compile(rf"(?:\b(?:{_TOTAL}|total(?:s|ed|led|ling)?)|(?<!all )\b{_IN_ALL})(?: (?!and\b)\w+){{0,3}} $")
-_MAKES = re.compile(
-    r"\b(?:(?:makes?|made|adds?|added) (?:it|that|up to)|(?:that|which|they|this) (?:all )?(?:makes?|made)) $"
+_TOTAL = rf"(?:altogether|in total|all told|(?<!all ){_IN_ALL})"
+_BEHIND = re.compile(rf"^(?: (?!and\b)\w+){{0,2}} {_TOTAL}(?! (?:with|including)\b)(?! \w+ly\b)")
+_BEFORE = re.compile(rf"(?:\b{_TOTAL}|\btotal (?:was|is|of|came to|comes to|cost|price))(?: (?!and\b)\w+){{0,3}} $")
+_MAKES = re.compile(r"(?:^|\b(?:that|this|which) )(?:all )?(?:makes?|made)(?: it| up to)? $")
+_EACH = re.compile(
+    r"^(?: \w+)? (?:each|apiece|a piece)\b(?! (?:of us|of you|of them|other|one|person|time|way|side|hour|day|night"
+    r"|week|weekend|month|year|morning|evening|visit|session|lesson|class|trip|round|game|match|at|in|on)\b)"
 )
-_EACH_BEHIND = re.compile(
-    r"^(?: \w+)?(?: for| per)? (?:each|apiece|a piece)\b(?! (?:of us|of you|of them|other|one|person|time|way|side|hour"
-    r"|day|night|week|weekend|month|year|morning|evening|visit|session|lesson|class|trip|round|game|match)\b)"
-)
-_EACH_BEFORE = re.compile(r"\beach(?: (?:was|were|is|are|cost|costs|at|for|sold))*(?: for| at)? $")
 _ORDINAL = re.compile(
     r"\b(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[- ])?(?:first|second|third|fourth|fifth|sixth"
     r"|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|\w+tieth|\d+(?:st|nd|rd|th)|once|twice|thrice)\b",
     re.IGNORECASE,
 )
-_COUNT = re.compile(
-    r"(?<!\bin )(?<!\bat )(?<!\bon )(?<!\bby )(?<!\bsince )(?<!\buntil )(?<![\d.:] )\b(?P<count>\d+) "
-    r"(?!(?:of us|of you|of them|people|friends|persons|times|am|pm|percent|euros?|dollars?|pounds?|bucks?|years?"
-    r"|months?|weeks?|days?|nights?|hours?|minutes?|seconds?|january|february|march|april|may|june|july|august"
-    r"|september|october|november|december|and|or|to|a|an|per|each)\b)(?=[^\W\d])"
+_NOUN = rf"(?!(?:{_UNITS.replace(' ', '|')})\b)(?P<noun>[^\W\d]{{2,}}s)\b"
+_COUNTED = (
+    re.compile(rf"^(?:the |a )?(?P<count>\d+) {_NOUN} (?:are|were|went|go|cost|sold|at|for)\b"),
+    re.compile(
+        r"\b(?:sold|sells?|selling|bought|buys?|buying|got|gets?|ordered|took|had|has|have|made|baked|picked|found) "
+        rf"(?P<count>\d+)(?: of (?:my|our|your|his|her|their|the)(?: \w+)??)? {_NOUN}"
+    ),
 )
+"""How many there are of something that is told at an amount each: where a sentence begins, or behind a verb of having.
+
+Any other number before a word may be part of a name, a date or a measure.
+"""
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?\w*")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _REPLY = frozenset(
     "so wow oh well nice great not bad that is was makes made then really just only a whole hey good cool".split()
 )
+_OWN = frozenset("i me my we us our and too also another more".split())
+"""Words by which somebody who answers an amount tells one of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,67 +97,79 @@ def summed(found: Sequence[Element], read: Callable[[Element], Amount], facts: M
     """Return what is to be added of the elements.
 
     Raises:
-        UnsettledError: an element is no amount, or one is called a total that the others do not come to.
+        UnsettledError: an element is no amount, or one is called the total, and the others come to less.
     """
-    lines = list(_lines(found, read, facts))
-    told = [one for one in lines if _says_total(one, facts) or _makes(one, facts) or _echoed(one, lines, facts)]
-    parts = [line for line in lines if line not in told]
-    notes: list[str] = []
-    for total in told:
-        of = next((group for group in _groups(total, parts, facts) if _comes_to(group, total)), None)
-        if of is not None:
+    lines = _lines(found, read, facts)
+    parts, notes = list(lines), list[str]()
+    for total in lines:
+        others = [line for line in parts if line is not total]
+        of = next((group for group in _groups(total, others, facts) if _comes_to(group, total)), None)
+        if of is not None and total in parts:
             is_one = sum(line.count for line in of) == 1
             total_of = "told again" if is_one else f"the total of {', '.join(map(str, of))}"
             notes.append(f"{total} is {total_of}, and no further part")
-            parts = _with_unit(parts, of, total)
-        elif parts and _says_total(total, facts) and _is_of_all(total, parts):
-            others = say_amount(_sum(parts))
-            raise UnsettledError(f"{total} is told as a total, and the others come to {others}")
-        else:
-            parts.append(total)
-    return Summed(tuple(sorted(parts, key=lambda line: line.place)), tuple(notes))
+            parts = _with_unit(others, of, total)
+        elif len(others) > 1 and _says_total(total, facts) and _is_of_all(total, others):
+            raise UnsettledError(f"{total} is told as a total, and the others come to {say_amount(_sum(others))}")
+    return Summed(tuple(parts), tuple(notes))
 
 
-def _lines(
-    found: Sequence[Element], read: Callable[[Element], Amount], facts: Mapping[str, Remembered]
-) -> Iterator[Line]:
-    """Yield a line for each element, or one for several of which a fact says how many there are, each at the amount."""
+def _lines(found: Sequence[Element], read: Callable[[Element], Amount], facts: Mapping[str, Remembered]) -> list[Line]:
+    """Return a line for each element, or one for several of which a fact says how many there are at the amount."""
     groups: dict[object, list[Element]] = {}
     counts: dict[object, int] = {}
     for place, element in enumerate(found):
-        amount = read(element)
-        count = _count(element, facts)
-        key: object = (amount, frozenset(element.facts)) if count else place
+        amount, count = read(element), _count(element, facts)
+        is_told_again = not count and amount in counts and not element.beside and _is_each(element, facts)
+        key: object = amount if count or is_told_again else place
         groups.setdefault(key, []).append(element)
-        counts[key] = count
-    place = 0
+        counts[key] = max(count, counts.get(key, 0))
+    lines: list[Line] = []
     for key, group in groups.items():
-        if len(group) < counts[key]:
-            yield Line(place, tuple(group), read(group[0]), counts[key])
-        else:
-            yield from (Line(place + at, (element,), read(element)) for at, element in enumerate(group))
-        place += len(group)
+        many = [(tuple(group), counts[key])] if len(group) < counts[key] else [((element,), 1) for element in group]
+        lines += [Line(len(lines) + at, own, read(group[0]), count) for at, (own, count) in enumerate(many)]
+    return lines
+
+
+def _is_each(element: Element, facts: Mapping[str, Remembered]) -> bool:
+    return any(_EACH.search(behind) for _, behind in places_told(element, facts))
 
 
 def _count(element: Element, facts: Mapping[str, Remembered]) -> int:
-    """Return how many things the amount is told of each of: three lamps, 20 each; 0 where that is not told."""
+    """Return how many things the amount is told of each of: three lamps, 20 each; 0 where that is not told.
+
+    It is not where the sentence has other numbers, or where what the amount was given for is not those things.
+    """
+    beside = [words(given.value) for given in element.beside.values() if time_of(given.value, given.said) is None]
     for before, behind in places_told(element, facts):
-        if _EACH_BEHIND.search(behind) or _EACH_BEFORE.search(before):
-            counts = [int(match["count"]) for part in (f"{before}| ", f" {behind}") for match in _COUNT.finditer(part)]
-            if len(counts) == 1 and counts[0] > 1 and not 1900 <= counts[0] <= 2100:
-                return counts[0]
+        told = next((found for form in _COUNTED if (found := form.search(before)) is not None), None)
+        if told is None or not _EACH.search(behind) or (beside and not any(told["noun"] in value for value in beside)):
+            continue
+        count, amount = int(told["count"]), _number_of(element)
+        others = set(_NUMBER.findall(before + behind)) - {told["count"], amount, f"{count * float(amount):g}"}
+        if 1 < count <= _MOST and not others:
+            return count
     return 0
+
+
+_MOST = 1000
+
+
+def _number_of(element: Element) -> str:
+    """Return the first number of a value, in plain digits; nothing where it has none."""
+    number = _NUMBER.search(" ".join(words(plain_numerals(element.value))))
+    return number[0] if number is not None else ""
 
 
 def places_told(element: Element, facts: Mapping[str, Remembered]) -> Iterator[tuple[str, str]]:
     """Yield the words before and behind the amount, in each sentence that has it."""
-    number = _NUMBER.search(" ".join(words(plain_numerals(element.value))))
-    if number is None:
+    number = _number_of(element)
+    if not number:
         return
     for text in (element.value, *(facts[name].text for name in element.facts if name in facts)):
         for sentence in _SENTENCE_END.split(text):
             told = words(plain_numerals(_ORDINAL.sub("nth", sentence)))
-            for place in (place for place, word in enumerate(told) if word == number[0]):
+            for place in (place for place, word in enumerate(told) if word == number):
                 yield "".join(f"{word} " for word in told[:place]), "".join(f" {word}" for word in told[place + 1 :])
 
 
@@ -172,29 +192,32 @@ def _echoed(line: Line, lines: Sequence[Line], facts: Mapping[str, Remembered]) 
     found: list[Line] = []
     for fact in said:
         earlier = fact.before[-1][1] if fact.before else ""
-        own = set(words(plain_numerals(fact.text))) - amount - _REPLY - FUNCTION_WORDS - set(words(earlier))
-        if any(not word[0].isdigit() and word not in _UNITS for word in own) or earlier.rstrip().endswith("?"):
+        said_words = set(words(plain_numerals(fact.text)))
+        own = said_words - amount - _REPLY - FUNCTION_WORDS - set(words(earlier))
+        is_own = own - _CURRENCIES or said_words & _OWN
+        if is_own or earlier.rstrip().endswith("?"):
             return []
         told = {name for name, other in facts.items() if other.text == earlier}
         found += [other for other in lines if other is not line and other.facts & told]
     return found
 
 
-_UNITS = frozenset("euro euros dollar dollars pound pounds bucks cents".split())
+_CURRENCIES = frozenset("euro euros dollar dollars pound pounds bucks cents".split())
 
 
 def _groups(total: Line, parts: Sequence[Line], facts: Mapping[str, Remembered]) -> Iterator[Sequence[Line]]:
-    """Yield the lines that the total may be of: all, those that it answers, told with it, or told last before it."""
-    answered = [line for line in _echoed(total, parts, facts) if line in parts]
-    if not _says_total(total, facts) and not _makes(total, facts):
-        yield answered
-        return
-    yield parts
-    yield answered
-    yield [line for line in parts if line.facts & total.facts]
-    before = [line for line in parts if _told(line, facts) < _told(total, facts)]
-    before.sort(key=lambda line: _told(line, facts))
-    yield from (before[-size:] for size in range(2, len(before) + 1) if not _is_apart(total, before[-size:]))
+    """Yield the lines that the total may be of: those that it answers; if what was said calls it a total, all, those
+    told with it, or those told last before it; or a count of the same fact, 60 euros beside three at 20 each.
+    """
+    groups: list[Sequence[Line]] = [_echoed(total, parts, facts)]
+    if _says_total(total, facts) or _makes(total, facts):
+        before = sorted((line for line in parts if _told(line, facts) < _told(total, facts)),
+                        key=lambda line: _told(line, facts))  # fmt: skip
+        many = [parts, [line for line in parts if line.facts & total.facts]]
+        many += [before[-size:] for size in range(2, len(before) + 1)]
+        groups += [group for group in many if sum(line.count for line in group) > 1]
+    groups += [[line] for line in parts if line.count > 1 and line.facts & total.facts]
+    yield from (group for group in groups if group and total.count == 1 and not _is_apart(total, group))
 
 
 def _told(line: Line, facts: Mapping[str, Remembered]) -> tuple[str, int, str]:
@@ -210,9 +233,7 @@ _LAST = ("~", 0, "")
 
 
 def _comes_to(group: Sequence[Line], total: Line) -> bool:
-    """Say whether the lines come to the total; one alone is it only where nothing given beside tells them apart."""
-    if not group or (sum(line.count for line in group) < 2 and _is_apart(total, group)):
-        return False
+    """Say whether the lines come to the total."""
     try:
         whole = _sum(group)
         common_unit((whole, total.amount))
@@ -228,18 +249,13 @@ def _is_of_all(total: Line, parts: Sequence[Line]) -> bool:
         common_unit((whole, total.amount))
     except UnsettledError:
         return False
-    low = total.amount.low or Fraction(0)
-    return not _is_apart(total, parts) and whole.high is not None and low > whole.high
+    low = total.amount.low
+    return not _is_apart(total, parts) and whole.high is not None and low is not None and low > whole.high
 
 
 def _is_apart(total: Line, others: Sequence[Line]) -> bool:
-    """Say whether a thing that was given beside the total is another than those beside each of the others."""
-    mine = {
-        name: given
-        for element in total.elements
-        for name, given in element.beside.items()
-        if time_of(given.value, given.said) is None
-    }
+    """Say whether what was given beside the total, a thing or a time, is another than beside each of the others."""
+    mine = {name: given for element in total.elements for name, given in element.beside.items()}
     beside = [element.beside for line in others for element in line.elements]
     return any(
         all(name in other and normalise(other[name].value) != normalise(given.value) for other in beside)

@@ -82,6 +82,11 @@ def test_what_is_no_single_amount_is_none(text: str) -> None:
         (["1.150"], ["We met at 3.30 pm on 24.12.2022."], "1.150"),
         (["1.150"], ["It was 3,5 kg for her.", "It was 3.5 kg for him."], "1.150"),
         (["room 1.150", "12,50"], [], "room 1.150"),
+        (
+            ["1,150 euros", "20 euros"],
+            ["On June 5,2023 we looked at rooms 4,5 and pages 12,13, and won 3,1."],
+            "1,150 euros",
+        ),
     ],
 )
 def test_ambiguous_numbers_are_read_as_those_beside_them(texts: list[str], others: list[str], read: str) -> None:
