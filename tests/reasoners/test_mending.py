@@ -323,6 +323,49 @@ def test_grounding_without_a_verdict_holds_only_where_nothing_else_is_said() -> 
     assert not read(reply(bare | {"judgement": "of_another"}), FRIEND).claims
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        reply().replace('"Vigo"}', "7:44}", 1),
+        reply().replace('"value": "Vigo"', '"value": "Ann"s cello"', 1),
+        reply(HELD | {"why": "}}}}"}).split('"Vigo')[0] + '"Vi',
+    ],
+)
+def test_values_that_swallow_what_follows_are_none(text: str) -> None:
+    """A missing quote, and a reply that is cut off behind brackets in a text."""
+    try:
+        proposed = read(text, FRIEND)
+    except ReplyUnusable:
+        return
+    assert all(claim.bindings.get("x") is None for claim in proposed.claims)
+
+
+def test_grounding_without_a_verdict_says_nothing_where_the_reply_refuses() -> None:
+    """What says that it does not know settles nothing."""
+    bare = {key: value for key, value in HELD.items() if key != "verdict"}
+    text = json.dumps(PLAN | {"groundings": [bare]} | REST | {"status": "stop", "wording": "unknown"})
+
+    assert not read(text, FRIEND).claims
+
+
+def test_refusal_in_order_is_not_disorderly() -> None:
+    """One label too many changes nothing of a reply that refuses."""
+    denied = [HELD | {"verdict": "of_another", "bindings": [], "subgoal": label} for label in ("S1", "S3")]
+    rest = REST | {"status": "stop", "wording": "unknown"}
+
+    assert not read(json.dumps(PLAN | {"groundings": denied} | rest), FRIEND).is_disorderly
+
+
+def test_what_only_looks_like_a_variable_stays() -> None:
+    """A drive, a vitamin, a generation."""
+    plan: Gold = {"subgoals": ["(y:person) keeps it on drive z: daily", "(y:person) lives in (x:place)"]}
+    asked = Question("Where does the friend of generation Y live?", MOMENT)
+    first, second = read(reply(**plan), FRIEND), read(reply(subgoals=["(x:place) is of generation (y)"]), asked)
+
+    assert first.plan is not None and list(map(str, first.plan.subgoals)) == plan["subgoals"]
+    assert second.plan is not None and str(second.plan.subgoals[0]) == "(x:place) is of generation (y)"
+
+
 def test_letters_of_its_own_do_not_become_the_answer_s() -> None:
     """Where the answer's letter stands in no subgoal, the variable of the goal's type is the answer."""
     text = reply(

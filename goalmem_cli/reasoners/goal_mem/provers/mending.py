@@ -53,7 +53,8 @@ def mended_json(text: str, schema: Schema, defaults: Mapping[str, object]) -> tu
     """
     found, repairs = _loaded(text)
     schema = json.loads(json.dumps(schema).replace(_SOME_LETTER, _ANY_LETTER))
-    mended = _Mending(defaults, repairs).value(found, schema, "")
+    claims_all = _key(found.get("status")) == "settled"
+    mended = _Mending(schema, defaults, repairs, claims_all=claims_all).value(found, schema, "")
     if mended is _NOTHING:
         raise ReplyUnusable("it leaves out, or writes in another form, what a reply has to have")
     return parse_json(json.dumps(mended), schema), list(dict.fromkeys(repairs))
@@ -88,7 +89,7 @@ def _repaired(text: str) -> object:
         found = json_repair.loads(text)
     except (ValueError, RecursionError):
         raise ReplyUnusable("it is not one JSON document") from None
-    if isinstance(found, dict) and found and text.count("{") > text.count("}"):
+    if isinstance(found, dict) and found and _is_open(text):
         last = next(reversed(found))
         if "groundings" not in found or last in ("groundings", *PLAN_KEYS):
             raise ReplyUnusable("it was cut off before its groundings were complete")
@@ -104,12 +105,21 @@ def _depth(text: str) -> int:
     return deepest
 
 
+def _is_open(text: str) -> bool:
+    """Say whether an object is not closed where the text ends; what stands in quotes does not count."""
+    plain = re.sub(r'"(?:[^"\\]|\\.)*(?:"|$)', "", text, flags=re.DOTALL)
+    return plain.count("{") > plain.count("}")
+
+
 class _Mending:
     """Brings values into the form of a schema; what it repairs is added to `repairs`."""
 
-    def __init__(self, defaults: Mapping[str, object], repairs: list[str]) -> None:
+    def __init__(self, schema: Schema, defaults: Mapping[str, object], repairs: list[str], *, claims_all: bool) -> None:
+        """Take the schema of the reply, and whether the reply `claims_all` to be settled."""
+        self._top = set(map(_key, schema["properties"]))
         self._defaults = defaults
         self._repairs = repairs
+        self._claims_all = claims_all
 
     def value(self, found: object, schema: Schema, name: str) -> Any:
         """Return the value in the form of the schema; `name` is the key under which it stands."""
@@ -129,6 +139,8 @@ class _Mending:
         known = {_key(key): key for key in properties}
         given = {known[_key(key)]: value for key, value in found.items() if _key(key) in known}
         strange = [str(key) for key in found if _key(key) not in known]
+        if name and self._top & set(map(_key, strange)):
+            raise ReplyUnusable(f"{strange[0]!r} stands within {name}: a quote or a bracket is missing")
         if strange:
             self._say(f"{strange[0]!r} is no key of {name or 'a reply'}")
         if odd := sorted(str(key) for key in found if key not in properties and _key(key) in known):
@@ -138,9 +150,9 @@ class _Mending:
             value = self.value(given[key], part, key) if key in given else _NOTHING
             read += value is not _NOTHING
             if value is _NOTHING and key in schema["required"]:
-                # A grounding of which nothing else is said is meant to hold; any other without a verdict may not.
+                # A grounding of which nothing else is said holds where all is said to; any other may say the opposite.
                 is_bare = key not in given and not strange and not given.get("why")
-                value = self._blank(key, part, name, may_hold=is_bare)
+                value = self._blank(key, part, name, may_hold=is_bare and self._claims_all)
                 self._say(f"{key!r} was {'not readable' if key in given else 'left out'}")
             if value is not _NOTHING:
                 mended[key] = value
@@ -215,11 +227,9 @@ class _Mending:
         return str(found).strip().lower() in ("true", "yes", "1")
 
     def _string(self, found: object, schema: Schema, name: str) -> Any:
-        if isinstance(found, dict) and isinstance(found.get("text"), str):
-            found = found["text"]
-        if isinstance(found, bool) or not isinstance(found, str | int | float) or _is_no_number(found):
+        text = _text_in(found)
+        if text is None:
             return _NOTHING
-        text = " ".join(str(found).split())
         if "enum" in schema:
             return self._one_of(text, schema["enum"], name)
         if choices := schema.get("choices"):
@@ -271,5 +281,13 @@ def _key(name: object) -> str:
     return re.sub(r"[\W_]", "", str(name)).lower()
 
 
-def _is_no_number(found: object) -> bool:
-    return isinstance(found, float) and not math.isfinite(found)
+def _text_in(found: object) -> str | None:
+    """Return a value as text; None where it is none, or has the end of the JSON around it in it."""
+    if isinstance(found, dict):
+        found = found.get("text")
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        return None
+    if isinstance(found, float) and not math.isfinite(found):
+        return None
+    text = " ".join(str(found).split())
+    return None if re.search(r'"\s*[}\]]|[}\]]\s*[}\]]\s*$', text) else text

@@ -12,6 +12,7 @@ from typing import Any
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, Constant, NotationError, Variable, parse_atom
+from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.questions import asks_for_something, goal_asked, named_in
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Verdict
@@ -55,14 +56,17 @@ def mended_plan(written: Mapping[str, Any], question: Question) -> MendedPlan:
         ReplyUnusable: a subgoal cannot be read, or it is not clear what the answer is.
     """
     repairs: list[str] = []
-    goal = _statement(written["goal"], repairs)
-    atoms = [_statement(text, repairs) for text in written["subgoals"]]
+    letters_told = _letters_told(written)
+    goal = _statement(written["goal"], repairs, letters_told)
+    atoms = [_statement(text, repairs, letters_told) for text in written["subgoals"]]
     if None in atoms and len(atoms) == 1 and goal is None:
         atoms = [goal_asked(question.text)]  # the question stands for its goal and its only subgoal
     if None in atoms:
         raise ReplyUnusable(f"the subgoal {written['subgoals'][atoms.index(None)][:60]!r} cannot be read")
     told = [atom for atom in atoms if atom is not None]
-    declared = _declared(written, [*filter(None, [goal]), *told])
+    types = {variable.name: variable.type for atom in (*filter(None, [goal]), *told) for variable in atom.variables}
+    asked_words = set(words(question.text))
+    declared = {**dict.fromkeys((name for name in letters_told if name not in asked_words), UNTYPED), **types}
     told = [_with_variables(atom, declared, repairs) for atom in told]
     asked = None if goal is None else _with_variables(goal, declared, repairs)
     if asked is None:
@@ -82,13 +86,13 @@ def read_statement(text: str, letters: Mapping[str, str]) -> Atom | None:
     """Return the statement that a text writes down, with its brackets put right and the letters changed; None where
     there is none.
     """
-    found = _statement(text, [])
+    found = _statement(text, [], ())
     return None if found is None else _renamed(found, letters)
 
 
-def _statement(text: str, repairs: list[str]) -> Atom | None:
+def _statement(text: str, repairs: list[str], letters: Collection[str]) -> Atom | None:
     """Return the statement that a text writes down, with its brackets put right; None where it is a question, or where
-    nothing is left of it.
+    nothing is left of it. In one that can be read, a letter without brackets is a variable only if it is of `letters`.
     """
     text = " ".join(text.split())
     try:
@@ -96,7 +100,8 @@ def _statement(text: str, repairs: list[str]) -> Atom | None:
     except NotationError:
         pass
     else:
-        if not any(isinstance(part, str) and _BARE.search(part) for part in found.parts):
+        bare = {letter for part in found.parts if isinstance(part, str) for letter, _ in _BARE.findall(part)}
+        if not bare & set(letters) - {variable.name for variable in found.variables}:
             return found
     mended = _bracketed(text)
     try:
@@ -130,13 +135,11 @@ def _bracketed(text: str) -> str:
     return _BARE.sub(r"(\1:\2)", "".join(parts))
 
 
-def _declared(written: Mapping[str, Any], atoms: Iterable[Atom]) -> dict[str, str]:
-    """Return the letters that are variables by what the rest of the reply says of them, each with its type."""
+def _letters_told(written: Mapping[str, Any]) -> set[str]:
+    """Return the letters that are variables by what the rest of the reply says of them."""
     bindings = [binding for entry in written.get("groundings", ()) for binding in entry["bindings"]]
     named = [*written["answer"], *(each["name"] for each in written.get("variables", ()))]
-    named += [binding["variable"] for binding in bindings]
-    types = {variable.name: variable.type for atom in atoms for variable in atom.variables}
-    return {**dict.fromkeys((name for name in named if name in LETTERS), UNTYPED), **types}
+    return {*named, *(binding["variable"] for binding in bindings)} & set(LETTERS)
 
 
 def _with_variables(atom: Atom, declared: Mapping[str, str], repairs: list[str]) -> Atom:

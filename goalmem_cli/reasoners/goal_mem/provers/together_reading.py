@@ -11,6 +11,7 @@ from goalmem_cli.logic import Atom
 from goalmem_cli.reasoners.goal_mem.plan_texts import answered_anew, parse_plan
 from goalmem_cli.reasoners.goal_mem.provers.mending_plans import LETTERS, MendedPlan, mended_plan, read_statement
 from goalmem_cli.reasoners.goal_mem.records import Claim, Need, Plan, Proposed, Round, Status, Wish, as_pair
+from goalmem_cli.reasoners.inquiry import is_refusal as is_refused
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Verdict
 
@@ -40,7 +41,9 @@ def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
     claims = tuple(_claim(entry, places, atoms, mended) for entry in told)
     following = _next(reply["next"], plan, standing.question, max_subgoals, repairs)
     wishes = [_wish(entry, places[entry["subgoal"]], mended) for entry in reply["open"] if entry["subgoal"] in places]
-    is_disorderly = bool(mended is not None and mended.repairs) or _is_unreadable(claims, plan, standing, len(atoms))
+    is_refusal = reply["status"] == Status.STOP and is_refused(reply["wording"])
+    is_disorderly = bool(mended is not None and mended.repairs)
+    is_disorderly = is_disorderly or (not is_refusal and _is_unreadable(claims, plan, standing, len(atoms)))
     return Proposed(
         plan,
         claims,
@@ -57,8 +60,8 @@ def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
 
 
 def _is_unreadable(claims: Sequence[Claim], plan: Plan, standing: Round, count: int) -> bool:
-    """Say whether claims name subgoals that nothing declares, or cite facts for the answer and do not say it."""
-    if any(not 0 <= claim.subgoal < count for claim in claims):
+    """Say whether most claims name subgoals that nothing declares, or cite facts for the answer and do not say it."""
+    if 2 * sum(not 0 <= claim.subgoal < count for claim in claims) > len(claims):
         return True
     bound = standing.state.substitution.bindings if standing.state is not None else {}
     wanted = set(plan.answer_variables) - set(bound)
