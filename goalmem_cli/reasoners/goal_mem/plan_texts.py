@@ -56,15 +56,16 @@ def parse_plan(
 
 
 def answered_anew(plan: Plan, answer: Sequence[str], question: Question) -> Plan:
-    """Return the plan with another answer, where a reply names one that is computed from its subgoals.
+    """Return the plan with another answer, where a reply names one that is computed from all that was asked for.
 
     Raises:
         ReplyUnusable: it cannot be computed from them.
     """
     answers = read_answers(answer, question, plan.subgoals)
-    if plan.is_closed or not any(isinstance(expression, Call) for expression in answers):
-        return plan
     names = tuple(dict.fromkeys(name for expression in answers for name in variables_of(expression)))
+    is_computed = any(isinstance(expression, Call) for expression in answers)
+    if plan.is_closed or not is_computed or not set(plan.answer_variables) <= set(names):
+        return plan
     return replace(plan, subgoals=starred_for(plan.subgoals, answers), answer_variables=names, answers=answers)
 
 
