@@ -38,7 +38,7 @@ def loaded_entry(plugin: Plugin) -> BackboneEntry[Backbone]:
     """
     entry = plugin.load()
     if not isinstance(entry, BackboneEntry):
-        raise plugin.broken(f"it is {type(entry).__name__}, not an BackboneEntry of goalmem_cli.backbones.catalogue")
+        raise plugin.broken(f"it is {type(entry).__name__}, not a BackboneEntry of goalmem_cli.backbones.catalogue")
     if problem := _wrong_in(entry.build, entry.steps, entry.settings):
         raise plugin.broken(f"of its entry, {problem}")
 

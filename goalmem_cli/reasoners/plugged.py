@@ -34,7 +34,7 @@ def loaded_entry(plugin: Plugin) -> ReasonerEntry:
     """
     entry = plugin.load()
     if not isinstance(entry, ReasonerEntry):
-        raise plugin.broken(f"it is {type(entry).__name__}, not an ReasonerEntry of goalmem_cli.reasoners.catalogue")
+        raise plugin.broken(f"it is {type(entry).__name__}, not a ReasonerEntry of goalmem_cli.reasoners.catalogue")
     if not all(map(callable, (entry.build, entry.steps, entry.calls))):
         raise plugin.broken("build, steps and calls of its entry are to be called, and cannot be")
 

@@ -132,7 +132,7 @@ def test_an_error_costs_its_line_alone(momoco: Goalmem, tmp_path: Path) -> None:
 
 def test_a_model_without_usable_replies_is_an_error(momoco: Goalmem) -> None:
     """A failed question reads as one, and its code is the chat's; a later unknown changes nothing."""
-    replies = scripted(*["nonsense"] * 2, *FAILING)
+    replies = scripted(*["nonsense"] * 4, *FAILING)
     outcome = momoco("chat", *SHORT, stdin=piped(QUESTION, QUESTION), factories=replies)
     assert (outcome.code, outcome.out) == (4, "\n\n")
 
