@@ -127,3 +127,12 @@ def _single(word: str) -> str:
         return str(_COUNTS.get(word, word))
     ordinal = _ORDINAL_DIGITS.fullmatch(word) if word[:1].isdigit() else None
     return ordinal[1] if ordinal else word
+
+
+Pair = frozenset[str]
+"""Two constants in normal form, in no order."""
+
+
+def as_pair(left: str, right: str) -> Pair:
+    """Return the two constants as a pair."""
+    return frozenset((normalise(left), normalise(right)))

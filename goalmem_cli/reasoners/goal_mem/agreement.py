@@ -13,9 +13,9 @@ from itertools import combinations
 from goalmem_cli.logic import Substitution
 from goalmem_cli.logic.equality import Equality, compare, more_specific
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.logic.normal import normalise
+from goalmem_cli.logic.normal import as_pair, normalise
 from goalmem_cli.logic.support import Support, support_of
-from goalmem_cli.reasoners.goal_mem.records import Bench, Ruling, as_pair
+from goalmem_cli.reasoners.goal_mem.records import Bench, Ruling
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
 _RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2, Support.SUGGESTED: 3}

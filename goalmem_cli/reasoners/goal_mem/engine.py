@@ -110,7 +110,9 @@ class SearchRun:
     def run(self, prover: Prover) -> Trace:
         """Return the trace of the question, as the prover goes about it."""
         ended = prover.search(self)
-        return unproved(self._trace) if ended is None else self._conclude(ended, prover)
+        if ended is None or ended.state is None:
+            return unproved(self._trace)
+        return self._conclude(ended, ended.state, prover)
 
     def attempt(self, task: Task) -> Ended:
         """Run an attempt, and keep it in the trace."""
@@ -135,10 +137,8 @@ class SearchRun:
 
     # The answer
 
-    def _conclude(self, ended: Ended, prover: Prover) -> Trace:
+    def _conclude(self, ended: Ended, state: ProofState, prover: Prover) -> Trace:
         """Return the trace of a proved plan, which stands last: worded, and checked once more where that is due."""
-        state = ended.state
-        assert state is not None, "a proved attempt has a state"  # noqa: S101
         proof, cited = _proof(self.question, state, self._pool)
         trace = self._trace
         others = (attempt for attempt in trace.attempts if attempt is not ended.record)

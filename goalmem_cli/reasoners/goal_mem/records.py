@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.computing.expressions import Call, Expression
-from goalmem_cli.logic.normal import normalise
+from goalmem_cli.logic.normal import Pair, normalise
 from goalmem_cli.reasoners.prompt_texts import Reply
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Contradicted, Fact, Grounded, Rejected, Verdict
@@ -71,19 +71,14 @@ class Plan:
         """Say whether a part of the answer is computed."""
         return any(isinstance(answer, Call) for answer in self.answers)
 
+    def having(self, names: Collection[str]) -> frozenset[int]:
+        """Return the numbers of the subgoals that have one of the variables."""
+        return frozenset(n for n, atom in enumerate(self.subgoals) if any(v.name in names for v in atom.variables))
+
     @property
     def key(self) -> frozenset[str]:
         """The set of normalised subgoals: two plans with the same key repeat one another."""
         return frozenset(normalise(subgoal.phrase) for subgoal in self.subgoals)
-
-
-Pair = frozenset[str]
-"""Two constants in normal form, in no order."""
-
-
-def as_pair(left: str, right: str) -> Pair:
-    """Return the two constants as a pair."""
-    return frozenset((normalise(left), normalise(right)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +220,17 @@ class Round:
     pool: Pool
     state: ProofState | None = None
     failed: Sequence[str] = ()
+
+    @property
+    def begun(self) -> ProofState:
+        """The state, for a prover whose plan is made before the attempt.
+
+        Raises:
+            ValueError: there is no plan yet.
+        """
+        if self.state is None:
+            raise ValueError("the attempt has no plan yet")
+        return self.state
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.checks import has_one_value
-from goalmem_cli.logic.normal import normalise
+from goalmem_cli.logic.normal import Pair, as_pair, normalise
 from goalmem_cli.reasoners.goal_mem.agreement import shares
 from goalmem_cli.reasoners.goal_mem.denials import Denials
 from goalmem_cli.reasoners.goal_mem.judge import Taken, rule
-from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Pair, Plan, Proposed, Ruling, Wish, as_pair, starred_in
+from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, Ruling, Wish, starred_in
 from goalmem_cli.reasoners.goal_mem.replacing import Replacement, replacement
 from goalmem_cli.reasoners.goal_mem.suggesting import Cited, marked
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
@@ -75,7 +75,7 @@ class ProofState:
     @property
     def is_refuted(self) -> bool:
         """Say whether the facts speak against every subgoal that has the answer; of a closed question, all the open."""
-        wanted = [n for n in range(self._roots) if self._has_answer(n)] or list(self.open_roots())
+        wanted = self.plan.having(self.plan.answer_variables) or self.open_roots()
         return bool(wanted) and all(self.denials.is_final(number) for number in wanted)
 
     @property
@@ -390,9 +390,6 @@ class ProofState:
 
     def _rests_on(self, item: Grounded, bound: Bindings) -> bool:
         return all(shares(v, bound.get(n, ())) for n, v in item.bindings.items() if n in self.starred)
-
-    def _has_answer(self, number: int) -> bool:
-        return any(variable.name in self.plan.answer_variables for variable in self.atoms[number].variables)
 
     def _root_of(self, number: int) -> int:
         while number in self._serves:

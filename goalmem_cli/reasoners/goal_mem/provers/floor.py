@@ -31,8 +31,7 @@ class Floor:
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Return what is read of the question, as a claim that names the facts which state it."""
-        state, numbers = standing.state, list(standing.pool.facts)
-        assert state is not None, "a reading has a plan, made by rule"  # noqa: S101
+        state, numbers = standing.begun, list(standing.pool.facts)
         sent: list[Request] = []
 
         def build(trouble: str) -> list[Request]:

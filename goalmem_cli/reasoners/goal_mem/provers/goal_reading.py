@@ -44,8 +44,7 @@ class GoalReading:
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Return what the facts tell of the goal; no model is asked where nothing is shown that was not read before."""
-        state = standing.state
-        assert state is not None, "a reading has a plan, made by rule"  # noqa: S101
+        state = standing.begun
         if standing.pool.shown == self._before:
             return Reply(Proposed(state.plan, reasons={0: NOTHING_MORE}), Usage())
         refused = told_of_another(standing, state)

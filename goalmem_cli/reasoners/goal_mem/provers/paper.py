@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from goalmem_cli.logic import Rule
+from goalmem_cli.logic.normal import as_pair
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
@@ -26,7 +27,6 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Spending,
     Task,
     Wish,
-    as_pair,
 )
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.prompt_texts import Reply, ask, parse_json
@@ -102,7 +102,7 @@ class Paper:
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Return the claims for all active subgoals over all facts, from one reply (GOAL-MEM 4.2)."""
-        state = _state_of(standing)
+        state = standing.begun
         active = {number: state.applied(number) for number in state.active_numbers()}
         labels = {f"S{number + 1}": number for number in active}
         variables = sorted({variable.name for atom in active.values() for variable in atom.variables})
@@ -126,7 +126,7 @@ class Paper:
 
     def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
         """Return antecedents for the unresolved subgoals, from one reply; none means stop (GOAL-MEM 4.3)."""
-        state = _state_of(standing)
+        state = standing.begun
         labels = {f"S{number + 1}": number for number in unresolved}
 
         def build(trouble: str) -> Request:
@@ -162,12 +162,6 @@ class Paper:
             return [request]
 
         return ask(self._model, recorded, lambda texts: read(parse_json(texts[0], shapes[0].schema)))
-
-
-def _state_of(standing: Round) -> ProofState:
-    """Return the state, which there is: no attempt of this prover begins without a plan."""
-    assert standing.state is not None, "a plan is made before an attempt"  # noqa: S101
-    return standing.state
 
 
 def _facing(standing: Round, state: ProofState) -> dict[str, object]:

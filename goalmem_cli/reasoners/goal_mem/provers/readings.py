@@ -98,9 +98,8 @@ def told_of_another(standing: Round, state: ProofState) -> dict[int, str]:
     if found is None or len(plan.answer_variables) != 1 or _asks_when(plan):
         return {}
     why = f"what comes nearest to the question is said by {found[1]}, not by {found[0]}"
-    wanted = set(plan.answer_variables)
-    having = [bool(wanted & {variable.name for variable in atom.variables}) for atom in plan.subgoals]
-    return {number: why for number in state.active_numbers() if number < len(having) and having[number]}
+    having = plan.having(plan.answer_variables)
+    return {number: why for number in state.active_numbers() if number in having}
 
 
 def _asks_when(plan: Plan) -> bool:

@@ -62,8 +62,7 @@ class StepReading:
         """Return what the facts of each step that is ready tell, read in one call: a step that lacks one value, or, if
         there is none, the first that lacks more.
         """
-        state = standing.state
-        assert state is not None, "steps are those of a plan"  # noqa: S101
+        state = standing.begun
         asked = list(self._asked(standing, state))
         if not asked:
             return Reply(Proposed(state.plan), Usage())

@@ -8,9 +8,10 @@ from typing import Any
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom
+from goalmem_cli.logic.normal import as_pair
 from goalmem_cli.reasoners.goal_mem.plan_texts import answered_anew, parse_plan
 from goalmem_cli.reasoners.goal_mem.provers.mending_plans import LETTERS, MendedPlan, mended_plan, read_statement
-from goalmem_cli.reasoners.goal_mem.records import Claim, Need, Plan, Proposed, Round, Status, Wish, as_pair
+from goalmem_cli.reasoners.goal_mem.records import Claim, Need, Plan, Proposed, Round, Status, Wish
 from goalmem_cli.reasoners.inquiry import is_refusal as is_refused
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Verdict
@@ -65,7 +66,7 @@ def _is_unreadable(claims: Sequence[Claim], plan: Plan, standing: Round, count: 
         return True
     bound = standing.state.substitution.bindings if standing.state is not None else {}
     wanted = set(plan.answer_variables) - set(bound)
-    having = {n for n, atom in enumerate(plan.subgoals) if wanted & {variable.name for variable in atom.variables}}
+    having = plan.having(wanted)
     told = [claim for claim in claims if claim.subgoal in having and claim.verdict is Verdict.ENTAILED]
     return bool(told) and not any(wanted & claim.bindings.keys() for claim in told)
 
