@@ -134,12 +134,14 @@ class Unresolved:
 class Verdict(StrEnum):
     """What the facts say of a subgoal, in the model's word: it is so, it is not, of something else, or likely.
 
-    A minor value is part of another one, or nearly but not quite what is asked for.
+    An incomplete fact tells of it and leaves out what is asked for. A minor value is part of another one, or nearly but
+    not quite what is asked for.
     """
 
     ENTAILED = "entailed"
     CONTRADICTED = "contradicted"
     OF_ANOTHER = "of_another"
+    INCOMPLETE = "incomplete"
     SUGGESTED = "suggested"
     MINOR = "minor"
 

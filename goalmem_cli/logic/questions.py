@@ -29,6 +29,11 @@ _SEVERAL = re.compile(
     r"\b(?:and|both|each|two|three|four|five|how (?:long|many (?:minute|hour|day|night|week|month|year)s))\b",
     re.IGNORECASE,
 )
+_RANKING = re.compile(
+    r"\bfavou?rites?\b|\bprefer\w*|(?<!\bat )\b(?:best|worst|most|least)\b(?! (?:of|recent|likely)\b)|"
+    r"\b(?:biggest|greatest|dearest|closest|nicest|funniest|hardest|easiest|happiest|proudest|scariest|strongest)\b",
+    re.IGNORECASE,
+)
 _ALL = frozenset("all every each everything everyone everybody list total altogether".split())
 _CURRENT_PHRASES = ("these days", "at the moment", "so far", "at present", "as of now", "most recent")
 
@@ -49,6 +54,11 @@ def asks_for_all(question: str) -> bool:
     """Say whether a question asks for all that hold, or how many: one more that was not found would make it wrong."""
     found = words(question)
     return bool(_ALL & set(found)) or "how many" in " ".join(found)
+
+
+def asks_for_ranking(text: str) -> bool:
+    """Say whether a question or a statement is about a favourite, the best or the most, or what somebody prefers."""
+    return bool(_RANKING.search(text))
 
 
 def speaks_of_asker(text: str) -> bool:

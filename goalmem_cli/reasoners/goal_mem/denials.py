@@ -1,7 +1,8 @@
 """Facts that speak against a subgoal: they contradict it, or tell it of another person or thing, or only as a plan.
 
 One such verdict is only the model's; it settles the subgoal as not provable once a further look for it brought nothing
-new, or the next reply says it again.
+new, or the next reply says it again; at once where facts tell it of another person while what the named person has to
+tell of it is in view.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.checks import told_as_you
-from goalmem_cli.logic.normal import content_words
+from goalmem_cli.logic.normal import content_stems, content_words
 from goalmem_cli.reasoners.goal_mem.records import Claim
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.trace import Denied, Fact, Verdict
@@ -32,13 +33,16 @@ class Denials:
         return self._by_subgoal[number].why if number in self._by_subgoal else ""
 
     def take(self, claims: Sequence[Claim], atoms: Mapping[int, Atom], facts: Mapping[str, Fact]) -> tuple[Denied, ...]:
-        """Take what a reply says against the subgoals that are open, `atoms` by number; said again, it is final."""
+        """Take what a reply says against the subgoals that are open, `atoms` by number; said again, or clear from the
+        facts in view, it is final.
+        """
         earlier = set(self._by_subgoal)
         told = [claim for claim in claims if claim.subgoal in atoms]
         for claim in told:
             number = claim.subgoal
             why = _reason(claim, atoms[number], facts)
-            self._by_subgoal[number] = Denied(number, claim.facts, claim.verdict, why, number in earlier)
+            is_final = number in earlier or _is_clear(claim, atoms[number], facts)
+            self._by_subgoal[number] = Denied(number, claim.facts, claim.verdict, why, is_final)
         return tuple(self._by_subgoal[number] for number in dict.fromkeys(claim.subgoal for claim in told))
 
     def confirm(self, numbers: Iterable[int]) -> tuple[Denied, ...]:
@@ -51,6 +55,18 @@ class Denials:
         """Drop what was said against subgoals that are proved now."""
         for number in numbers:
             self._by_subgoal.pop(number, None)
+
+
+def _is_clear(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> bool:
+    """Say whether a further look would find nothing: it is told of another, and what the named person has to tell of
+    the same thing is in view as well.
+    """
+    stems = content_stems(atom.phrase)
+    named = [person for person in speakers(facts.values()) if content_stems(person) & stems]
+    thing = stems.difference(*map(content_stems, named))
+    own = [fact for number, fact in facts.items() if number not in claim.facts and fact.speaker in named]
+    told = {stem for fact in own for stem in content_stems(fact.text)}
+    return claim.verdict is Verdict.OF_ANOTHER and bool(named) and bool(thing) and 2 * len(thing & told) >= len(thing)
 
 
 def _reason(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> str:

@@ -14,11 +14,12 @@ from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
+from goalmem_cli.reasoners.goal_mem.plan_texts import say_lost
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers import chosen_planning, prover_of
 from goalmem_cli.reasoners.goal_mem.records import NAME, Ended, Limits, Planning, Proof, Prover, Task
+from goalmem_cli.reasoners.goal_mem.sorting import as_likely
 from goalmem_cli.reasoners.goal_mem.state import ProofState
-from goalmem_cli.reasoners.goal_mem.suggesting import as_likely
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, reasons_to_check, settled_by, unproved, verdict_in
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question, Usage
@@ -148,6 +149,7 @@ class SearchRun:
             attempts=(*others, *([] if ended.record is None else [ended.record])),
             substitution=state.substitution.bindings,
             evidence=cited,
+            notes=(*trace.notes, *say_lost(state)),
         )
         answer = self._answer(ended, state, proof, prover)
         trace = self._trace

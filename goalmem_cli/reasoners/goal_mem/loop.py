@@ -13,7 +13,7 @@ from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
 from goalmem_cli.reasoners.goal_mem.judge import Taken
 from goalmem_cli.reasoners.goal_mem.pool import Looked
-from goalmem_cli.reasoners.goal_mem.queries import further_queries, open_queries
+from goalmem_cli.reasoners.goal_mem.queries import further_queries, is_whole, open_queries
 from goalmem_cli.reasoners.goal_mem.records import (
     Ended,
     Limits,
@@ -112,7 +112,8 @@ class AttemptRun:
             return Looked()
         if not state.is_settled:
             self._queries = open_queries(state, self._wishes)
-            return self._told(self._pool.look(self._queries, settled_by(state.groundings, ())[1]))
+            beside = (*state.incomplete, *settled_by(state.groundings, ())[1])
+            return self._told(self._pool.look(self._queries, beside))
         numbers = self._wanted_again(state)
         named = [wish for wish in self._wishes if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
@@ -140,12 +141,20 @@ class AttemptRun:
     def _wanted_again(self, state: ProofState) -> list[int]:
         """Return the settled subgoals to look for once more: called open in the same reply, or with lists in them.
 
-        Lists are looked for again and again where all is wanted, which ends with the first look that brings nothing.
+        Lists are looked for again and again where all is wanted, which ends with the first look that brings nothing;
+        else once, and not at all where the question or a cited fact says of how many they are, and they are so many.
         """
         called = [wish.subgoal for wish in self._wishes if state.has_settled(wish.subgoal)]
         lists = [number for name in sorted(state.starred) for number in state.grounded_with(name)]
-        again = {*called, *lists} - state.looked_again
-        return sorted(again | set(lists) if self._terms.question.wants_all else again)
+        if self._terms.question.wants_all:
+            return sorted({*called} - state.looked_again | {*lists})
+        return sorted({*called, *(n for n in lists if not self._is_whole(state, n))} - state.looked_again)
+
+    def _is_whole(self, state: ProofState, number: int) -> bool:
+        """Say whether a settled list has as many values as there are said to be."""
+        cited = dict.fromkeys(fact for item in state.settling(number) for fact in item.facts)
+        facts = self._pool.every_fact
+        return is_whole(state, number, [self._terms.question.text, *(facts[each].text for each in cited)])
 
     # Asking
 
@@ -236,12 +245,15 @@ class AttemptRun:
         return self._state is not None and self._state.is_settled and not self._is_void
 
     def _ending(self, state: ProofState, proposed: Proposed) -> Ending | None:
-        """Return why the attempt ends after a reply, or None if a further look may lead on."""
+        """Return why the attempt ends after a reply, or None if a further look may lead on.
+
+        Where a fact leaves out what is asked for, the turns next to it are looked at, whatever the reply wants.
+        """
         if self._is_proved:
             return None if self._wanted_again(state) else Ending.GROUNDED
         if self._is_denied:
             return Ending.DENIED
-        return Ending.DECLINED if proposed.status is Status.STOP else None
+        return Ending.DECLINED if proposed.status is Status.STOP and not state.incomplete else None
 
     def _has_void_verdict(self, state: ProofState, proposed: Proposed, step: Step) -> bool:
         """Say whether a closed question's verdict does not count: what it rests on was refused, or is to be found.

@@ -1,9 +1,10 @@
-"""What the engine's prompts say of bindings, and what its replies say of plans."""
+"""What the engine's prompts say of bindings and of what is settled, and what its replies say of plans."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, NotationError, parse_atom
@@ -14,6 +15,9 @@ from goalmem_cli.reasoners.goal_mem.records import Plan
 from goalmem_cli.reasoners.prompt_texts import asker_in, say_day
 from goalmem_cli.records import Question
 
+if TYPE_CHECKING:
+    from goalmem_cli.reasoners.goal_mem.state import ProofState
+
 
 def say_question(question: Question) -> dict[str, object]:
     """Return what the prompts are told of a question: its text, who asks, and the day."""
@@ -23,6 +27,42 @@ def say_question(question: Question) -> dict[str, object]:
 def say_bindings(bindings: Mapping[str, Sequence[str]]) -> str:
     """Return bindings as the prompts write them: x = Anjali; y = cello."""
     return "; ".join(f"{name} = {', '.join(values)}" for name, values in bindings.items())
+
+
+def say_settled(state: ProofState, number: int) -> str:
+    """Return what a subgoal is settled by: its values, all of a list, and its facts; nothing where it is open.
+
+    A value of a list that another subgoal does not have, so that it is no part of the answer, is said to be so.
+    """
+    if against := [item for item in state.contradicted if item.subgoal == number]:
+        return f"contradicted by {', '.join(against[0].facts)}"
+    items = state.settling(number)
+    if not items:
+        return ""
+    names = dict.fromkeys(name for item in items for name in item.bindings)
+    values = {
+        name: state.values_of(name, number) if name in state.starred else state.substitution.bindings.get(name, ())
+        for name in names
+    }
+    values = {name: found or state.values_of(name, number) for name, found in values.items()}
+    cited = ", ".join(dict.fromkeys(fact for item in items for fact in item.facts))
+    lost = (entry for said in state.lost_in(number).values() for entry in said.items())
+    not_in = "".join(f"; {value} not in {_labels(lacking)}" for value, lacking in lost)
+    return f"{say_bindings(values)} ({cited}){not_in}".strip()
+
+
+def say_lost(state: ProofState) -> list[str]:
+    """Return which values of lists are no part of the answer, and why: x = tea fell out: it is not in S2."""
+    lost = [entry for number in range(len(state.plan.subgoals)) for entry in state.lost_in(number).items()]
+    return [
+        f"{name} = {value} fell out: nothing says it of {_labels(lacking)}"
+        for name, said in lost
+        for value, lacking in said.items()
+    ]
+
+
+def _labels(numbers: Iterable[int]) -> str:
+    return ", ".join(f"S{number + 1}" for number in numbers)
 
 
 def parse_plan(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from goalmem_cli.logic import Atom, Substitution
+from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.reasoners.goal_mem.records import Wish
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 
@@ -27,6 +28,26 @@ def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
             if is_root or state.is_provisional or phrase not in told:
                 queries.setdefault(phrase, number)
     return queries
+
+
+def is_whole(state: ProofState, number: int, texts: Iterable[str]) -> bool:
+    """Say whether the lists of a settled subgoal have as many values as one of the texts says that there are."""
+    lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
+    told = [words(text) for text in texts]
+    return bool(lists) and all(
+        any(_says_how_many(found, len(state.values_of(each.name, number)), each.type) for found in told)
+        for each in lists
+    )
+
+
+def _says_how_many(found: Sequence[str], count: int, kind: str) -> bool:
+    """Say whether words speak of so many things of a kind, or of all so many: three modules, all three."""
+    kinds, named = content_stems(kind), {str(count), "both"} if count == 2 else {str(count)}
+    return count > 1 and any(
+        (word in named and bool(kinds & set(map(stem, found[place + 1 : place + 4]))))
+        or (word == str(count) and found[max(0, place - 1) : place] == ["all"])
+        for place, word in enumerate(found)
+    )
 
 
 def further_queries(state: ProofState, number: int) -> list[str]:

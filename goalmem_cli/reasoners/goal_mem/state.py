@@ -17,10 +17,10 @@ from goalmem_cli.reasoners.goal_mem.denials import Denials
 from goalmem_cli.reasoners.goal_mem.judge import Taken, rule
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, Ruling, Wish, starred_in
 from goalmem_cli.reasoners.goal_mem.replacing import Replacement, replacement
-from goalmem_cli.reasoners.goal_mem.suggesting import Cited, marked
+from goalmem_cli.reasoners.goal_mem.sorting import Cited, marked, sort_claims
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Contradicted, Fact, Grounded, Refined, Rejected, Verdict
+from goalmem_cli.trace import Contradicted, Fact, Grounded, Refined, Rejected
 
 Bindings = Mapping[str, tuple[str, ...]]
 
@@ -28,7 +28,8 @@ Bindings = Mapping[str, tuple[str, ...]]
 class ProofState:
     """One plan on its way. Subgoals are numbered from 0: the plan's, then the antecedents in the order they came.
 
-    `looked_again` are the settled subgoals that were looked for once more, for further values of a list.
+    `looked_again` are the settled subgoals that were looked for once more, for further values of a list. `incomplete`
+    are the facts that by the last reply tell of an open subgoal and leave out what is asked for.
     """
 
     def __init__(
@@ -46,8 +47,9 @@ class ProofState:
         self.undecided: tuple[tuple[str, str], ...] = ()
         self.rejected: tuple[Rejected, ...] = ()
         self.looked_again: set[int] = set()
+        self.incomplete: tuple[str, ...] = ()
         self._question = question
-        self._is_strict = is_strict
+        self.is_strict = is_strict
         self._is_unchecked = is_unchecked
         self.is_provisional = most_antecedents is not None
         self._most = most_antecedents
@@ -112,9 +114,33 @@ class ProofState:
         """The variables that may have several values."""
         return starred_in(self.atoms)
 
+    def has_subgoal(self, number: int) -> bool:
+        """Say whether there is a subgoal of that number, and it was not dropped."""
+        return 0 <= number < len(self.atoms) and number not in self._dropped
+
     def has_settled(self, number: int) -> bool:
         """Say whether a subgoal is grounded, or contradicted in a closed question."""
-        return number in (*self._contradicted, *(item.subgoal for item in (*self._grounded, *self._antecedents)))
+        return number in self._contradicted or bool(self.settling(number))
+
+    def settling(self, number: int) -> list[Grounded]:
+        """Return what grounds a subgoal."""
+        return [item for item in (*self._grounded, *self._antecedents) if item.subgoal == number]
+
+    def lost_in(self, number: int) -> dict[str, dict[str, list[int]]]:
+        """Return the values of lists that a subgoal has and other subgoals with the variable have not, with those."""
+        lost: dict[str, dict[str, list[int]]] = {}
+        for item in self.settling(number):
+            for name in item.bindings.keys() & self.starred:
+                others = {n: self.values_of(name, n) for n in self.grounded_with(name) if n != number}
+                for value in item.bindings[name]:
+                    if lacking := [n for n, found in others.items() if not shares([value], found)]:
+                        lost.setdefault(name, {})[value] = lacking
+        return lost
+
+    def values_of(self, name: str, number: int) -> tuple[str, ...]:
+        """Return what a subgoal's groundings bind a variable to, each value once."""
+        found = (value for item in self.settling(number) for value in item.bindings.get(name, ()))
+        return tuple({normalise(value): value for value in found}.values())
 
     def open_roots(self) -> list[int]:
         """Return the plan's own subgoals that are not settled."""
@@ -155,18 +181,6 @@ class ProofState:
         """Return the subgoal that an antecedent serves, None for the plan's own."""
         return self._serves.get(number)
 
-    def settled_line(self, number: int) -> str:
-        """Return what a subgoal is settled by: its bindings and facts; empty where it is open."""
-        items = [item for item in (*self._grounded, *self._antecedents) if item.subgoal == number]
-        values = {
-            name: self.substitution.bindings.get(name, found) for i in items for name, found in i.bindings.items()
-        }
-        cited = ", ".join(dict.fromkeys(fact for item in items for fact in item.facts))
-        if number in self._contradicted:
-            return f"contradicted by {', '.join(self._contradicted[number].facts)}"
-        told = "; ".join(f"{name} = {', '.join(found)}" for name, found in values.items())
-        return f"{told} ({cited})".strip() if items else ""
-
     # What a reply changes
 
     def take(self, reply: Proposed, facts: Mapping[str, Fact]) -> Taken:
@@ -178,7 +192,10 @@ class ProofState:
         self._same |= reply.same
         self._asked |= {as_pair(*pair) for pair in self.undecided}
         starred = self._star(reply.several)
-        claims, refused, denied = self._sorted(reply.claims, facts)
+        found = sort_claims(reply.claims, facts, self)
+        self._suggested |= found.suggested
+        self.incomplete = tuple(dict.fromkeys(found.incomplete))
+        claims = found.kept
         certain = [claim for claim in claims if not self.is_provisional or claim.subgoal < self._roots]
         first, released = self._judge_all([claim for claim in certain if not claim.is_instead], facts)
         taken = [first]
@@ -192,8 +209,8 @@ class ProofState:
         dropped = self._drop()
         pairs = {as_pair(*pair): pair for ruling in rulings for pair in ruling.undecided}
         self.undecided = tuple(pair for key, pair in pairs.items() if key not in self._asked)
-        self.rejected = (*refused, *released, *(entry for ruling in rulings for entry in ruling.rejected))
-        judged = self.denials.take(denied, {number: self.atoms[number] for number in self.open_roots()}, facts)
+        self.rejected = (*found.refused, *released, *(entry for ruling in rulings for entry in ruling.rejected))
+        judged = self.denials.take(found.denied, {number: self.atoms[number] for number in self.open_roots()}, facts)
         return Taken(
             tuple(item for ruling in rulings for item in ruling.grounded),
             self.rejected,
@@ -225,45 +242,8 @@ class ProofState:
 
     # How claims are judged
 
-    def _sorted(
-        self, claims: Sequence[Claim], facts: Mapping[str, Fact]
-    ) -> tuple[list[Claim], list[Rejected], list[Claim]]:
-        """Return the claims to be ruled on, those refused at once, and those that speak against their subgoal."""
-        kept: list[Claim] = []
-        refused: list[Rejected] = []
-        denied: list[Claim] = []
-        for claim in claims:
-            is_root = claim.subgoal < self._roots
-            is_known = 0 <= claim.subgoal < len(self.atoms) and claim.subgoal not in self._dropped
-            missing = [number for number in claim.facts if number not in facts]
-            speaks_against = claim.verdict is Verdict.OF_ANOTHER or (
-                claim.verdict is Verdict.CONTRADICTED and not (self.plan.is_closed and is_root)
-            )
-            if is_known and not missing and speaks_against and self.is_provisional:
-                denied.append(claim)
-            elif claim.verdict is Verdict.SUGGESTED and (self._is_strict or not self.plan.is_conclusion):
-                refused.append(claim.refused(f"{', '.join(claim.facts)} only suggests it: not enough by itself"))
-            elif not is_known:
-                refused.append(claim.refused("there is no such subgoal"))
-            elif not self._says_again(claim):
-                kept.append(claim)
-                if claim.verdict is Verdict.SUGGESTED:
-                    self._suggested[claim.subgoal, claim.facts] = claim.why
-        return kept, refused, denied
-
     def _ruled(self, claims: Sequence[Claim], bench: Bench) -> Ruling:
         return marked(rule(claims, bench), self._suggested)
-
-    def _says_again(self, claim: Claim) -> bool:
-        """Say whether a claim only repeats what is settled."""
-        number, bindings = claim.subgoal, claim.bindings
-        if claim.is_contradiction:
-            return number in self._contradicted
-        items = [item for item in (*self._grounded, *self._antecedents) if item.subgoal == number]
-        if self.plan.is_computed:  # one value may stand for two things, told by other facts or beside another date
-            return any(set(claim.facts) <= set(i.facts) and i.bindings == bindings for i in items)
-        known = {(n, normalise(v)) for item in items for n, values in item.bindings.items() for v in values}
-        return bool(items) and all((n, normalise(v)) in known for n, values in bindings.items() for v in values)
 
     def _judge_all(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
         """Rule on claims for the plan's own subgoals.
@@ -384,7 +364,7 @@ class ProofState:
             asker=self._question.asker,
             is_closed=self.plan.is_closed,
             is_current=self.plan.is_current,
-            is_strict=self._is_strict,
+            is_strict=self.is_strict,
             is_unchecked=self._is_unchecked,
         )
 

@@ -39,6 +39,7 @@ _VERDICTS = {
     "contradicted": "contradicted contradicts contradiction no false denied refuted".split(),
     "suggested": "suggested suggests likely implied probable possible".split(),
     "of_another": ["of_another", "of another", "another", "ofanother"],
+    "incomplete": "incomplete partial partly unspecified".split(),
     "minor": ["minor"],
 }
 _SYNONYMS = {said: verdict for verdict, all_said in _VERDICTS.items() for said in all_said}

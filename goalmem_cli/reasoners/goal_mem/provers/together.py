@@ -16,7 +16,7 @@ from goalmem_cli.logic.dates import times_named
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
-from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings, say_question
+from goalmem_cli.reasoners.goal_mem.plan_texts import say_bindings, say_question, say_settled
 from goalmem_cli.reasoners.goal_mem.provers.floor import Floor
 from goalmem_cli.reasoners.goal_mem.provers.goal_reading import plan_asked
 from goalmem_cli.reasoners.goal_mem.provers.mending import PLAN_KEYS, mended_json
@@ -203,7 +203,7 @@ def _inputs(standing: Round) -> dict[str, object]:
 
 
 def _line(state: ProofState, number: int) -> str:
-    settled, serves = state.settled_line(number), state.serves(number)
+    settled, serves = say_settled(state, number), state.serves(number)
     place = f" (for S{serves + 1})" if serves is not None else ""
     return f"S{number + 1}. {state.atoms[number]}{place} -- {f'settled: {settled}' if settled else 'open'}"
 

@@ -1,0 +1,115 @@
+"""What is done with a claim by its verdict: it is judged, refused at once, or speaks against its subgoal.
+
+What facts only suggest counts for a question that asks for a conclusion, or for a favourite, the best or the most, and
+is marked wherever it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from goalmem_cli.logic import Atom
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.logic.questions import asks_for_ranking
+from goalmem_cli.logic.support import Support
+from goalmem_cli.reasoners.goal_mem.records import Claim, Ruling
+from goalmem_cli.trace import Grounded, Rejected, Verdict
+
+if TYPE_CHECKING:
+    from goalmem_cli.reasoners.goal_mem.state import ProofState
+
+SUGGESTED = "likely: the facts suggest it and do not say it"
+"""The note on a grounding of a question for a conclusion that rests on what makes it likely."""
+LIKELY = "likely "
+"""How an answer begins that facts only suggest."""
+
+Cited = tuple[int, tuple[str, ...]]
+"""A subgoal and the facts that a claim cites for it."""
+
+
+@dataclass(slots=True)
+class Sorted:
+    """The claims to be judged, those refused at once, and those that speak against their subgoal.
+
+    `suggested` has the reason of each claim that is only likely, and `incomplete` the facts that tell of an open
+    subgoal and leave out what is asked for.
+    """
+
+    kept: list[Claim] = field(default_factory=list)
+    refused: list[Rejected] = field(default_factory=list)
+    denied: list[Claim] = field(default_factory=list)
+    suggested: dict[Cited, str] = field(default_factory=dict)
+    incomplete: list[str] = field(default_factory=list)
+
+
+def sort_claims(claims: Sequence[Claim], facts: Iterable[str], state: ProofState) -> Sorted:
+    """Return what is done with each claim; `facts` are the numbers of those in view."""
+    found, in_view = Sorted(), set(facts)
+    said = {claim.subgoal for claim in claims if claim.verdict is Verdict.ENTAILED and claim.bindings}
+    for claim in claims:
+        cited, is_known = ", ".join(claim.facts), state.has_subgoal(claim.subgoal)
+        atom = state.atoms[claim.subgoal] if is_known else None
+        if atom is not None and in_view.issuperset(claim.facts) and _speaks_against(claim, state):
+            found.denied.append(claim)
+        elif claim.verdict is Verdict.INCOMPLETE:
+            found.refused.append(claim.refused(f"{cited} leaves out what is asked for"))
+            found.incomplete += claim.facts if is_known and not state.has_settled(claim.subgoal) else ()
+        elif claim.verdict is Verdict.SUGGESTED and not (atom is not None and _may_be_likely(atom, state)):
+            found.refused.append(claim.refused(f"{cited} only suggests it: not enough by itself"))
+        elif atom is None:
+            found.refused.append(claim.refused("there is no such subgoal"))
+        elif claim.verdict is Verdict.SUGGESTED and claim.subgoal in said and not state.starred & claim.bindings.keys():
+            found.refused.append(claim.refused(f"{cited} only suggests it, and another fact says what it is"))
+        elif not _says_again(claim, state):
+            found.kept.append(claim)
+            if claim.verdict is Verdict.SUGGESTED:
+                found.suggested[claim.subgoal, claim.facts] = claim.why
+    return found
+
+
+def _speaks_against(claim: Claim, state: ProofState) -> bool:
+    """Say whether a claim denies its subgoal; a plan's own subgoal of a closed question is settled by that instead."""
+    is_verdict = state.plan.is_closed and claim.subgoal < len(state.plan.subgoals)
+    denies = claim.verdict is Verdict.OF_ANOTHER or (claim.verdict is Verdict.CONTRADICTED and not is_verdict)
+    return denies and state.is_provisional
+
+
+def _may_be_likely(atom: Atom, state: ProofState) -> bool:
+    """Say whether what facts only suggest counts for a subgoal."""
+    return not state.is_strict and (state.plan.is_conclusion or asks_for_ranking(atom.phrase))
+
+
+def _says_again(claim: Claim, state: ProofState) -> bool:
+    """Say whether a claim only repeats what is settled."""
+    number, bindings = claim.subgoal, claim.bindings
+    if claim.is_contradiction:
+        return any(item.subgoal == number for item in state.contradicted)
+    items = state.settling(number)
+    if state.plan.is_computed:  # one value may stand for two things, told by other facts or beside another date
+        return any(set(claim.facts) <= set(i.facts) and i.bindings == bindings for i in items)
+    known = {(n, normalise(v)) for item in items for n, values in item.bindings.items() for v in values}
+    return bool(items) and all((n, normalise(v)) in known for n, values in bindings.items() for v in values)
+
+
+def marked(ruling: Ruling, suggested: Mapping[Cited, str]) -> Ruling:
+    """Return the ruling with what only rests on suggestions marked so, each with why it is likely."""
+    return replace(ruling, grounded=tuple(_marked(item, suggested) for item in ruling.grounded))
+
+
+def _marked(item: Grounded, suggested: Mapping[Cited, str]) -> Grounded:
+    why = suggested.get((item.subgoal, item.facts))
+    if why is None:
+        return item
+    return replace(
+        item,
+        support=dict.fromkeys(item.bindings, Support.SUGGESTED),
+        notes=(*item.notes, SUGGESTED, *([why] if why else [])),
+    )
+
+
+def as_likely(answer: str, groundings: Iterable[Grounded]) -> str:
+    """Return the answer, with "likely" before it where a grounding is only suggested."""
+    is_suggested = any(SUGGESTED in item.notes for item in groundings)
+    return f"{LIKELY}{answer}" if is_suggested and not answer.startswith(LIKELY) else answer

@@ -1,0 +1,195 @@
+"""Verdicts and rounds that capable models ran into: details that are left out, favourites, lists, clear ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from goalmem_cli.logic.questions import asks_for_ranking
+from goalmem_cli.reasoners.goal_mem import Limits
+from goalmem_cli.records import Turn
+from goalmem_cli.trace import Ending, Status, Trace
+from tests.reasoners.scripting import ask_together, chat, checked, claims, plan, proved
+
+ONE = Limits(max_breadth=1, budget=3)
+
+
+def rejected(trace: Trace) -> list[str]:
+    """Return why claims were refused, in order."""
+    return [item.why for attempt in trace.attempts for step in attempt.steps for item in step.rejected]
+
+
+# A fact that lacks the detail
+
+
+COURSE = chat(
+    "Ana: I took a course in spring.",
+    "Ben: Nice! Which one?",
+    "Ana: The one on pottery, at the mill.",
+    *(f"Ben: My garden has a bed of number {n} tulips." for n in range(9)),
+)
+TOOK = plan("(Ana) took a course in (x:subject)", "(Ana) took a course in (x:subject)")
+
+
+def test_turns_beside_a_fact_without_the_detail_are_looked_at() -> None:
+    """The fact neither proves nor denies, and what stands next to it comes at once, though the reply wants to stop."""
+    trace, model = ask_together(
+        COURSE, "Which course did Ana take in spring?",
+        proved(claims(1, "took a course", verdict="incomplete"), plan=TOOK, status="stop"),
+        proved(claims(1, "pottery", x="pottery"), status="settled", wording="pottery"),
+        limits=Limits(max_breadth=1, budget=2),
+    )  # fmt: skip
+
+    assert (trace.answer, model.calls) == ("pottery", 2)
+    assert rejected(trace) == ["F1 leaves out what is asked for"]
+    assert not trace.attempts[0].steps[0].denied
+    assert "F1 leaves out what is asked for" in model.seen[1].tail
+
+
+def test_without_turns_beside_it_the_attempt_ends() -> None:
+    """Where nothing stands next to it, no further reply is asked for."""
+    trace, model = ask_together(
+        COURSE[:1], "Which course did Ana take in spring?",
+        proved(claims(1, "took a course", verdict="incomplete"), plan=TOOK, status="stop"),
+        limits=ONE,
+    )  # fmt: skip
+
+    assert (trace.status, model.calls) == (Status.UNKNOWN, 1)
+    assert trace.attempts[0].ending is Ending.NOTHING_NEW
+
+
+# Favourites
+
+
+JAM = chat("Ana: Plum jam is lovely, I have it every morning.", "Ana: My favourite jam is quince, of course.")
+FAVOURITE = plan("The favourite jam of (Ana) is (x:jam)", "The favourite jam of (Ana) is (x:jam)")
+ASKED = "What is Ana's favourite jam?"
+
+
+def test_favourite_that_is_only_suggested_is_likely() -> None:
+    """What is only praised answers a question for a favourite, and says that it is likely."""
+    praised = claims(1, "Plum jam", verdict="suggested", x="plum jam")
+    replies = (proved(praised, plan=FAVOURITE, status="settled", wording="plum jam"), checked())
+    trace, _ = ask_together(JAM[:1], ASKED, *replies)
+    strict, _ = ask_together(JAM[:1], ASKED, *replies[:1], strict=True, limits=ONE)
+
+    assert trace.answer == "likely plum jam"
+    assert strict.status is Status.UNKNOWN
+
+
+def test_favourite_that_is_said_goes_before_one_that_is_suggested() -> None:
+    """Two values are no conflict where facts only suggest one of them."""
+    trace, _ = ask_together(
+        JAM, ASKED,
+        proved(
+            claims(1, "Plum jam", verdict="suggested", x="plum jam"), claims(1, "quince", x="quince"),
+            plan=FAVOURITE, status="settled", wording="quince",
+        ),
+    )  # fmt: skip
+
+    assert trace.answer == "quince"
+    assert rejected(trace) == ["F1 only suggests it, and another fact says what it is"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_ranking"),
+    [
+        ("What is Ana's favorite jam?", True),
+        ("Which jam does Ana like most?", True),
+        ("Who is Ben's best friend?", True),
+        ("What does Ana prefer to tea?", True),
+        ("Where does most of the flour go?", False),
+        ("How many jars does Ana have at least?", False),
+        ("What was Ana's most recent trip?", False),
+        ("Which jam did Ana make?", False),
+    ],
+)
+def test_questions_for_a_favourite_or_the_most(text: str, is_ranking: bool) -> None:
+    """They are told by their words; most of a thing and the most recent are none."""
+    assert asks_for_ranking(text) is is_ranking
+
+
+# Lists over rounds
+
+
+CLUB = chat(
+    "Ana: At the club we read Emma, Dracula and Ulysses.",
+    *(f"Ben: The lawn has {n} molehills." for n in range(9)),
+    "Ana: Emma made me cry, that book.",
+    "Ana: The book Dracula made me cry as well.",
+)
+BOTH = plan(
+    "(Ana) read (x:book*), which made her cry", "(Ana) read (x:book*) at the club", "(x:book*) made (Ana) cry"
+)  # fmt: skip
+
+
+def test_settled_list_is_shown_whole_and_says_what_fell_out() -> None:
+    """The next round sees each subgoal with all its values; the trace says which are no part of the answer and why."""
+    read = claims(1, "we read", x=("Emma", "Dracula", "Ulysses"))
+    replies = (
+        proved(read, claims(2, "Emma made", x="Emma"), plan=BOTH, status="look", open=[_more(2)]),
+        proved(claims(2, "Dracula made", x="Dracula"), status="settled", wording="Emma, Dracula"),
+    )
+    trace, model = ask_together(CLUB, "Which books made Ana cry?", *replies, limits=Limits(max_breadth=1, budget=6))
+
+    assert "settled: x = Emma, Dracula, Ulysses (" in model.seen[1].tail
+    assert "; Dracula not in S2; Ulysses not in S2" in model.seen[1].tail
+    assert trace.answer == "Emma, Dracula"
+    assert trace.notes == ("x = Ulysses fell out: nothing says it of S2",)
+
+
+def _more(subgoal: int) -> dict[str, object]:
+    return {"subgoal": f"S{subgoal}", "why": "there may be more", "queries": ["made me cry"], "needs": []}
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "calls"),
+    [
+        ("We have all three modules now: sound, light and heat.", "List the modules that Ana has.", 1),
+        ("My modules are sound, light and heat.", "List the three modules that Ana has.", 1),
+        ("My modules are sound, light and heat.", "List the modules that Ana has.", 2),
+        ("I have four modules, sound, light and heat among them.", "List the modules that Ana has.", 2),
+        ("The modules for 3 euros are sound, light and heat.", "List the modules that Ana has.", 2),
+    ],
+)
+def test_list_that_is_said_to_be_so_long_is_not_looked_for_again(told: str, asked: str, calls: int) -> None:
+    """A number of things that is as many as were found makes the list complete."""
+    lines: Sequence[Turn] = chat(f"Ana: {told}", *(f"Ana: I have module {n} now, a module for Ben." for n in range(9)))
+    module = plan("(Ana) has (x:module*)", "(Ana) has (x:module*)")
+    found = proved(claims(1, "sound", x=("sound", "light", "heat")), plan=module, wording="sound, light, heat")
+    again = proved(status="settled", wording="sound, light, heat")
+    trace, model = ask_together(lines, asked, found, again, limits=Limits(budget=3))
+
+    assert trace.answer == "sound, light, heat"
+    assert model.calls == calls
+
+
+# Clear ends
+
+
+CINEMA = plan("(Ben) saw (x:film) at (the harbour cinema)", "(Ben) saw (x:film) at (the harbour cinema)")
+
+
+@pytest.mark.parametrize(
+    ("own", "ending", "calls"),
+    [
+        ("I have never been in the harbour cinema.", Ending.DENIED, 1),
+        ("The cat is asleep.", Ending.DENIED, 2),
+    ],
+)
+def test_what_is_told_of_another_ends_where_the_person_speaks_of_it(own: str, ending: Ending, calls: int) -> None:
+    """With the named person's own words on the thing in view there is nothing to look for; else there is."""
+    lines = chat(
+        "Ana: I saw Jaws at the harbour cinema.", f"Ben: {own}", *(f"Ana: Cinema number {n} is shut." for n in range(9))
+    )
+    replies = [
+        proved(claims(1, "Jaws", verdict="of_another"), plan=CINEMA if first else "", status="look")
+        for first in (True, False)
+    ]
+    trace, model = ask_together(
+        lines, "Which film did Ben see at the harbour cinema?", *replies, limits=Limits(max_breadth=1, budget=4)
+    )
+
+    assert trace.status is Status.UNKNOWN
+    assert (trace.attempts[0].ending, model.calls) == (ending, calls)
