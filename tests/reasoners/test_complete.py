@@ -27,8 +27,9 @@ from tests.reasoners.scripting import (
 
 DINNER = chat("Ana: For dinner I made roasted chicken with garlic and a lemon cake.")
 DISHES = plan("(Ana) made the dish (x:dish*)", "(Ana) made the dish (x:dish*)")
-INSTRUMENTS = ("cello", "harp", "oboe", "flute")
+INSTRUMENTS = ("cello", "harp", "oboe", "flute", "lute", "viola", "horn", "bassoon")
 BAND = chat(*(f"Ana: I play the {name}, an instrument, with the {name} club." for name in INSTRUMENTS))
+PLANNINGS: dict[Planning, bool] = {"paper": False, "together": True}
 PLAYS = plan("(Ana) plays (x:instrument*)", "(Ana) plays (x:instrument*)")
 
 
@@ -75,17 +76,19 @@ def listed(planning: Planning, *, wants_all: bool) -> tuple[Trace, int]:
     model = ScriptedModel(players)
     prompts = TOGETHER if planning == "together" else FULL
     asked = Question("Which instruments does Ana play?", MOMENT, wants_all=wants_all)
-    engine = GoalMem(ListBackbone(BAND), model, prompts, Limits(budget=4, max_depth=4), planning=planning)
+    engine = GoalMem(ListBackbone(BAND), model, prompts, Limits(budget=8, max_depth=6), planning=planning)
     return engine.answer(asked), model.calls
 
 
 def test_all_is_looked_for_until_nothing_is_left() -> None:
-    """A list is looked for once more at most by default; with `wants_all` again and again while a look brings something."""
-    plannings: tuple[Planning, ...] = ("paper", "together")
-    for planning in plannings:
+    """A list is looked for once more at most by default; with `wants_all` again and again while a look brings something.
+
+    `together` shows all that the budget has left in that one look, `paper` a half of it.
+    """
+    for planning, is_whole_at_once in PLANNINGS.items():
         once, calls = listed(planning, wants_all=False)
         whole, more = listed(planning, wants_all=True)
 
-        assert len(once.substitution["x"]) < len(INSTRUMENTS)
+        assert (len(once.substitution["x"]) == len(INSTRUMENTS)) is is_whole_at_once
         assert sorted(whole.substitution["x"]) == sorted(INSTRUMENTS)
-        assert calls < more
+        assert calls < more or is_whole_at_once

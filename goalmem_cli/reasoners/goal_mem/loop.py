@@ -13,7 +13,7 @@ from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
 from goalmem_cli.reasoners.goal_mem.judge import Taken
 from goalmem_cli.reasoners.goal_mem.pool import Looked
-from goalmem_cli.reasoners.goal_mem.queries import further_queries, is_whole, open_queries
+from goalmem_cli.reasoners.goal_mem.queries import is_whole, open_queries
 from goalmem_cli.reasoners.goal_mem.records import (
     Ended,
     Limits,
@@ -117,7 +117,7 @@ class AttemptRun:
         numbers = self._wanted_again(state)
         named = [wish for wish in self._wishes if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
-        queries += [query for number in numbers for query in further_queries(state, number)]
+        queries += [state.applied(number).phrase for number in numbers]
         question, is_first_again = self._terms.question, not state.looked_again & set(numbers)
         is_all = question.wants_all or asks_for_all(question.text) or bool(named)
         state.looked_again |= set(numbers)

@@ -150,7 +150,8 @@ class Pool:
     def look(
         self, queries: Iterable[str], cited: Iterable[str] = (), *, is_deep: bool = False, is_picky: bool = False
     ) -> Looked:
-        """Look for what is open, and beside the facts `cited`; queries that were asked before are left out.
+        """Look for what is open, and beside the facts `cited`; queries that were asked before are left out, unless the
+        look `is_deep`.
 
         What the budget has left may be shown, or a share of it, and with it the turns next to those of the facts cited:
         of 127 training questions whose evidence is not among the first facts, a half each round proves 81, all of it
@@ -161,7 +162,7 @@ class Pool:
         Raises:
             StoreError: the memory could not be read.
         """
-        wanted = self.fresh(queries)
+        wanted = list(dict.fromkeys(queries))[:MOST_QUERIES] if is_deep else self.fresh(queries)
         looked, tokens = Looked(), self._tokens - self.shown.tokens
         if wanted and not self.is_spent:
             units = max(1, int((self._units - self.shown.units) * self._spending.later))

@@ -50,17 +50,6 @@ def _says_how_many(found: Sequence[str], count: int, kind: str) -> bool:
     )
 
 
-def further_queries(state: ProofState, number: int) -> list[str]:
-    """Return the query for further values of a settled subgoal's list: an author besides X, Y for the readings."""
-    bound = dict(state.substitution.bindings)
-    besides = {
-        variable.name: (f"{variable.type} besides {', '.join(bound[variable.name])}",)
-        for variable in state.atoms[number].variables
-        if variable.is_starred and variable.name in bound
-    }
-    return [_phrase(state.atoms[number], {**bound, **besides})]
-
-
 def _phrase(atom: Atom, bound: Mapping[str, tuple[str, ...]]) -> str:
     """Return a statement as a query, with what is bound put in; what is not, stands there by its type."""
     return Substitution(bound).apply(atom).phrase
