@@ -50,11 +50,11 @@ def speed(
         list[Path] | None,
         typer.Argument(
             metavar="[FILE]...",
-            help="Conversations with questions, for calls, reply, batch and ask [default: the sample conversations].",
+            help="Conversations with questions, for all but model and store [default: the sample conversations].",
         ),
     ] = None,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="SECTIONS", help="Some of calls,reply,batch,model,ask,store.")
+        str | None, typer.Option("--only", metavar="SECTIONS", help="Some of calls,proofs,reply,batch,model,ask,store.")
     ] = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions to ask.")] = 10,
     max_breadth: Annotated[
@@ -85,7 +85,7 @@ def speed(
 
     The calls stand beside those that plain llama-cpp-python makes.
 
-    calls: the calls of whole questions both ways, in one process and in a process each; and, for questions with gold
+    calls: the calls of whole questions both ways, in one process and in a process each. proofs: for questions with gold
     plans, what proofs cost where a model replies as these do, within the limits that `goalmem ask` has. reply:
     grammars, and JSON against lines. batch: requests in one call against one by one. model: types of weights, threads,
     batches. ask: processes of `goalmem ask`, with its own defaults, and what a question does outside the model. store:
@@ -147,8 +147,8 @@ class SpeedBench:
     def sections(self) -> Mapping[str, Callable[[], object]]:
         """The sections by name, in their order."""
         return {
-            "calls": self._calls, "reply": self._reply, "batch": self._batch, "model": self._model, "ask": self._ask,
-            "store": self._store,
+            "calls": self._calls, "proofs": self._proofs, "reply": self._reply, "batch": self._batch,
+            "model": self._model, "ask": self._ask, "store": self._store,
         }  # fmt: skip
 
     def take_model(self) -> str:
@@ -175,7 +175,7 @@ class SpeedBench:
         with self._screen.counting("questions in processes of their own") as reach:
             processes = compare_processes(self._weights, recorded[:PROCESSES], states, reach)
         self._show(processes_table(processes))
-        return calls_document(compared) | {"processes": processes_document(processes), "proofs": self._proofs()}
+        return calls_document(compared) | {"processes": processes_document(processes)}
 
     def _proofs(self) -> object:
         """What proofs cost where a model says what the gold plans say, at the limits that `goalmem ask` has."""

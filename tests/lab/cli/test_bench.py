@@ -141,10 +141,10 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     harder = {"question": HARDER, "category": 5, "evidence": []}  # no reading is sure, so that a plan is made too
     path.write_text(json.dumps(TALK | {"qa": [*TALK["qa"], harder]}), "utf-8")
     bounds = ("--questions", "1", "--max-breadth", "1", "--max-depth", "1", "--threads", "1")
-    outcome = goalmem("bench", "speed", str(path), "--only", "calls,reply,batch", *bounds, "--json")
+    outcome = goalmem("bench", "speed", str(path), "--only", "calls,proofs,reply,batch", *bounds, "--json")
     assert outcome.code == 0, outcome.err
     document = json.loads(outcome.out)
-    assert list(document) == ["schema_version", "model", "calls", "reply", "batch"]
+    assert list(document) == ["schema_version", "model", "calls", "proofs", "reply", "batch"]
     assert document["model"] == "smollm2-135m" and "the model is smollm2-135m" in outcome.err
 
     calls = document["calls"]
@@ -158,7 +158,7 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     (process,) = calls["processes"]
     assert process["warm"]["evaluated_tokens"] < process["plain"]["evaluated_tokens"]
 
-    proofs = {cost["reasoner"]: cost for cost in calls["proofs"]}
+    proofs = {cost["reasoner"]: cost for cost in document["proofs"]}
     assert list(proofs) == ["together", "paper", "direct"]
     assert {name: cost["usage"]["calls"] for name, cost in proofs.items()} == {"together": 1, "paper": 3, "direct": 1}
     assert all(cost["right"] == cost["questions"] == 1 for cost in proofs.values())
