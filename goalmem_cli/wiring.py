@@ -18,12 +18,12 @@ from goalmem_cli.loading import (
     DeferredModel,
     LoadedModel,
     load_embedder,
-    load_model,
     open_unread,
 )
 from goalmem_cli.memory_records import Capability
 from goalmem_cli.plugins import Kind, registered
 from goalmem_cli.store import local
+from goalmem_cli.suiting import load_suited
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.catalogue import BackboneEntry
@@ -49,7 +49,7 @@ __all__ = [
     "chosen_embedder",
     "is_indexed",
     "load_embedder",
-    "load_model",
+    "load_suited",
     "local",
     "names_to_index",
     "open_backbone",
@@ -85,7 +85,7 @@ class Factories:
     """What builds the expensive parts; whoever has others hands in their own."""
 
     embedder: Callable[[str], Embedder] = load_embedder
-    model: Callable[[Settings], LoadedModel] = load_model
+    model: Callable[[Settings], LoadedModel] = load_suited
     backbones: Callable[[], Mapping[str, BackboneEntry[Backbone]]] = all_backbones
 
 

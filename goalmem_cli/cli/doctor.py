@@ -221,10 +221,13 @@ def _embedder(run: Invocation) -> Finding:
 
 
 def _model(run: Invocation) -> Finding:
+    from goalmem_cli.reasoners.goal_mem import chosen_planning
+
     loaded = run.factories.model(run.settings)
     loaded.close()
     adapter = f"adapter {loaded.adapter[:SHOWN_HASH]}" if loaded.adapter else "no adapter"
-    return Finding("model", f"{loaded.name}, {loaded.context} tokens of context, {loaded.profile} prompts, {adapter}")
+    planning = f"{loaded.profile} prompts, planning {chosen_planning(run.settings.planning, loaded.profile)}"
+    return Finding("model", f"{loaded.name}, {loaded.context} tokens of context, {planning}, {adapter}")
 
 
 def _prompts(run: Invocation) -> Finding:

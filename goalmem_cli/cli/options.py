@@ -36,7 +36,7 @@ def _reasoners_that_begin(typed: str) -> list[str]:
     return [name for name in get_args(ReasonerName) if name.startswith(typed)]
 
 
-PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "seen", "blind"]
+PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "auto", "seen", "blind"]
 """The last two are what together and paper were called before."""
 
 Store = Annotated[
@@ -135,7 +135,8 @@ Planning = Annotated[
         metavar="NAME",
         help="How goal-mem works: together plans and proves in one call, with the first facts in view; paper plans "
         "before it sees any; stepwise, of small models, reads the question first, and plans where that does not settle "
-        "it [default: together, or stepwise of small models].",
+        "it; auto asks a new model two made-up questions once and takes what suits [default: auto on a server, else by "
+        "the model's size].",
     ),
 ]
 All = Annotated[

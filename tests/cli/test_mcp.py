@@ -176,7 +176,7 @@ def test_a_question_is_answered_with_its_proof(store: Path) -> None:
         assert "S1" in unknown["failed"]
 
     with FaultyServer(script=[replying(PROOF)], answer=replying(NO_PROOF)) as server:
-        with_client(store, use, "--model", server.url)
+        with_client(store, use, "--model", server.url, "--planning", "together")
 
 
 def test_a_cancelled_question_ends(store: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_cancelled_question_ends(store: Path) -> None:
         assert (await structured(client, "ask", question=QUESTION))["answer"] == "Kyoto Latte"
 
     with FaultyServer(script=[hanging], answer=replying(PROOF)) as server:
-        with_client(store, use, "--model", server.url)
+        with_client(store, use, "--model", server.url, "--planning", "together")
 
 
 def test_a_cancelled_question_that_waits_leaves_the_one_at_work_alone(store: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_cancelled_question_that_waits_leaves_the_one_at_work_alone(store: Pat
         assert [each["answer"] for each in answers] == ["Kyoto Latte"]
 
     with FaultyServer(script=[slow], answer=replying(PROOF)) as server:
-        with_client(store, use, "--model", server.url, "--write")
+        with_client(store, use, "--model", server.url, "--planning", "together", "--write")
 
 
 def test_what_is_said_is_remembered_and_forgotten(goalmem: Goalmem, tmp_path: Path) -> None:

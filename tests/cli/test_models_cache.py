@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.config import load_settings
+from goalmem_cli.loading import load_model
 from goalmem_cli.models.state_cache import StateCache, model_cache
-from goalmem_cli.wiring import load_model
 from tests.invoking import Goalmem
 from tests.models.varied import chosen
 

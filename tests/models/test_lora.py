@@ -10,6 +10,7 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import AdapterUnreadable, UsageError
+from goalmem_cli.loading import load_model
 from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
 from goalmem_cli.models.bundled import BUNDLED as BUNDLED_MODELS
 from goalmem_cli.models.catalogue import list_models, resolve
@@ -19,7 +20,6 @@ from goalmem_cli.models.weights.gguf import file_digest
 from goalmem_cli.models.weights.lora import Adapter, chosen_adapter
 from goalmem_cli.models.weights.repacking import made_weights
 from goalmem_cli.ports import Completion
-from goalmem_cli.wiring import load_model
 from tests.models.adapters import write_adapter
 from tests.models.varied import LONG, told
 

@@ -13,11 +13,11 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ModelUnreadable
+from goalmem_cli.loading import LoadedModel, load_model
 from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.models.state_cache import model_cache
 from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.repacking import KIND, WEIGHTS, clear, discard, made_weights, repacked
-from goalmem_cli.wiring import LoadedModel, load_model
 from tests.models.conftest import small_gguf
 from tests.models.varied import chosen
 

@@ -20,9 +20,9 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import ModelError, ModelMissing
+from goalmem_cli.loading import load_model
 from goalmem_cli.models.servers.http import LONGEST_WAIT, MOST_WAITING, TRIES
 from goalmem_cli.models.servers.server import ServerModel
-from goalmem_cli.wiring import load_model
 from tests.models.faulty_server import (
     KEY,
     MODEL,

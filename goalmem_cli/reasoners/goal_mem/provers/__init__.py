@@ -7,7 +7,10 @@ from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.goal_mem.provers import paper, stepwise, together
 from goalmem_cli.reasoners.goal_mem.records import Limits, Planning, Prover
 
+STEPWISE = stepwise.NAME
 PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
+AUTO = "auto"
+"""Names no prover: which one suits the model is found out before its prompts are chosen."""
 OLD_NAMES: dict[str, Planning] = {"seen": together.NAME, "blind": paper.NAME}
 """What two of them were called before, which the command line still takes; of small models `blind` is `stepwise`."""
 
@@ -19,7 +22,7 @@ def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
         UsageError: there is no such prover, or the prompts of the profile have none for it.
     """
     usual: Planning = stepwise.NAME if profile == "compact" else together.NAME
-    if wanted is None or wanted == usual:
+    if wanted in (None, AUTO, usual):
         return usual
     if profile == "compact" and wanted == "blind":
         return stepwise.NAME

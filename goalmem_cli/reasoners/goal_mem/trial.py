@@ -1,0 +1,91 @@
+"""Two small made-up questions that show whether a model can plan and prove in one reply (`together`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.ports import LanguageModel
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
+from goalmem_cli.reasoners.goal_mem.pool import Pool
+from goalmem_cli.reasoners.goal_mem.provers.together import Together
+from goalmem_cli.reasoners.goal_mem.records import Limits, Task
+from goalmem_cli.reasoners.watching import Unwatched
+from goalmem_cli.records import Hit, Query, Question, Turn, Unit
+
+SAID = datetime(2023, 5, 7, 18, 30)
+LIMITS = Limits(max_breadth=1, max_depth=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A made-up question over what two people said, and the value that the answer has to have."""
+
+    question: str
+    lines: tuple[tuple[str, str, str], ...]
+    value: str
+
+
+TRIALS = (
+    Trial(
+        "What does the brother of Mira repair?",
+        (
+            ("Mira", "Jon", "My brother Teo moved to Ghent last year."),
+            ("Jon", "Mira", "I repair nothing, I always call somebody."),
+            ("Mira", "Jon", "Teo repairs violins now, in a shop by the river."),
+        ),
+        "violins",
+    ),
+    Trial(
+        "Where did Iva sail from?",
+        (
+            ("Iva", "Oren", "The ferry from Porto was full, so I sailed from Vigo."),
+            ("Oren", "Iva", "I took the train to Lisbon."),
+        ),
+        "Vigo",
+    ),
+)
+
+
+def masters_proofs(model: LanguageModel, prompts: PromptBook) -> bool:
+    """Say whether the model's replies to both questions can be used as they are, and prove the right answers.
+
+    Raises:
+        ModelError: the model cannot be used at all.
+    """
+    return all(_is_proved(trial, model, prompts) for trial in TRIALS)
+
+
+def _is_proved(trial: Trial, model: LanguageModel, prompts: PromptBook) -> bool:
+    """Say whether one round proves the value."""
+    question, prover = Question(trial.question, SAID), Together(model, prompts, LIMITS)
+    pool = Pool(_Told(trial), question, LIMITS, "full", prover.spending)
+    task = Task(1, prover, pool, LIMITS.max_depth, queries=(trial.question,))
+    ended = AttemptRun(Terms(question, LIMITS, Unwatched(), is_strict=False), task).run()
+    if not ended.is_proved or ended.state is None or ended.last is None or ended.last.is_disorderly:
+        return False
+    bound, names = ended.state.substitution.bindings, ended.state.plan.answer_variables
+    return any(content_stems(trial.value) <= content_stems(value) for name in names for value in bound[name])
+
+
+class _Told:
+    """A memory of nothing but the lines of a trial."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._hits = [
+            Hit(
+                Unit(f"T{place}", "turn", text, "trial", speaker, SAID, (f"T{place}",), (f"T{place}",), ordinal=place),
+                1 / (1 + place), {"order": 1 + place}, to=to,
+            )
+            for place, (speaker, to, text) in enumerate(trial.lines)
+        ]  # fmt: skip
+
+    def update(self, turns: Sequence[Turn]) -> None:
+        """Take nothing further."""
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:  # noqa: ARG002 - all of it is shown
+        """Return what was said, in order."""
+        return self._hits[:k]

@@ -1,0 +1,113 @@
+"""Which prover suits a model is asked once, of the model itself, and kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.config import Settings
+from goalmem_cli.fitted import Fitted
+from goalmem_cli.loading import LoadedModel
+from goalmem_cli.models.state_cache import model_cache
+from goalmem_cli.suiting import FILE, suited
+from goalmem_cli.testing import Reply, ScriptedModel
+from tests.reasoners.scripting import claims, plan, proved
+
+SERVER = "http://127.0.0.1:9/v1#small"
+REPAIRS = proved(
+    claims(1, "My brother Teo", y="Teo"), claims(2, "repairs violins", y="Teo", x="violins"),
+    plan=plan("The brother of (Mira) repairs (x:thing)", "(y:person) is the brother of (Mira)", "(y:person) repairs (x:thing)"),
+    status="settled", wording="violins",
+)  # fmt: skip
+SAILED = plan("(Iva) sailed from (x:place)", "(Iva) sailed from (x:place)")
+VIGO = proved(claims(1, "so I sailed", x="Vigo"), plan=SAILED, status="settled", wording="Vigo")
+PORTO = proved(claims(1, "so I sailed", x="Porto"), plan=SAILED, status="settled", wording="Porto")
+PROSE = "She sailed from Vigo, I think."
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def chosen(
+    replies: Iterable[Reply], planning: str | None = None, *, model: str = SERVER, digest: str = "a", fitted: str = ""
+) -> tuple[str, int, list[str]]:
+    """Return the prompts that a model gets, how many calls that took, and what was said of it."""
+    scripted, said = ScriptedModel(list(replies)), list[str]()
+    loaded = LoadedModel(scripted, model, "full", 8192, digest=digest, adapter=fitted, fitted=Fitted(adapter=fitted))
+    found = suited(loaded, replace(Settings(Path("store"), model=model), planning=planning), said.append)
+    return found.profile, scripted.calls, said
+
+
+@pytest.mark.parametrize(
+    ("replies", "profile"),
+    [
+        ([REPAIRS, VIGO], "full"),
+        ([REPAIRS, PORTO], "compact"),
+        ([PROSE, PROSE], "compact"),
+        ([REPAIRS, PROSE, PROSE], "compact"),
+    ],
+)
+def test_new_model_of_a_server_is_asked_two_questions(replies: Sequence[Reply], profile: str) -> None:
+    """One that proves both plans and proves in one reply; one that writes prose, or a wrong value, reads in steps."""
+    assert chosen(replies)[:2] == (profile, len(replies))
+
+
+def test_outcome_is_kept_with_name_and_digest() -> None:
+    """The same model is not asked again; another of the same name is."""
+    first = chosen([REPAIRS, VIGO])
+    again = chosen([])
+    other = chosen([PROSE, PROSE], digest="b")
+
+    assert (first[0], again, other[0]) == ("full", ("full", 0, []), "compact")
+    assert first[2] == [
+        f"{SERVER} is new here: it is asked two made-up questions to see how it plans best",
+        "it proved both, so planning is together from now on (--planning says otherwise)",
+    ]
+    assert chosen([])[0] == "full"
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"schema_version": 9}', json.dumps({"schema_version": 1, "models": {f"{SERVER} a": "fast"}})]
+)
+def test_file_that_cannot_be_read_is_written_anew(content: str) -> None:
+    """Whatever stands in it, the model is asked, and the outcome kept."""
+    path = model_cache() / FILE
+    path.parent.mkdir(parents=True)
+    path.write_text(content, "utf-8")
+
+    assert chosen([REPAIRS, VIGO])[0] == "full"
+    assert json.loads(path.read_text("utf-8")) == {"schema_version": 1, "models": {f"{SERVER} a": "together"}}
+
+
+def test_where_nothing_can_be_kept_the_model_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that cannot be written is no error."""
+    (tmp_path / "file").write_text("", "utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+
+    assert [chosen([REPAIRS, VIGO])[1] for _ in range(2)] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("planning", "model", "fitted", "profile"),
+    [
+        ("together", SERVER, "", "full"),
+        ("paper", SERVER, "", "full"),
+        ("stepwise", SERVER, "", "compact"),
+        (None, "some.gguf", "", "full"),
+        ("auto", "bundled", "39a54e", "full"),
+    ],
+)
+def test_nobody_is_asked_where_it_is_said_or_known(planning: str | None, model: str, fitted: str, profile: str) -> None:
+    """A planning that is named counts; a file says how large it is, and goalmem knows the models it is fitted to."""
+    assert chosen([], planning, model=model, fitted=fitted) == (profile, 0, [])
+
+
+def test_auto_asks_a_file_too() -> None:
+    """Where `auto` is named, the model is asked wherever it runs."""
+    assert chosen([PROSE, PROSE], "auto", model="some.gguf")[:2] == ("compact", 2)
