@@ -16,7 +16,7 @@ from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.ports import Backbone
 from goalmem_cli.prompts import Profile
-from goalmem_cli.reasoners.leaning import leans_on
+from goalmem_cli.reasoners.leaning import leaned_on
 from goalmem_cli.reasoners.prompt_texts import fact_line
 from goalmem_cli.reasoners.showing import (
     SAID,
@@ -135,13 +135,12 @@ class NumberedFacts:
             kept[unit.id] = hit
             sessions.setdefault(stretch_of(unit), unit.said)
             tokens -= cost
-            before = before_of(hit) if self._is_full and room.brings and leans_on(hit) else None
-            if before is None or before.unit.id in {*known, *kept, *brought}:
-                continue
-            cost = self._cost(before, sessions)
-            if self._may_see(before.unit) and cost <= tokens:
-                brought[before.unit.id] = before
-                tokens -= cost
+            for before in turns_before(hit, leaned_on(hit)) if self._is_full and room.brings else ():
+                cost = self._cost(before, sessions)
+                is_there = before.unit.id in {*known, *kept, *brought}
+                if not is_there and self._may_see(before.unit) and cost <= tokens:
+                    brought[before.unit.id] = before
+                    tokens -= cost
         return Chosen(tuple(kept.values()), tuple(brought.values()), len(too_long - brought.keys()), left)
 
     def _cost(self, hit: Hit, sessions: Mapping[Stretch, datetime | None]) -> int:
@@ -207,8 +206,12 @@ def before_of(hit: Hit) -> Hit | None:
 
     It is a fact of its own, so that what stands in it can be cited.
     """
-    earlier = hit.earlier
-    return _beside(earlier[-1], hit) if earlier else None
+    return next(iter(turns_before(hit, 1)), None)
+
+
+def turns_before(hit: Hit, count: int) -> list[Hit]:
+    """Return so many turns that were said before the hit, the nearest first, likewise."""
+    return [_beside(unit, hit) for unit in reversed(hit.earlier[-count:])] if count else []
 
 
 def after_of(hit: Hit) -> Hit | None:

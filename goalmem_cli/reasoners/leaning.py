@@ -1,32 +1,63 @@
-"""Which turns cannot be understood without the one before them."""
+"""Which turns cannot be understood without those before them."""
 
 from __future__ import annotations
 
 import re
 
-from goalmem_cli.logic.normal import THIRD_PERSONS, words
+from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.logic.normal import THIRD_PERSONS, numbers, words
 from goalmem_cli.records import Hit
 
 SHORT, SHORT_ANSWER = 5, 12
 """So many words at most make a reply that may say nothing of itself, and so many one to a question."""
+LITTLE = 3
+"""A turn of so few words, if it asks nothing, says nothing that another could lean on: the one before it is meant."""
 _OPENING = 5
 _POINTING = THIRD_PERSONS | frozenset("it its that those this these one ones there".split())
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
+_CHANGE = re.compile(
+    r"\b(?:(?:after|before|since|until|besides) (?:that|this|then)|(?:hour|day|week|month|year)s? (?:later|earlier)|"
+    r"(?:the|that) (?:same|next|following|other)|"
+    r"(?:\d+|one|two|three|four|five|six|ten|twelve|some) (?:more|less|fewer))\b|"
+    r"^(?:unless|except|only if|but only|not unless|provided|instead)\b",
+    re.IGNORECASE,
+)
 
 
-def leans_on(hit: Hit) -> bool:
-    """Say whether the hit answers what was said before it, or leans on it: a short reply, a pronoun without a name.
+def leaned_on(hit: Hit) -> int:
+    """Return how many of the turns before the hit it leans on: none, the one before it, or two.
+
+    A turn leans on the one before it where it answers that, is a short reply, has a pronoun without a name, or changes
+    an amount or a day that was said ("five more", "three days after that"). It leans on two where the one before it
+    says next to nothing, or does not have that amount or day, and the one before that has.
+    """
+    before = hit.before
+    if not before:
+        return 0
+    text, changes = hit.unit.text, bool(_CHANGE.search(hit.unit.text)) and len(words(hit.unit.text)) <= SHORT_ANSWER
+    if not changes and not _is_reply(text, hit.unit.speaker, *before[-1]):
+        return 0
+    last = before[-1][1]
+    says_little = len(words(last)) <= LITTLE and "?" not in last
+    is_bare = says_little or (changes and not _has_measure(last) and _has_measure(before[-2:][0][1]))
+    return min(len(before), 2 if is_bare else 1)
+
+
+def _is_reply(text: str, speaker: str, asker: str, said: str) -> bool:
+    """Say whether a turn answers what somebody else said right before it, or needs it to be understood.
 
     A longer answer mostly stands by itself: it leans where it opens with what only the question names.
     """
-    if not hit.before:
+    if asker == speaker:
         return False
-    speaker, said = hit.before[-1]
-    if speaker == hit.unit.speaker:
-        return False
-    told = words(hit.unit.text)
+    told = words(text)
     is_answer = said.rstrip().endswith("?")
     if len(told) <= (SHORT_ANSWER if is_answer else SHORT):
         return True
     opening = {word.partition("'")[0] for word in told[:_OPENING]}
-    return bool(opening & (_POINTING if is_answer else THIRD_PERSONS)) and not _NAME.search(hit.unit.text)
+    return bool(opening & (_POINTING if is_answer else THIRD_PERSONS)) and not _NAME.search(text)
+
+
+def _has_measure(text: str) -> bool:
+    """Say whether a text names an amount or a day."""
+    return bool(numbers(text)) or bool(dates_in(text))
