@@ -48,6 +48,7 @@ def doctor(
     model: options.Model = None,
     adapter: options.Adapter = None,
     prompts: options.Prompts = None,
+    planning: options.Planning = None,
     full: Annotated[
         bool, typer.Option("--full", help="Compare every row and index of the store too; slow on a large one.")
     ] = False,
@@ -58,7 +59,9 @@ def doctor(
     Looks at packages, settings, disk, embedder, model, prompts and store, and at plug-ins, which it loads. Exits with
     the code of the first thing that is wrong; a note is not wrong.
     """
-    run = begin(context, store=store, embedder=embedder, model=model, adapter=adapter, prompts=prompts)
+    run = begin(
+        context, store=store, embedder=embedder, model=model, adapter=adapter, prompts=prompts, planning=planning
+    )
     goalmem = version_of("goalmem", UNINSTALLED)
     python, system = platform.python_version(), platform.platform()
     libraries = {name: version_of(name, ABSENT) for name in LIBRARIES}
