@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from goalmem_cli.logic.counted import counted
 from goalmem_cli.logic.days import (
     DAYS_PER,
     MONTH,
@@ -22,7 +23,6 @@ from goalmem_cli.logic.days import (
     count_of,
     month_of,
     moved,
-    places_in,
     season_of,
     single,
     week_of,
@@ -31,9 +31,13 @@ from goalmem_cli.logic.days import (
     when_of,
     written_dates,
 )
+from goalmem_cli.logic.doubts import cleared
+from goalmem_cli.logic.own_year import in_own_year
+from goalmem_cli.logic.pairs import listed_days, paired
 from goalmem_cli.logic.readings import DOUBTFUL_MONTHS, amount, nth_within, part_within, unit_of
 from goalmem_cli.logic.relative import ABOUT, COUNT, DAY, FULL_DAY, NTH, PART, SEASON, UNIT, Bound, Expression, matches
 from goalmem_cli.logic.scene import Scene, Tense
+from goalmem_cli.logic.trips import placed
 
 _REACH = 64  # how many characters before an expression can belong to it
 
@@ -49,17 +53,25 @@ def expressions(scene: Scene, *, is_loose: bool = False) -> list[Expression]:
 
 
 def spoken(scene: Scene) -> list[Expression]:
-    """Return the expressions of the text in order, the longest where some overlap, and each with its bound."""
+    """Return the expressions of the text in order, the longest where some overlap, and each with its bound.
+
+    What stands around them, and what was said right before, decides between their readings.
+    """
+    earlier = spoken(scene.before) if scene.before is not None else []
     kept: list[Expression] = []
     for found in sorted(expressions(scene), key=lambda item: (item.start, -item.end)):
         if found.is_certain and (not kept or found.start >= kept[-1].end):
             kept.append(_with_daytime(found, scene))
-    return [_with_bound(found, scene) for found in _placed(_joined(kept, scene), scene) if found.is_certain]
+    dated, of_pairs = paired(in_own_year(kept, scene), scene)
+    bound = [_with_bound(found, scene) for found in _joined(dated, scene) if found.is_certain]
+    there, of_trips, strange = placed(counted(bound, scene, earlier), scene, earlier)
+    return cleared(there, scene, of_pairs | of_trips, strange)
 
 
 # Written dates
 
-_JOIN = r"\s*(?:to|through|until|till|and|-|–)\s*"
+_JOIN = r"\s*(?:to|through|until|till|-|–)\s*"
+_JOIN_MONTHS = r"\s*(?:to|through|until|till|and|-|–)\s*"
 _TO_DAY = rf"{_JOIN}(?:the\s+)?(?P<to>{ORDINAL}|[0-3]?\d)"
 _OF_YEAR = r"(?: (?P<year>(?:1[89]|20|21)\d\d))?\b"
 _DAYS_OF_MONTH = tuple(
@@ -70,7 +82,7 @@ _DAYS_OF_MONTH = tuple(
     )
 )
 _MONTHS_OF_YEAR = re.compile(
-    rf"\b(?:from|between)\s+(?P<month>{MONTH_NAME}){_JOIN}(?P<to>{MONTH_NAME})(?:\s+(?P<year>(?:1[89]|20|21)\d\d))?\b"
+    rf"\b(?:from|between)\s+(?P<month>{MONTH_NAME}){_JOIN_MONTHS}(?P<to>{MONTH_NAME})(?:\s+(?P<year>(?:1[89]|20|21)\d\d))?\b"
 )
 _HINT = re.compile(r"(?:1[89]|20|21)\d\d")
 _SEASON_OF_YEAR = re.compile(rf"\b(?:the\s+)?(?P<season>{SEASON})(?:\s+of)?\s+(?P<year>(?:1[89]|20|21)\d\d)\b")
@@ -86,6 +98,7 @@ def _written(scene: Scene) -> Iterator[Expression]:
     for match in _SEASON_OF_YEAR.finditer(scene.folded):
         season = season_of(int(match["year"]), match["season"])
         yield Expression(*match.span(), (season,), is_plain=True)
+    yield from listed_days(scene)
     spans = ((_MONTHS_OF_YEAR, _months_of_year), *((form, _days_of_month) for form in _DAYS_OF_MONTH))
     for form, read in spans:
         for match in form.finditer(scene.folded):
@@ -326,31 +339,6 @@ def _pair(starts: Sequence[Period], ends: Sequence[Period], today: date) -> Peri
         return Period(max(before), ends[0].last) if before else None
     after = [end.last for end in ends if end.last >= starts[0].first]
     return Period(starts[0].first, min(after)) if after else None
-
-
-_WEEKDAY_ALONE = re.compile(
-    rf"(?:on (?:the )?)?(?P<day>{DAY})(?: (?:morning|afternoon|evening|night))?".replace(" ", r"\s+")
-)
-_LONGEST_TRIP = 15  # days
-
-
-def _placed(found: list[Expression], scene: Scene) -> list[Expression]:
-    """Return the expressions, "Sunday" right after a trip with its days ("4 to 6 July") as that trip's Sunday."""
-    result: list[Expression] = []
-    trip: Period | None = None
-    for each in found:
-        day = _WEEKDAY_ALONE.fullmatch(scene.folded, each.start, each.end)
-        if day is None:
-            trip = each.readings[0] if 1 < each.readings[0].days <= _LONGEST_TRIP else None
-        elif trip is not None and _may_be_then(trip, scene.tense(each.start, each.end), scene.day):
-            there = [single(at) for at in places_in(trip, WEEKDAY[day["day"]])]
-            each = replace(each, readings=(*there, *each.readings)) if len(there) == 1 else each
-        result.append(each)
-    return result
-
-
-def _may_be_then(trip: Period, tense: Tense, today: date) -> bool:
-    return not (trip.last < today and tense is Tense.FUTURE) and not (trip.first > today and tense is Tense.PAST)
 
 
 def _with_bound(found: Expression, scene: Scene) -> Expression:

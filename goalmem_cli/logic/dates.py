@@ -61,16 +61,18 @@ class Annotation:
     begun_by: date | None = None
 
 
-def annotate(text: str, said: datetime | None) -> tuple[Annotation, ...]:
+def annotate(text: str, said: datetime | None, before: str | None = None) -> tuple[Annotation, ...]:
     """Return what each expression of time in the text means, said at that time, in order: the best single reading.
+
+    `before` is what was said right before it. Where neither decides between several days, there is no annotation.
 
     A date with its year needs none; without `said`, or with a year before 1001 or after 8999, there is one only for
     what is counted from such a date.
     """
-    scene = _scene(text, said)
+    scene = _scene(text, said, before)
     if scene.words.isdisjoint(VOCABULARY):
         return ()
-    found = (_annotation(text, expression) for expression in spoken(scene))
+    found = (_annotation(text, expression) for expression in spoken(scene) if expression.is_clear)
     return tuple(annotation for annotation in found if annotation is not None)
 
 
@@ -120,13 +122,16 @@ def dates_in(text: str) -> list[When]:
     return [written.when for written in written_dates(" ".join(words(with_days_in_words(text))))]
 
 
-def periods_in(text: str, said: datetime | None) -> list[Period]:
+def periods_in(text: str, said: datetime | None, before: str | None = None) -> list[Period]:
     """Return every period that the text can mean: written dates, and relative expressions read at the time `said`.
+
+    `before` is what was said right before it.
 
     An expression with two readings ("on Sunday": the last or the next) gives both. Without `said` only dates with
     their year are periods, and what is counted from them.
     """
-    found = expressions(_scene(text, said), is_loose=True)
+    scene = _scene(text, said, before)
+    found = [*spoken(scene), *expressions(scene, is_loose=True)]
     return [period for expression in found for period in expression.readings]
 
 
@@ -175,8 +180,8 @@ def _named(found: Expression, scene: Scene) -> Period | None:
     return Period(first or date.min, last or date.max)
 
 
-def _scene(text: str, said: datetime | None) -> Scene:
-    return Scene.of(text, said if said is not None and _FIRST_YEAR < said.year < _LAST_YEAR else None)
+def _scene(text: str, said: datetime | None, before: str | None = None) -> Scene:
+    return Scene.of(text, said if said is not None and _FIRST_YEAR < said.year < _LAST_YEAR else None, before)
 
 
 def _annotation(text: str, found: Expression) -> Annotation | None:

@@ -139,7 +139,9 @@ def stepped(match: re.Match[str], scene: Scene) -> list[Period]:
         return []
     if "coming" in match["step"] and name == "weekend" and scene.day.weekday() < 5:
         step = 0
-    return list(nearby(name, step, scene, scene.tense(*match.span())))
+    is_yearly = name in SEASONS or name in MONTH or bool(yearly(name, scene.day.year))
+    tense = scene.yearly_tense(*match.span()) if is_yearly else scene.tense(*match.span())
+    return list(nearby(name, step, scene, tense))
 
 
 def nearby(name: str, step: int, scene: Scene, tense: Tense = Tense.OPEN) -> Iterator[Period]:
@@ -232,8 +234,8 @@ def weekends_near(scene: Scene, weekends: list[Period], tense: Tense) -> list[Pe
 
 
 _NO_DATE_BEFORE = frozenset(
-    "the every each any most some black good ash casual freaky a an no other many per of holy palm super cyber shrove "
-    "fat taco throwback".split()
+    "the every each any most some following black good ash casual freaky a an no other many per of holy palm super "
+    "cyber shrove fat taco throwback".split()
 )
 
 
@@ -244,9 +246,11 @@ def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
         return []  # or in "Mon-Fri"
     if name in _DOUBTFUL_DAYS | {"thu"} and not (match["on"] and scene.text[match.start("name")].isupper()):
         return []
-    tense = scene.tense(*match.span())
-    if scene.is_habit(*match.span(), tense):
+    if scene.is_habit(*match.span(), scene.tense(*match.span())):
         return []
+    tense = scene.day_tense(*match.span())
+    if match["on"] is None and WEEKDAY[name] == scene.day.weekday() and scene.is_of_today:
+        return [single(scene.day)]
     if tense is not Tense.PAST and (clock := _CLOCK.match(scene.folded, match.end())):
         first = scene.day + timedelta(days=int(_has_struck(clock, scene)))
         return [single(first + timedelta(days=(WEEKDAY[name] - first.weekday()) % 7))]
@@ -290,7 +294,7 @@ def any_day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
     number = count_of(match["day"])
     months = (month_of(scene.day.year, scene.day.month + shift) for shift in (-1, 0, 1))
     days = [single(month.first.replace(day=number)) for month in months if 1 <= number <= month.last.day]
-    return scene.nearest(days, scene.tense(*match.span()))
+    return scene.nearest(days, scene.day_tense(*match.span()))
 
 
 _PARTS = frozenset({"early", "mid", "late"})

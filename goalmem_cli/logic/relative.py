@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from goalmem_cli.logic import just, spans
 from goalmem_cli.logic import readings as read
-from goalmem_cli.logic import spans
 from goalmem_cli.logic.days import HOLIDAY, MONTH, MONTH_NAME, NUMBER, ORDINAL, SEASONS, WEEKDAY, WEEKDAYS, Period
 from goalmem_cli.logic.scene import Scene
 
@@ -33,7 +33,8 @@ class Expression:
     """Words about time: where they stand, what they can mean (best first), and on which side of that.
 
     `is_plain` is true of a date with its year, which says itself what it means; `is_certain` is false where the
-    words may well not be about time at all (sun, May, "in two weeks" of a duration).
+    words may well not be about time at all (sun, May, "in two weeks" of a duration); `is_clear` is false where what
+    stands around does not decide between several days, so that the best reading is a guess.
     """
 
     start: int
@@ -42,6 +43,7 @@ class Expression:
     bound: Bound = Bound.ON
     is_plain: bool = False
     is_certain: bool = True
+    is_clear: bool = True
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ PART = (
 END = r"(?=\s*(?:[.,;:!?)\"…]|$))"
 _GOES_ON = (
     r"(?=\s*(?:[.,;:!?)\"…–-]|$|(?:at|in|and|but|or|so|to|with|for|because|when|if|as|after|before|until|"
-    r"(?:i|we|you|he|she|they|it)(?:'\w+)?|my|our|his|her|their|the|is|was|will|this|that|just|through|from|by|then|"
+    r"(?:i|we|you|he|she|they|it)(?:'\w+)?|my|our|his|her|their|the|is|are|was|were|will|has|have|had|can|must|should|would|this|that|just|through|from|by|then|"
     r"where|which|who|last|next)\b))"
 )
 _AGO = (
@@ -136,12 +138,14 @@ _RULES = (
         r"(?:early |late |later |earlier )?this (?:morning|afternoon|evening)",
         read.fixed(0),
     ),
+    _rule("just & have has ve s we i they you", just.PERFECT, just.happened),
+    _rule("just & i we they he she", just.TOLD, just.happened),
     _rule("yesterday yday night evening", r"yesterday|yday|last (?:night|evening)", read.fixed(-1)),
     _rule("night & before", r"(?:the )?night before last", read.fixed(-2)),
     _rule("tomorrow tmrw tmr tomorow", r"tomorrow|tmrw|tmr|tomorow", read.fixed(1)),
     _rule(
-        "ago back earlier prior before & AGO",
-        rf"{_AGO} (?:ago(?: (?P<exact>today|yesterday))?|back|earlier|prior(?! to)|before now)",
+        "ago back before & AGO",
+        rf"{_AGO} (?:ago(?: (?P<exact>today|yesterday))?|back|before now)",
         read.ago,
     ),
     _rule("before & AGO", rf"{_AGO} before(?P<exact>){END}", read.ago),

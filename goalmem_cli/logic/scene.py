@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import IntEnum
 
+from goalmem_cli.logic.cues import DECIDED, Cue, Manner, cues_in, has_verb, is_request
 from goalmem_cli.logic.days import Period
 
 
@@ -23,32 +24,13 @@ _WORDS = re.compile(r"[a-z]+|[0-9]+[a-z]*")
 _NEVER = datetime(2000, 1, 1)
 _LONGEST = 200  # characters
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[\n;]")
-_FUTURE = re.compile(
-    r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"
-    r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|want to|should|might|"
-    r"(?:can|could|may|shall) (?:i|you|we)|how about|what about|due|scheduled|free|would (?:you )?like|"
-    r"(?:start|begin|end|open|close|leave|arrive|return|finish|happen|expire)s|"
-    r"'d (?:like|love)|(?:i|we|they) (?:leave|start|fly|move|meet|return)|(?:have|has|needs?) to|gotta|"
-    r"(?:day|week|month|year)s? from|(?:is|are) (?:on|at|in)|(?:i|we|you|they) have an?|(?:'ve|'s|have|has) got)\b|"
-    r"'ll\b|"
-    r"\b(?:am|are|is|i'm|we're|they're|you're|he's|she's|it's|that's)(?: (?!not)\w+)?(?: not)? \w{2,}ing\b"
+_DECIDED = re.compile(rf"(?:(?:was|were) )?(?:{DECIDED}|planned)|took (?:\w+ )?off")
+_READYING = re.compile(
+    r"bought|got|ordered|wrapped|made|baked|found|chose|sewed|knitted|saved|hung|carved|prepared|picked|painted|built|"
+    r"planted|learned|learnt|wrote|written|cooked|collected|packed|decorated|gathered|practi[sc]ed|rehearsed|been"
 )
-_DECIDED = (
-    r"agreed|announced|arranged|asked|booked|chose|confirmed|decided|extended|fixed|invited|moved|offered|ordered|"
-    r"postponed|promised|reminded|rented|reserved|said|scheduled|signed|told"
-)
-_PLANNED = re.compile(rf"(?:(?:was|were) )?(?:{_DECIDED}|planned)|took (?:\w+ )?off")
-_NOT_BEING = "".join(rf"(?<!\b{word} )" for word in ("is", "are", "am", "be", "i'm", "'s", "'re", "get", "gets"))
-_PAST = re.compile(
-    rf"\b(?:(?:was|were) (?:{_DECIDED}|planned)|was|were|wasn't|weren't|did|didn't|had|hadn't|went|came|saw|met|made|"
-    r"(?<!'ve )(?<!'s )(?<!have )(?<!has )got|took (?:\w+ )?off|took|told|said|gave|found|felt|left|bought|brought|"
-    r"began|ran|won|lost|spent|thought|knew|ate|drove|flew|wrote|spoke|sent|sold|broke|fell|held|kept|heard|caught|"
-    r"built|taught|slept|woke|wore|became|grew|drew|rode|sang|swam|threw|paid|been|haven't|hasn't|ago|"
-    r"blew|chose|clung|crept|dealt|drank|dug|fled|fought|forgot|forgave|froze|hid|sank|shone|shook|slid|stood|swept|"
-    r"understood|(?<!\ba )(?<!\bthe )shot|"
-    r"(?!excited|interested|tired|married|scheduled|planned|supposed|stoked|indeed|speed|feed|need|exceed|proceed|"
-    rf"succeed|hundred|sacred|booked|invited|worried){_NOT_BEING}\w{{2,}}ed)\b"
-)
+_CLAUSE = re.compile(r"[,;:–]\s|\b(?:and|but|so)\b")
+_APART = 40  # characters: so much farther is a word in the next clause
 _AHEAD = frozenset("until till by than starting for is are".split())
 _WITHIN = frozenset("in during over throughout".split())
 _EITHER_WAY = frozenset("until till by from to than".split())
@@ -74,6 +56,11 @@ _CUSTOM_IS = re.compile(  # "Wednesday is dance now", "Friday is pizza night"
 )
 _WEEKLY = re.compile(r"\b(?:weekly|every week|each week)\b")
 _EVERY_NTH = re.compile(r"\b(?:every|each)\s+\w+\s+\Z")
+_OF_TODAY = re.compile(
+    r"\b(?:today|tonight|this (?:morning|afternoon|evening)|just now|right now|so far|"
+    r"(?<!last )(?<!that )all (?:morning|afternoon))\b"
+)
+_TENSES = {Manner.PAST: Tense.PAST, Manner.FUTURE: Tense.FUTURE}
 _SUPPOSED = re.compile(r"(?:'d|\b(?:would|could|might))\s+have\b")
 _CUSTOM = re.compile(r"\b(?:used to|always|usually|whenever)\b")
 
@@ -83,7 +70,8 @@ class Scene:
     """A text as it was said.
 
     `folded` is the text in lower case with plain apostrophes, of the same length, so that places agree; `words` are
-    its words, to see at once what it cannot hold. Where it is not `is_timed`, `said` means nothing.
+    its words, to see at once what it cannot hold. Where it is not `is_timed`, `said` means nothing. `before` is what
+    was said right before it.
     """
 
     text: str
@@ -91,18 +79,25 @@ class Scene:
     words: frozenset[str]
     said: datetime
     is_timed: bool
+    before: Scene | None = None
 
     @classmethod
-    def of(cls, text: str, said: datetime | None) -> Scene:
-        """Return the scene of a text said at a time, or at a time that is not known."""
+    def of(cls, text: str, said: datetime | None, before: str | None = None) -> Scene:
+        """Return the scene of a text said at a time, or at a time that is not known, right after another one."""
         folded = _fold(text)
         words = frozenset(_WORDS.findall(folded))
-        return cls(text, folded, words, _NEVER if said is None else said, said is not None)
+        earlier = None if not before else cls.of(before, said)
+        return cls(text, folded, words, _NEVER if said is None else said, said is not None, earlier)
 
     @property
     def day(self) -> date:
         """The day on which it was said, by the clock of whoever said it."""
         return self.said.date()
+
+    @property
+    def is_of_today(self) -> bool:
+        """True where it, or what was said right before it, speaks of the very day."""
+        return any(scene is not None and _OF_TODAY.search(scene.folded) for scene in (self, self.before))
 
     def word_before(self, start: int) -> str:
         """Return the word that ends right before the place, or an empty string."""
@@ -118,31 +113,117 @@ class Scene:
         """Return the tense of the cue nearest to the place, within its sentence."""
         return self._cue(start, end)[0]
 
+    def day_tense(self, start: int, end: int) -> Tense:
+        """Return the tense for a day of some week: what is told in the present is to come.
+
+        A sentence without a verb has the tense of what was said right before it; a question without one asks ahead.
+        """
+        tense = self.tense(start, end)
+        if tense is not Tense.OPEN:
+            return tense
+        return Tense.FUTURE if self.is_present(start, end) else self._tense_around(start, end)
+
+    def is_undecided(self, start: int, end: int) -> bool:
+        """Say whether nothing tells if a day of some week is past: a plan then, or no verb in it or right before it."""
+        if self.is_planned(start, end):
+            return True
+        is_bare = self.tense(start, end) is Tense.OPEN and not has_verb(self.folded, *self.sentence(start, end))
+        return is_bare and self._tense_around(start, end) is Tense.OPEN
+
+    def is_planned(self, start: int, end: int) -> bool:
+        """Say whether the place is about what was to come when somebody planned it."""
+        cue = self._cue(start, end)[1]
+        return cue is not None and cue.manner is Manner.PLANNED
+
+    def is_present(self, start: int, end: int) -> bool:
+        """Say whether the place is told in the present."""
+        cue = self._cue(start, end)[1]
+        return cue is not None and cue.manner is Manner.PRESENT
+
     def yearly_tense(self, start: int, end: int) -> Tense:
         """Return the tense for what comes once a year: open where only the deciding, or the beginning, is past.
 
-        "We booked it for 5 June", "it is closed until Christmas", "he signed from the first of December".
+        "We booked it for 5 June", "it is closed until Christmas", "he signed from the first of December", "I bought
+        the goose for Christmas".
         """
-        tense, cue, is_after = self._cue(start, end)
+        tense, cue = self._cue(start, end)
+        if tense is not Tense.PAST or cue is None:
+            return tense
         lead = self.lead(start)
-        is_decided = _PLANNED.fullmatch(cue) and not {lead, self.folded[start:end].split()[0]} & _WITHIN
-        is_either = (lead in _EITHER_WAY and not is_after) or is_decided
-        return Tense.OPEN if tense is Tense.PAST and is_either else tense
+        is_decided = _DECIDED.fullmatch(cue.word) and not {lead, self.folded[start:end].split()[0]} & _WITHIN
+        is_either = (lead in _EITHER_WAY and cue.start < start) or is_decided
+        is_ready = lead == "for" and _READYING.search(cue.word)
+        return Tense.OPEN if is_either or is_ready else tense
 
-    def _cue(self, start: int, end: int) -> tuple[Tense, str, bool]:
-        """Return the tense at the place, the word that tells it, and whether that stands after the place."""
+    def sentence(self, start: int, end: int) -> tuple[int, int]:
+        """Return where the sentence around the place begins and ends, looking no further than a long one goes."""
+        return _sentence(self.folded, start, end)
+
+    def _cue(self, start: int, end: int) -> tuple[Tense, Cue | None]:
+        """Return the tense at the place, and the word in its sentence that tells it: the nearest one."""
         lead = self.lead(start)
         if lead == "since":
-            return Tense.PAST, lead, False
-        left, right = _sentence(self.folded, start, end)
-        nearest, tense, word, is_after = len(self.folded) + 1, Tense.OPEN, "", False
-        for pattern, meaning in ((_PAST, Tense.PAST), (_FUTURE, Tense.FUTURE)):
-            for cue in pattern.finditer(self.folded, left, right):
-                apart = max(0, start - cue.end()) if cue.start() < start else cue.start() - end
-                if 0 <= apart < nearest:
-                    nearest, tense, word, is_after = apart, meaning, cue[0], cue.start() > start
-        is_ahead = tense is Tense.OPEN and lead in _AHEAD
-        return (Tense.FUTURE, lead, False) if is_ahead else (tense, word, is_after)
+            return Tense.PAST, None
+        nearest, told = 2 * _LONGEST + _APART * _LONGEST, None
+        for cue in cues_in(self.folded, *self.sentence(start, end)):
+            apart = max(0, start - cue.end) if cue.start < start else cue.start - end
+            between = self.folded[cue.end : start] if cue.start < start else self.folded[end : cue.start]
+            apart += _APART * len(_CLAUSE.findall(between))
+            if 0 <= apart < nearest:
+                nearest, told = apart, cue
+        if told is None or told.manner not in _TENSES:
+            return (Tense.FUTURE if told is None and lead in _AHEAD else Tense.OPEN), told
+        return _TENSES[told.manner], told
+
+    def _tense_around(self, start: int, end: int) -> Tense:
+        """Return the tense of what was said right before a sentence without a verb.
+
+        A request is ahead, and a question too, but where what was said before is past it may ask of that.
+        """
+        left, right = self.sentence(start, end)
+        if has_verb(self.folded, left, right):
+            return Tense.OPEN
+        before = self._tense_before(left)
+        before = before if before is not Tense.OPEN else self._tense_after(right)
+        is_question = self.folded[right : right + 1] == "?"
+        if is_request(self.folded, left, right) or (is_question and before is not Tense.PAST):
+            return Tense.FUTURE
+        return Tense.OPEN if is_question else before
+
+    def _tense_before(self, place: int) -> Tense:
+        tense = self.last_tense(place)
+        return tense if tense is not Tense.OPEN or self.before is None else self.before.last_tense()
+
+    def _tense_after(self, place: int) -> Tense:
+        """Return the tense of the sentence that follows, if it has one."""
+        rest = re.compile(r"\w").search(self.folded, place)
+        if rest is None:
+            return Tense.OPEN
+        left, right = self.sentence(rest.start(), rest.start() + 1)
+        if is_request(self.folded, rest.start(), right):
+            return Tense.FUTURE
+        manners = {cue.manner for cue in cues_in(self.folded, left, right)}
+        tenses = {_TENSES[manner] for manner in manners if manner in _TENSES}
+        if manners == {Manner.PRESENT}:
+            return Tense.FUTURE
+        return tenses.pop() if len(tenses) == 1 and Manner.PLANNED not in manners else Tense.OPEN
+
+    def last_tense(self, end: int | None = None) -> Tense:
+        """Return the tense of the last of the two sentences before the place, or the end, that has one."""
+        place = len(self.folded) if end is None else end
+        for _ in range(2):
+            while place > 0 and not self.folded[place - 1].isalnum():
+                place -= 1
+            if not place:
+                break
+            left, _ = self.sentence(place - 1, place)
+            manners = {cue.manner for cue in cues_in(self.folded, left, place)} & set(_TENSES)
+            if len(manners) == 1:
+                return _TENSES[manners.pop()]
+            if has_verb(self.folded, left, place):
+                break
+            place = left
+        return Tense.OPEN
 
     def is_habit(self, start: int, end: int, tense: Tense) -> bool:
         """Say whether the sentence around the place is about what happens, or happened, again and again."""

@@ -71,7 +71,8 @@ def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:
 
 def _periods(fact: Remembered) -> list[Period]:
     told = [] if fact.said is None else [Period(fact.said.date(), fact.said.date())]
-    return told + periods_in(fact.text, fact.said)
+    before = fact.before[-1][1] if fact.before else None
+    return told + periods_in(fact.text, fact.said, before)
 
 
 def _is_derived_number(value: str, facts: Sequence[Remembered], known: tuple[str, ...]) -> bool:

@@ -1,0 +1,150 @@
+"""What is counted from a day named before: three weekends later, the week before, the following Monday.
+
+The day is the last one named in the text, else in what was said right before it. Without one these words mean no day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+
+from goalmem_cli.logic.days import (
+    WEEKDAY,
+    Period,
+    month_of,
+    moved,
+    single,
+    week_of,
+    weekday_near,
+    weekend_of,
+    whole_year,
+)
+from goalmem_cli.logic.readings import HOURS, amount, unit_of
+from goalmem_cli.logic.relative import COUNT, END, FULL_DAY, UNIT, Bound, Expression
+from goalmem_cli.logic.scene import Scene, Tense
+
+_SUBJECT = r"(?=\s+(?:i|we|you|he|she|they|it|there|my|our|his|her|their|is|was|will|would|came|went|had)\b)"
+_ONE = rf"(?:day|night|week|weekend|month|year|{FULL_DAY})"
+_COUNTED = (
+    rf"(?P<count>{COUNT}) (?P<unit>{UNIT}|{FULL_DAY}s?) (?:(?P<side>later|earlier|afterwards|prior)\b"
+    rf"(?! (?:than|to|this|in the|on in)\b)|(?P<place>after|before)(?: that\b|{END}))"
+)
+_BESIDE = (
+    rf"(?:(?P<and>and|but|then) )?(?P<from>the) (?P<unit>{_ONE}) (?P<side>after|before)"
+    rf"(?:(?P<whole> that\b|{END})|{_SUBJECT})"
+)
+_WRITTEN = tuple(
+    re.compile(rf"(?<![\w']){form}".replace(" ", r"[\s-]+"))
+    for form in (
+        _COUNTED,
+        rf"the (?:very )?(?P<side>next|following) (?P<unit>{_ONE}|morning|afternoon|evening)\b(?! (?:after|of)\b)",
+        _BESIDE,
+    )
+)
+_WITHIN = frozenset("for over in within during throughout until till of".split())
+_BACK = frozenset({"earlier", "prior", "before"})
+_REACH = 300  # characters
+_LONGEST_START = 15  # days: what is longer is no day to count days from
+_DAYTIMES = frozenset("night morning afternoon evening".split())
+
+
+def counted(found: Sequence[Expression], scene: Scene, earlier: Sequence[Expression]) -> list[Expression]:
+    """Return the expressions with those that are counted from the one before them, in order."""
+    result = list(found)
+    for each in _matches(scene):
+        start, end = each.start("from" if "from" in each.groupdict() else 0), each.end()
+        inside = [old for old in result if old.start < end and start < old.end]
+        anchor = _anchor(result, start, scene, earlier)
+        if (
+            anchor is None
+            or _is_the_same(anchor, start, scene)
+            or any(old.start < start and old.end > end for old in inside)
+        ):
+            continue
+        readings = _readings(each, anchor.readings[0], scene)
+        if readings:
+            new = Expression(start, end, tuple(readings), is_clear=anchor.is_clear)
+            result = sorted([*(old for old in result if old not in inside), new], key=lambda item: item.start)
+    return result
+
+
+def _is_the_same(anchor: Expression, start: int, scene: Scene) -> bool:
+    """Say whether the words stand right behind the day: "on Sunday, the day after" is that Sunday."""
+    return anchor.end <= start and re.fullmatch(r"[\s,]*", scene.folded[anchor.end : start]) is not None
+
+
+def _matches(scene: Scene) -> Iterator[re.Match[str]]:
+    if scene.words.isdisjoint(("later", "earlier", "after", "afterwards", "before", "prior", "next", "following")):
+        return
+    matches = [match for form in _WRITTEN for match in form.finditer(scene.folded)]
+    yield from sorted(filter(_is_of_day, matches), key=lambda match: match.start())
+
+
+def _is_of_day(match: re.Match[str]) -> bool:
+    """Say whether it is counted from a day: "the week after we met" is counted from the meeting."""
+    groups = match.groupdict()
+    return "from" not in groups or groups["whole"] is not None or groups["and"] is not None
+
+
+def _anchor(found: Sequence[Expression], start: int, scene: Scene, earlier: Sequence[Expression]) -> Expression | None:
+    """Return the expression to count from."""
+    if scene.word_before(start) in _WITHIN:
+        return None
+    before = [each for each in found if each.end <= start]
+    if before:
+        return before[-1] if start - before[-1].end <= _REACH and before[-1].bound is Bound.ON else None
+    return earlier[-1] if earlier and start <= _REACH and earlier[-1].bound is Bound.ON else None
+
+
+def _readings(match: re.Match[str], anchor: Period, scene: Scene) -> list[Period]:
+    groups = match.groupdict()
+    side = groups["side"] or groups.get("place")
+    sign = -1 if side in _BACK else 1
+    unit = unit_of(groups["unit"])
+    count = groups.get("count")
+    low, high = amount(count) if count else (1.0, 1.0)
+    try:
+        days = _moved(anchor, sign, (low, high), unit, is_counted=count is not None)
+    except (ValueError, OverflowError):
+        return []  # outside the calendar
+    tense = scene.tense(*match.span())
+    return [
+        day for day in days
+        if not (tense is Tense.PAST and day.first > scene.day) and not (tense is Tense.FUTURE and day.last < scene.day)
+    ]  # fmt: skip
+
+
+def _moved(anchor: Period, sign: int, count: tuple[float, float], unit: str, *, is_counted: bool) -> list[Period]:
+    """Return what lies so many units from the anchor."""
+    low, high = count
+    edge = anchor.first if sign < 0 else anchor.last
+    unit = "day" if unit in _DAYTIMES else unit
+    if unit in HOURS:
+        return []
+    if unit == "year" and anchor == whole_year(anchor.first.year):
+        years = sorted(anchor.first.year + sign * int(number) for number in count)
+        return [Period(whole_year(years[0]).first, whole_year(years[1]).last)]
+    if unit in ("month", "year"):
+        return _months_from(edge, sign, count, unit)
+    if anchor.days > _LONGEST_START:
+        return []
+    if unit in WEEKDAY:
+        return [single(weekday_near(edge, WEEKDAY[unit], sign * int(low)))]
+    if low != high:
+        return moved(edge, sign * low, sign * high, unit)[:1]
+    if unit == "weekend":
+        is_on = edge.weekday() > 4 and sign > 0
+        return [weekend_of(edge, sign * int(low) if sign < 0 else int(low) - 1 + is_on)]
+    if unit == "week" and not is_counted:
+        return [week_of(edge, sign)]
+    if unit in ("week", "fortnight"):
+        there = edge + sign * timedelta(days=int(low * (7 if unit == "week" else 14)))
+        return [single(there)] if anchor.days == 1 else [week_of(there)]
+    return moved(edge, sign * low, sign * low, unit)[-1:]
+
+
+def _months_from(edge: date, sign: int, count: tuple[float, float], unit: str) -> list[Period]:
+    """Return the month, or the months, so many months or years from the day."""
+    ends = sorted(edge.month + sign * round(number * (12 if unit == "year" else 1)) for number in count)
+    return [Period(month_of(edge.year, ends[0]).first, month_of(edge.year, ends[1]).last)]

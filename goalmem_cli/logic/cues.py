@@ -1,0 +1,153 @@
+"""The words that tell whether a sentence is about what was, what is to come, or what somebody planned then."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from goalmem_cli.logic.verbs import BASES
+
+
+class Manner(StrEnum):
+    """How a word speaks of time; `PLANNED` is what was to come when it was decided, and may be past by now."""
+
+    PAST = "past"
+    FUTURE = "future"
+    PRESENT = "present"
+    PLANNED = "planned"
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A word that speaks of time, and where it stands."""
+
+    start: int
+    end: int
+    word: str
+    manner: Manner
+
+
+_NO_ING = (
+    r"(?!evening\b|morning\b|\w*thing\b|wedding\b|king\b|spring\b|string\b|wing\b|"
+    r"during\b|ceiling\b|amazing\b|exciting\b|interesting\b|boring\b|tiring\b)"
+)
+_FUTURE = re.compile(
+    r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"
+    r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|should|might|must(?! have\b)|"
+    r"(?:can|could|may|shall) (?:i|you|we)|(?:i|we|you|they|he|she) can|want to|when (?:do|does|is|are)|"
+    r"how about|what about|due|scheduled|free|"
+    r"would (?:you )?like|(?:start|begin|end|open|close|leave|arrive|return|finish|happen|expire|reopen|work|suit)s|"
+    r"'d (?:like|love)|(?:i|we|they) (?:leave|start|fly|move|meet|return)|(?:have|has|needs?) to|gotta|"
+    r"(?:day|week|month|year)s? from|(?:is|are) (?:on|at|in)|(?:i|we|you|they) have an?|(?:'ve|'s|have|has) got)\b|"
+    r"'ll\b|"
+    rf"\b(?:am|are|is|i'm|we're|they're|you're|he's|she's|it's|that's)(?: (?!not){_NO_ING}\w+)?(?: not)? "
+    rf"{_NO_ING}\w{{2,}}ing\b|"
+    rf"\b(?:is|are) (?:the|my|your|our|his|her|their|this) \w+ {_NO_ING}\w{{2,}}ing\b"
+)
+DECIDED = (
+    r"agreed|announced|arranged|asked|booked|chose|confirmed|decided|extended|fixed|invited|moved|offered|ordered|"
+    r"postponed|promised|reminded|rented|reserved|said|scheduled|signed|told"
+)
+_NOT_BEING = "".join(
+    rf"(?<!\b{word} )" for word in ("is", "are", "am", "be", "i'm", "we're", "'s", "'re", "get", "gets", "to")
+)
+_NO_DEED = (
+    r"(?!excited|interested|tired|married|scheduled|planned|supposed|stoked|indeed|speed|feed|need|exceed|proceed|"
+    r"succeed|hundred|sacred|booked|invited|worried)"
+)
+_WAS = (
+    r"saw|made|told|found|left|bought|brought|won|lost|spent|sent|sold|held|kept|heard|caught|built|taught|paid|met|"
+    r"fed|led|lent|fought|understood|swept"
+)
+_PAST = re.compile(
+    rf"\b(?:(?:was|were) (?:{DECIDED}|planned)|was|were|wasn't|weren't|did|didn't|had|hadn't|went|came|"
+    r"(?<!'ve )(?<!'s )(?<!have )(?<!has )got|took (?:\w+ )?off|took|said|gave|felt|"
+    r"began|ran|thought|knew|ate|drove|flew|wrote|spoke|broke|fell|slept|woke|wore|became|grew|drew|rode|sang|swam|"
+    r"threw|been(?! \w+ed\b)|haven't|hasn't|ago|"
+    r"blew|chose|clung|crept|dealt|drank|dug|fled|forgot|forgave|froze|hid|sank|shone|shook|slid|stood|"
+    r"arose|awoke|knelt|leapt|overcame|rang|rose|shrank|sprang|stole|struck|stung|swore|swung|tore|wept|withdrew|wove|"
+    r"(?<!\ba )(?<!\bthe )shot|(?<!\bbe )(?<!\bnot )(?<!\bis )(?<!\bare )(?<!'s )(?:born|gone)|"
+    r"(?:\A|(?<=[.!?] ))(?:done|seen|taken)|"
+    r"(?:has|have) (?:(?:my|your|his|her|our|their|the) \w+|you|he|she|it|they|we) (?:\w+ed|come|been|gone)|"
+    rf"{_NOT_BEING}(?:{_WAS}|{_NO_DEED}\w{{2,}}ed))\b"
+)
+_NO_ARTICLE = (
+    r"(?!(?:the|an?|my|our|his|her|their|your|this|that|these|those|it|me|us|him|them|you|school|work|church|bed|town|"
+    r"dinner|lunch|breakfast|class|college|hospital|prison|friends|everyone|all|one|\d\w*)\b)"
+)
+_PLANNED = re.compile(
+    r"\b(?:agreed|decided|promised|planned|wanted|hoped|arranged|offered|asked|chose|told|invited|meant|intended|"
+    r"swore|bought|ordered|signed|applied|booked|voted|hired|advised|reminded|persuaded|begged|paid)\b"
+    rf"(?:\s+(?!(?:to|and|but|that|who|which)\b)[\w']+){{0,6}}\s+(?:not\s+)?to\s+{_NO_ARTICLE}[a-z]{{2,}}\b"
+    r"|\b(?:said|told|promised|thought|hoped|knew|swore|wrote|asked|agreed|announced|wondered|believed|claimed)\b"
+    r"[^.!?;]*?(?:\bwould|'d|\bmight|\bcould|\bshould)\b(?! have\b)"
+    r"|\b(?:was|were) (?:\w+ )?(?:going|supposed|meant|due|about|hoping|planning) (?:to|on|in)\b"
+)
+_MIND = (
+    "think|know|hope|guess|love|like|feel|believe|wonder|remember|mean|swear|bet|am|are|is|have|has|do|does|don't|"
+    "can't|said|say|says|tell|tells|mention|mentions|thinks|knows|loves|likes|feels|seems|looks|means|was|were|had|did|didn't|would|could|wish|see|"
+    "just|also|never|only|still|both|all|always|often|really|already|used|read|put|set|cut|let|hit|shut|hurt|cost|"
+    "quit|beat|spread|agree|hear|understand|suppose|recall|enjoy|enjoys|miss|misses|appreciate|reminds|makes"
+)
+_REGULAR = (
+    "turn play start open close move retire host swap visit arrive launch reopen perform present defend celebrate "
+    "marry deliver collect paint repair climb cook bake sail travel land depart return play finish end happen expire "
+    "rehearse graduate vote fetch water want need call ask work learn help pass join resume race dance"
+).split()
+_DOES = "|".join(
+    sorted({verb + ("es" if re.search("(?:ch|sh|s|x|z|o)$", verb) else "s") for verb in (*BASES.values(), *_REGULAR)}
+           | {"flies", "marries"} - {"springs", "lights", "lies", "thinks", "knows", "says", "feels", "sees", "means"})
+)  # fmt: skip
+_FEW = r"(?!(?:two|three|four|five|six|seven|eight|nine|ten|\d+|some|many|all|no|more|great|good|both|few|several)\b)"
+_LINK = (
+    "in|on|at|to|for|with|from|by|of|about|and|or|but|so|too|as|if|when|that|this|the|an?|my|your|our|his|her|their|"
+    "not|all|again|back|up|out|off|over|before|after|since|until|there|here|now|then|guys|both|two|three|who|which|"
+    "must|will|shall|may|might|should|can|cannot|won't"
+)
+_PRESENT = re.compile(
+    rf"\b(?:i|we|they|you) (?!(?:{_MIND}|{_LINK})\b)(?!\w+ed\b)(?!\w+ly\b)[a-z]{{2,}}\b"
+    rf"|\b(?:he|she|it|who|nobody|everybody|everyone) (?!(?:{_MIND}|{_LINK})\b)(?!\w+ss\b)[a-z]{{2,}}s\b"
+    rf"|(?:\A|(?<=[.!?;:,] )){_FEW}(?:[\w'-]+ ){{1,4}}?(?:{_DOES})\b"
+    r"|(?:\A|(?<=[.!?;:,] )|(?<=\bthat )|(?<=told us )|(?<=told me )|(?<=told him )|(?<=told her )|(?<=\bsaid )|"
+    r"(?<=\bsays )|(?<=\bhope )|(?<=\bthink ))(?:the|my|our|your|his|her|their|this|an?) (?:[a-z]+ )?[a-z]+ "
+    rf"(?!(?:{_MIND}|yes|always|days|weeks|months|years|times)\b)(?!\w+[usia]s\b)"
+    r"[a-z]{2,}s(?= (?:on|at|in|until|till|back|the|an?|to|by|for|my|our|his|her|their|next|this|tomorrow|again|out|"
+    r"off|up)\b)"
+    r"|\bwants\b|\bthat (?:flower|bloom|sprout|hatch|arrive|come|go|start|open)\b"
+)
+_PATTERNS = (
+    (_PLANNED, Manner.PLANNED), (_PAST, Manner.PAST), (_FUTURE, Manner.FUTURE), (_PRESENT, Manner.PRESENT),
+)  # fmt: skip
+_VERB = re.compile(
+    r"\b(?:i|we|you|he|she|they|it|there|am|are|is|be|has|have|do|does|don't|can|can't|could|may|would|let|"
+    r"(?:i|we|you|he|she|they|it|that|there|who|what|here)'(?:s|re|ve|d|m)|sounds|looks|seems|means|feels|hope|love|"
+    r"thinking|wondering|sorry|thanks|thank)\b"
+)
+_ASKING = re.compile(
+    r"[\s\"'“‘(-]*(?:(?:please|then|and|so|just|but|or|do|ok|okay|yes|well|also|sure|great)[,!]?\s+)*"
+    r"(?:come|call|ring|bring|meet|join|visit|try|text|email|remember|please|see|tell|ask|take|wait|go|get|give|keep|"
+    r"put|pick|send|pop|drop|be|make|save|write|let|look|watch|check|cancel|book|buy|order|start|stay|stop|never mind|"
+    r"wish|don't)\b"
+)
+
+
+def cues_in(folded: str, start: int, end: int) -> Iterator[Cue]:
+    """Yield the cues between two places of a lower-case text; where two stand at one place, the surer comes first."""
+    for pattern, manner in _PATTERNS:
+        for found in pattern.finditer(folded, start, end):
+            word = found[0].rsplit(" ", 1)[-1]
+            if manner is Manner.PRESENT and word in BASES and not word.endswith("s"):
+                continue  # "we sank"
+            yield Cue(found.start(), found.end(), found[0], manner)
+
+
+def is_request(folded: str, start: int, end: int) -> bool:
+    """Say whether the sentence between two places bids somebody do something."""
+    return _ASKING.match(folded, start, end) is not None
+
+
+def has_verb(folded: str, start: int, end: int) -> bool:
+    """Say whether the sentence between two places has a verb, as far as its common words tell."""
+    return _VERB.search(folded, start, end) is not None or next(cues_in(folded, start, end), None) is not None

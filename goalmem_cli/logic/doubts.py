@@ -1,0 +1,83 @@
+"""Where neither the words of a time nor what stands around them decide between days: no note beats a wrong one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from goalmem_cli.logic.days import HOLIDAY, MONTH_NAME, WEEKDAY, yearly
+from goalmem_cli.logic.relative import SEASON, Bound, Expression
+from goalmem_cli.logic.scene import Scene, Tense
+from goalmem_cli.logic.trips import is_number_alone, is_weekday_alone
+
+_VAGUE = re.compile(r"\b(?:few|several)\s+(?:years?|yrs?|decades?)\b")
+_THE_WEEKEND = re.compile(r"(?:(?:over|on|at|during|for)\s+)?the\s+weekend")
+_CALLED = re.compile(r"\b(?:call(?:ed|s)?|nam(?:ed?|es)) (?:him|her|it|them) \Z")
+_YEARLY = re.compile(
+    rf"(?:(?:in|during|over|throughout|at|on)\s+)?(?:the\s+)?(?P<name>{SEASON}|{MONTH_NAME}|{HOLIDAY})(?:time)?"
+)
+
+
+def cleared(
+    found: Sequence[Expression], scene: Scene, decided: Collection[int], strange: Collection[int]
+) -> list[Expression]:
+    """Return the expressions, those in doubt marked as not clear.
+
+    Where a day begins at a place in `decided`, another time says which day it is; in `strange`, that it is not one of
+    a span to come.
+    """
+    return [
+        replace(each, is_clear=False)
+        if each.is_clear and (_is_doubtful(each, scene, decided, strange) or _is_told_otherwise(each, found, scene))
+        else each
+        for each in found
+    ]
+
+
+def _is_told_otherwise(each: Expression, found: Sequence[Expression], scene: Scene) -> bool:
+    """Say whether what has just happened has a time of its own: "I just signed up yesterday"."""
+    if "just" not in scene.folded[each.start : each.end].split():
+        return False
+    left, right = scene.sentence(each.start, each.end)
+    return any(other is not each and left <= other.start < right for other in found)
+
+
+def _is_doubtful(each: Expression, scene: Scene, decided: Collection[int], strange: Collection[int]) -> bool:
+    if each.is_plain or not scene.is_timed:
+        return False
+    if _VAGUE.search(scene.folded, each.start, each.end) or each.start in strange:
+        return True
+    if each.start in decided or each.bound is not Bound.ON:
+        return False
+    if is_weekday_alone(each, scene):
+        return _is_day_in_doubt(each, scene)
+    if is_number_alone(each, scene):
+        return scene.is_undecided(each.start, each.end)
+    if _THE_WEEKEND.fullmatch(scene.folded, each.start, each.end):
+        return scene.is_planned(each.start, each.end)
+    return _is_yearly_in_doubt(each, scene)
+
+
+def _is_day_in_doubt(each: Expression, scene: Scene) -> bool:
+    """Say whether a day of the week may be the last or the next; said on such a day, it may be that one as well."""
+    words = scene.folded[each.start : each.end].split()
+    is_same = any(WEEKDAY.get(word) == scene.day.weekday() for word in words)
+    is_today = each.readings[0].first == scene.day
+    if _CALLED.search(scene.folded, 0, each.start):
+        return True
+    if is_same and not is_today and words[0] != "on" and scene.day_tense(each.start, each.end) is not Tense.FUTURE:
+        return True
+    return not (is_same and is_today) and scene.is_undecided(each.start, each.end)
+
+
+def _is_yearly_in_doubt(each: Expression, scene: Scene) -> bool:
+    """Say whether a month, a season or a feast may be the last or the next: by the nearer one being the other."""
+    name = _YEARLY.fullmatch(scene.folded, each.start, each.end)
+    if name is None:
+        return False
+    near = scene.nearest(yearly(name["name"], scene.day.year), Tense.OPEN)[0]
+    is_past = scene.yearly_tense(each.start, each.end) is Tense.PAST
+    if scene.is_planned(each.start, each.end):
+        return near.last < scene.day
+    return is_past and scene.lead(each.start) == "for" and near != each.readings[0]

@@ -1,0 +1,38 @@
+"""What has just happened when it is told: "I have just been accepted", "she's just passed her test"."""
+
+from __future__ import annotations
+
+import re
+
+from goalmem_cli.logic.days import Period, single
+from goalmem_cli.logic.scene import Scene
+from goalmem_cli.logic.verbs import BASES
+
+_STATES = (
+    "wanted|needed|loved|liked|wished|seemed|stayed|tried|used|hated|enjoyed|lived|assumed|hoped|wondered|worked|"
+    "figured|supposed|thought|had|known|felt|kept|meant|been|understood|said|stuck|held|lain|slept|sat|stood"
+)
+_FEELINGS = (
+    "tired|bored|worried|scared|excited|stressed|interested|exhausted|overwhelmed|amazed|obsessed|blessed|married|"
+    "confused|disappointed|annoyed|frustrated|terrified|thrilled|relieved|ashamed|distracted|depressed|swamped"
+)
+_AS_BASE = "become|come|run|put|set|cut|hit|hurt|quit|read|split|burst"  # participles that are as the verb
+_IRREGULAR = sorted({form for form in BASES if not re.fullmatch(_STATES, form)}, key=len, reverse=True)
+_DONE = "|".join([*_IRREGULAR, _AS_BASE])
+_DEED = rf"(?!(?:{_STATES}|{_FEELINGS})\b)(?:\w{{2,}}ed|{_DONE})"
+_SHORT = r"(?:(?:i|we|you|they)'ve|(?!(?:it|that|there|what|here|where|how|when)'s)[a-z]+'s)"
+PERFECT = rf"(?:{_SHORT}|have|has) (?:only )?just (?:(?:been|got|gotten) )?{_DEED}\b(?! up with\b)"
+"""What has just happened, in the perfect."""
+TOLD = (
+    r"(?:i|we|he|she|they) (?:only )?just (?:(?:got|found out|heard|received|finished|passed|landed|arrived|signed)"
+    rf"(?: (?:back|home|word|news|{_DEED}))?)\b"
+)
+"""The same in the simple past, of what is done once."""
+_OPEN = re.compile(r"\b(?:if|when|once|whenever|unless|after|until|as though|not)\b[^.!?;,]*\Z")
+_REACH = 60  # characters
+
+
+def happened(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Return the day of speaking, where that is told as a fact."""
+    before = scene.folded[max(0, match.start() - _REACH) : match.start()]
+    return [] if _OPEN.search(before) or scene.is_supposed(*match.span()) else [single(scene.day)]

@@ -1,0 +1,79 @@
+"""A day of the week, or of the month, within a span of days that was named just before: a trip, a course, a week."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from goalmem_cli.logic.days import ORDINAL, WEEKDAY, Period, count_of, places_in, single
+from goalmem_cli.logic.relative import DAY, Bound, Expression
+from goalmem_cli.logic.scene import Scene, Tense
+
+_WEEKDAY_ALONE = re.compile(
+    rf"(?:on (?:the )?)?(?P<day>{DAY})(?: (?:morning|afternoon|evening|night))?".replace(" ", r"\s+")
+)
+_NUMBERED = re.compile(rf"(?:on\s+)?the\s+(?P<number>{ORDINAL})")
+_LONGEST, _MONTH = 15, 31  # days: a day of the week stands in a trip, a number in a month as well
+
+
+def is_weekday_alone(found: Expression, scene: Scene) -> bool:
+    """Say whether the expression is the name of a day and no more."""
+    return _WEEKDAY_ALONE.fullmatch(scene.folded, found.start, found.end) is not None
+
+
+def is_number_alone(found: Expression, scene: Scene) -> bool:
+    """Say whether the expression is the number of a day and no more."""
+    return _NUMBERED.fullmatch(scene.folded, found.start, found.end) is not None
+
+
+def placed(
+    found: Sequence[Expression], scene: Scene, earlier: Sequence[Expression]
+) -> tuple[list[Expression], set[int], set[int]]:
+    """Return the expressions, days after a span ("4 to 6 July") as the span's; and where those begin that this decided,
+    and those that no day of a span to come can be.
+
+    A span holds until another time is named; one that was named last in what was said right before holds at first.
+    """
+    result: list[Expression] = []
+    decided: set[int] = set()
+    strange: set[int] = set()
+    trip = _trip(earlier[-1]) if earlier else None
+    if trip is not None and trip.last < scene.day and not _has_number(earlier[-1], scene):
+        trip = None  # "last week", of something else
+    for each in found:
+        if not (is_weekday_alone(each, scene) or is_number_alone(each, scene)):
+            trip = _trip(each)
+        elif trip is not None and each.bound is Bound.ON and (trip.days <= _LONGEST or is_number_alone(each, scene)):
+            tense = scene.day_tense(each.start, each.end)
+            there = _days_in(trip, each, scene, tense)
+            if len(there) == 1:
+                each = replace(each, readings=(*there, *each.readings))
+                decided.add(each.start)
+            elif trip.first > scene.day and tense is not Tense.PAST:
+                strange.add(each.start)
+        result.append(each)
+    return result, decided, strange
+
+
+def _has_number(found: Expression, scene: Scene) -> bool:
+    before = scene.before.folded if scene.before is not None else ""
+    return re.search(r"\d", before[found.start : found.end]) is not None
+
+
+def _trip(found: Expression) -> Period | None:
+    period = found.readings[0]
+    return period if found.bound is Bound.ON and 1 < period.days <= _MONTH else None
+
+
+def _days_in(trip: Period, each: Expression, scene: Scene, tense: Tense) -> list[Period]:
+    """Return the days of the span that are such a day, and that the tense allows."""
+    day = _WEEKDAY_ALONE.fullmatch(scene.folded, each.start, each.end)
+    if day is not None:
+        days = list(places_in(trip, WEEKDAY[day["day"]]))
+    else:
+        number = _NUMBERED.fullmatch(scene.folded, each.start, each.end)
+        wanted = count_of(number["number"]) if number is not None else 0
+        days = [at for at in places_in(trip, None) if at.day == wanted]
+    is_ahead, is_past = tense is Tense.FUTURE, tense is Tense.PAST
+    return [single(at) for at in days if not (is_ahead and at < scene.day) and not (is_past and at > scene.day)]
