@@ -37,6 +37,7 @@ class Capability(StrEnum):
 
     STRUCTURE = "keep what structured backbones derive"
     REBUILDING = "write its indexes anew"
+    REFRESHING = "read its times again"
     REEMBEDDING = "be embedded again with another embedder"
 
 

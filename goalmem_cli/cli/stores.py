@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 group = typer.Typer(
-    cls=ListGroup, help="List, show, verify, rebuild, export, copy and remove stores.", context_settings=CONTEXT
+    cls=ListGroup,
+    help="List, show, verify, rebuild, refresh, export, copy and remove stores.",
+    context_settings=CONTEXT,
 )
 
 
@@ -106,6 +108,26 @@ def rebuild(context: typer.Context, store: options.Store = None, quiet: options.
     run = begin(context, quiet=quiet, store=store)
     local(open_stored(run.settings, run.factories, run.screen.note), Capability.REBUILDING).rebuild()
     run.screen.report(f"{run.settings.place}: rebuilt")
+    return 0
+
+
+@group.command("refresh", epilog=examples("goalmem stores refresh", guide="store"))
+def refresh(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
+    """Read again what the times in the stored turns mean ("last Friday"), by this version's rules.
+
+    Nothing is lost, and nothing has to be embedded or indexed again.
+    """
+    from goalmem_cli.memory_records import Capability
+    from goalmem_cli.render.text import counted
+    from goalmem_cli.wiring import local, open_stored
+
+    run = begin(context, quiet=quiet, store=store)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
+    if Capability.REFRESHING not in memory.capabilities:
+        run.screen.report(f"{run.settings.place}: nothing to do, its times are read whenever they are shown")
+        return 0
+    changed = local(memory, Capability.REFRESHING).refresh()
+    run.screen.report(f"{run.settings.place}: times read again, {counted(changed, 'fact')} changed")
     return 0
 
 

@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 TIMES = "times"
 
 
-def time_attributes(text: str, said: datetime | None) -> dict[str, object]:
+def time_attributes(text: str, said: datetime | None, before: str | None = None) -> dict[str, object]:
     """Return the attribute `times`, a list of [expression, first day, last day]; nothing where no time is expressed.
 
-    An open end is None. A fourth entry is the last day on which what has no end can have begun.
+    `before` is what was said right before it. An open end is None.
+    A fourth entry is the last day on which what has no end can have begun.
     """
     from goalmem_cli.logic.dates import annotate  # only here, as reading a store needs none of its patterns
 
-    times = [_entry(found) for found in annotate(text, said)]
+    times = [_entry(found) for found in annotate(text, said, before)]
     return {TIMES: times} if times else {}
 
 

@@ -16,6 +16,7 @@ from goalmem_cli.store.changes.forgetting import Forgetting
 from goalmem_cli.store.changes.previewing import preview
 from goalmem_cli.store.changes.reembedding import Reembedding
 from goalmem_cli.store.changes.removal import remove_store
+from goalmem_cli.store.changes.writing import renew_units
 from goalmem_cli.store.readonly import ReadOnlyStore
 
 
@@ -127,6 +128,15 @@ class Store(ReadOnlyStore):
         """
         Forgetting(self._parts).finish()
         return Reembedding(self._parts, embedder).run(progress)
+
+    def refresh(self) -> int:
+        """Read again what the times in the turns mean, and return of how many turns and passages it had changed.
+
+        Nothing else is touched: the texts, and what is indexed of them, stay as they are.
+        """
+        self._parts.require()
+        with self._parts.database.writing() as connection:
+            return renew_units(connection)
 
     def rebuild(self) -> None:
         """Write both indexes anew from the database."""

@@ -5,7 +5,7 @@ Everything here is a pure function of a conversation's turns, so that the same t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -28,26 +28,38 @@ class UnitEntry:
 
 
 def units_from_turns(turns: Iterable[Turn]) -> list[Unit]:
-    """Return each turn as a unit, followed by its passages where it is a long one."""
+    """Return each turn as a unit, followed by its passages where it is a long one.
+
+    What times in it mean depends on the turn right before it in its session as well, where that is given.
+    """
     units: list[Unit] = []
+    turns = list(turns)
+    texts = {(turn.conversation, turn.session, turn.ordinal): turn.text for turn in turns}
     for turn in turns:
+        before = texts.get((turn.conversation, turn.session, turn.ordinal - 1))
         whole = Unit(
             id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
             said=turn.said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
-            ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, turn.said)},
+            ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, turn.said, before)},
         )  # fmt: skip
         units.append(whole)
         passages = split_into_passages(turn.text)
         if len(passages) > 1:
-            units.extend(_passage(turn, whole, part, text, len(passages)) for part, text in enumerate(passages, 1))
+            units.extend(_passages(turn, whole, passages, before))
     return units
 
 
-def _passage(turn: Turn, whole: Unit, part: int, text: str, parts: int) -> Unit:
-    return replace(
-        whole, id=passage_id(whole.id, part), kind="passage", text=text,
-        attributes={**turn.attributes, "part": part, "parts": parts, **time_attributes(text, whole.said)},
-    )  # fmt: skip
+def units_of_turns(turns: Iterable[Turn], wanted: Container[str]) -> list[Unit]:
+    """Return the units of the turns whose ids are wanted; the others are only what was said before one of them."""
+    return [unit for unit in units_from_turns(turns) if unit.turns[0] in wanted]
+
+
+def _passages(turn: Turn, whole: Unit, passages: Sequence[str], before: str | None) -> Iterator[Unit]:
+    for part, text in enumerate(passages, 1):
+        times = time_attributes(text, whole.said, before)
+        attributes = {**turn.attributes, "part": part, "parts": len(passages), **times}
+        yield replace(whole, id=passage_id(whole.id, part), kind="passage", text=text, attributes=attributes)
+        before = text
 
 
 def passage_id(turn: str, part: int) -> str:

@@ -17,7 +17,7 @@ from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.memory_records import Forgotten, Selection
 from goalmem_cli.records import Query
 from goalmem_cli.store.changes.parts import Parts
-from goalmem_cli.store.changes.writing import remove_units
+from goalmem_cli.store.changes.writing import remove_units, renew_page
 from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.tables import Meta
@@ -202,4 +202,6 @@ def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, Vector
         connection.delete("conversations", "name", leaving.conversations)
         tables.rewrite_sessions(connection, [*leaving.conversations, *leaving.parted])
         unit_rows.replace_vectors(connection, vectors)
+        for page in pages(connection) if leaving.parted else ():  # a time may have been told by what leaves
+            renew_page(connection, [span for span in page if span.conversation in leaving.parted])
         consistency.record_change(connection, [*leaving.units, *vectors])

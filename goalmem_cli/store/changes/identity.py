@@ -316,8 +316,8 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
     new_ids = {unit.id for unit in new_units}
     written = tuple(turn for turn in after if turn not in unchanged)
     written_ids = {turn.id for turn in written}
-    old_ids = {unit.id for unit in old_units}
-    units = tuple(unit for unit in new_units if unit.turns[0] in written_ids)
+    held = {unit.id: unit for unit in old_units}
+    units = tuple(unit for unit in new_units if unit.turns[0] in written_ids or held.get(unit.id) != unit)
     return Change(
         name=name,
         is_new=is_new,
@@ -329,7 +329,7 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
         units=units,
         entries=tuple(entry for entry in entries_from_units(new_units) if not _is_same(entry, old_entries)),
         moved_turns=tuple(id_ for id_ in written_ids if id_ in stored),
-        moved_units=tuple(unit.id for unit in units if unit.id in old_ids),
+        moved_units=tuple(unit.id for unit in units if unit.id in held),
     )
 
 

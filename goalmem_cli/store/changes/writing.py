@@ -11,8 +11,7 @@ from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.derived import DerivedIndex
-from goalmem_cli.store.indexes.spans import pages
-from goalmem_cli.store.units import units_from_turns
+from goalmem_cli.store.indexes.spans import Span, pages, turns_and_units
 
 
 def write_changes(
@@ -73,14 +72,24 @@ def remove_units(connection: Connection, ids: Sequence[str]) -> None:
         connection.delete(table, column, ids)
 
 
-def renew_units(connection: Connection) -> None:
-    """Write the units anew that today's rules derive otherwise from their turns: their times, above all."""
+def renew_units(connection: Connection) -> int:
+    """Write the units anew that today's rules derive otherwise from their turns: their times, above all.
+
+    Return how many these were. Each page is a transaction of its own.
+    """
+    count = 0
     for page in pages(connection):
-        places = [(span.conversation, span.first, span.last) for span in page]
-        present = {unit.id: unit for unit in unit_rows.load_units_within(connection, places)}
-        made = units_from_turns(tables.load_turns_within(connection, places).values())
-        stale = [unit for unit in made if present.get(unit.id, unit) != unit]
-        if stale:
-            with connection.transaction():
-                unit_rows.delete_units(connection, [unit.id for unit in stale])
-                unit_rows.insert_units(connection, stale)
+        with connection.transaction():
+            count += renew_page(connection, page)
+    return count
+
+
+def renew_page(connection: Connection, page: Sequence[Span]) -> int:
+    """As `renew_units`, of the spans; the caller holds the transaction."""
+    places = [(span.conversation, span.first, span.last) for span in page]
+    present = {unit.id: unit for unit in unit_rows.load_units_within(connection, places)}
+    stale = [unit for unit in turns_and_units(connection, page)[1] if present.get(unit.id, unit) != unit]
+    if stale:
+        unit_rows.delete_units(connection, [unit.id for unit in stale])
+        unit_rows.insert_units(connection, stale)
+    return len(stale)

@@ -7,7 +7,7 @@ hashes that the writing code computes and `Store.verify` checks, and DuckDB's ke
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -117,14 +117,25 @@ def m008_attributes_of_turns(run: Run) -> None:
     run("ALTER TABLE turns ADD COLUMN attributes VARCHAR")
 
 
+def m009_times_read_by_what_stands_around(run: Run) -> None:
+    """What relative expressions mean is read again: tense, a year or a span named beside them, and the turn before."""
+    _annotate(run)
+
+
 def _annotate(run: Run) -> None:
     """Bring the attribute of times of the turns' units to what this goalmem reads in their texts."""
     run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
     for (conversation,) in run("SELECT name FROM conversations"):
         rows = run(
-            "SELECT id, text, said, attributes FROM units WHERE conversation = ? AND backbone = ?", [conversation, FLAT]
+            """SELECT id, session, ordinal, text, said, attributes, kind FROM units
+            WHERE conversation = ? AND backbone = ?""",
+            [conversation, FLAT],
         )
-        found = {unit: (_reannotated(text, said, attributes), attributes) for unit, text, said, attributes in rows}
+        texts = _texts(rows)
+        found = {
+            unit: (_reannotated(text, said, attributes, _before(texts, session, ordinal, attributes)), attributes)
+            for unit, session, ordinal, text, said, attributes, _ in rows
+        }
         changed = {unit: now for unit, (now, before) in found.items() if now != before}
         run(
             "INSERT INTO annotated SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[])", [[*changed], [*changed.values()]]
@@ -133,9 +144,23 @@ def _annotate(run: Run) -> None:
     run("DROP TABLE annotated")
 
 
-def _reannotated(text: str, said: str | None, attributes: str) -> str:
+def _texts(rows: Sequence[tuple[Any, ...]]) -> dict[tuple[int, int, int], str]:
+    """Return what was said by session, ordinal and part: 0 is the whole turn."""
+    return {
+        (session, ordinal, json.loads(attributes).get("part", 0) if kind == "passage" else 0): text
+        for _, session, ordinal, text, _, attributes, kind in rows
+    }
+
+
+def _before(texts: Mapping[tuple[int, int, int], str], session: int, ordinal: int, attributes: str) -> str | None:
+    """Return what was said right before a turn, or before a part of one."""
+    part = json.loads(attributes).get("part", 0)
+    return texts.get((session, ordinal, part - 1)) if part > 1 else texts.get((session, ordinal - 1, 0))
+
+
+def _reannotated(text: str, said: str | None, attributes: str, before: str | None) -> str:
     others = {name: value for name, value in json.loads(attributes).items() if name != TIMES}
-    times = time_attributes(text, None if said is None else datetime.fromisoformat(said))
+    times = time_attributes(text, None if said is None else datetime.fromisoformat(said), before)
     return json.dumps(others | times, sort_keys=True)
 
 
@@ -148,6 +173,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m006_times_read_again", m006_times_read_again),
     ("m007_files", m007_files),
     ("m008_attributes_of_turns", m008_attributes_of_turns),
+    ("m009_times_read_by_what_stands_around", m009_times_read_by_what_stands_around),
 )
 
 

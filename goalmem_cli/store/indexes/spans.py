@@ -5,14 +5,15 @@ A span is a run of turns of one conversation. Units are read with the neighbours
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from goalmem_cli.errors import StoreDamaged
-from goalmem_cli.store.database import unit_rows
+from goalmem_cli.records import Turn, Unit
+from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.indexes.derived import Indexed
-from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units
+from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, units_of_turns
 
 _BLOCK = 1_000
 _PAGE = 5_000
@@ -61,6 +62,20 @@ def _pages(connection: Connection, places: str) -> Iterator[list[Span]]:
 def spans_around(places: Iterable[tuple[str, int]], reach: int = 0) -> list[Span]:
     """Return few spans that hold every turn within `reach` of one of the places (conversation, ordinal)."""
     return _joined((Span(conversation, at - reach, at + reach) for conversation, at in sorted(set(places))), _GAP)
+
+
+def turns_and_units(connection: Connection, spans: Sequence[Span]) -> tuple[dict[str, Turn], list[Unit]]:
+    """Return id -> turn of the spans, and the units that today's rules make of them, each with what came before it."""
+    wider = tables.load_turns_within(connection, [(span.conversation, span.first - 1, span.last) for span in spans])
+    inside: dict[str, list[Span]] = {}
+    for span in spans:
+        inside.setdefault(span.conversation, []).append(span)
+    turns = {
+        id_: turn
+        for id_, turn in wider.items()
+        if any(span.first <= turn.ordinal <= span.last for span in inside[turn.conversation])
+    }
+    return turns, units_of_turns(wider.values(), turns)
 
 
 def entries_within(connection: Connection, spans: Iterable[Span], without: Set[str] = frozenset()) -> list[UnitEntry]:

@@ -11,10 +11,9 @@ from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes.derived import DerivedIndex
-from goalmem_cli.store.indexes.spans import Span, entries_within, pages_of_turns_and_units
+from goalmem_cli.store.indexes.spans import Span, entries_within, pages_of_turns_and_units, turns_and_units
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
-from goalmem_cli.store.units import units_from_turns
 
 _ROWS = "memory.duckdb"
 _ORPHANS = {
@@ -83,10 +82,10 @@ def _check_page(
 ) -> list[str]:
     """Compare a page's turns, units and vectors with one another, and return the units that are indexed."""
     places = [(span.conversation, span.first, span.last) for span in page]
-    turns = tables.load_turns_within(connection, places)
+    turns, units_made = turns_and_units(connection, page)
     units = {unit.id: unit for unit in unit_rows.load_units_within(connection, places)}
     present = {id_: unit for id_, unit in units.items() if unit.backbone == FLAT}
-    made = {unit.id: unit for unit in units_from_turns(turns.values())}
+    made = {unit.id: unit for unit in units_made}
     indexed = [entry.unit.id for entry in entries_within(connection, page)]
     vectors = unit_rows.load_vectors(connection, indexed)
     for (where, what), ids in {
