@@ -24,15 +24,16 @@ from goalmem_cli.logic.readings import HOURS, amount, unit_of
 from goalmem_cli.logic.relative import COUNT, END, FULL_DAY, UNIT, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
 
-_SUBJECT = r"(?=\s+(?:i|we|you|he|she|they|it|there|my|our|his|her|their|is|was|will|would|came|went|had)\b)"
+_SUBJECT = r"(?=\s+(?:i|we|you|he|she|they|it|there|my|our|his|her|their|came|went|had)\b)"
+_DOES = r"(?=\s+(?:is|was|will|would|works?|suits?|can|could|may|might|should|looks?)\b)"
 _ONE = rf"(?:day|night|week|weekend|month|year|{FULL_DAY})"
 _COUNTED = (
     rf"(?P<count>{COUNT}) (?P<unit>{UNIT}|{FULL_DAY}s?) (?:(?P<side>later|earlier|afterwards|prior)\b"
     rf"(?! (?:than|to|this|in the|on in)\b)|(?P<place>after|before)(?: that\b|{END}))"
 )
 _BESIDE = (
-    rf"(?:(?P<and>and|but|then) )?(?P<from>the) (?P<unit>{_ONE}) (?P<side>after|before)"
-    rf"(?:(?P<whole> that\b|{END})|{_SUBJECT})"
+    rf"(?:(?P<and>and|but|then) )?(?P<from>the) (?P<unit>{_ONE}|one) (?P<side>after|before)"
+    rf"(?:(?P<whole> that\b|{END}|{_DOES})|{_SUBJECT})"
 )
 _WRITTEN = tuple(
     re.compile(rf"(?<![\w']){form}".replace(" ", r"[\s-]+"))
@@ -46,6 +47,8 @@ _WITHIN = frozenset("for over in within during throughout until till of".split()
 _BACK = frozenset({"earlier", "prior", "before"})
 _REACH = 300  # characters
 _LONGEST_START = 15  # days: what is longer is no day to count days from
+_UNITS = frozenset("day week weekend month year".split())
+_NEAR = 24  # characters
 _DAYTIMES = frozenset("night morning afternoon evening".split())
 
 
@@ -56,13 +59,11 @@ def counted(found: Sequence[Expression], scene: Scene, earlier: Sequence[Express
         start, end = each.start("from" if "from" in each.groupdict() else 0), each.end()
         inside = [old for old in result if old.start < end and start < old.end]
         anchor = _anchor(result, start, scene, earlier)
-        if (
-            anchor is None
-            or _is_the_same(anchor, start, scene)
-            or any(old.start < start and old.end > end for old in inside)
-        ):
+        is_within = any(old.start < start and old.end > end for old in inside)
+        if anchor is None or is_within or _is_the_same(anchor, start, scene):
             continue
-        readings = _readings(each, anchor.readings[0], scene)
+        unit = each["unit"] if each["unit"] != "one" else _unit_in(anchor, scene)
+        readings = _readings(each, unit, anchor.readings[0], scene) if unit else []
         if readings:
             new = Expression(start, end, tuple(readings), is_clear=anchor.is_clear)
             result = sorted([*(old for old in result if old not in inside), new], key=lambda item: item.start)
@@ -70,8 +71,19 @@ def counted(found: Sequence[Expression], scene: Scene, earlier: Sequence[Express
 
 
 def _is_the_same(anchor: Expression, start: int, scene: Scene) -> bool:
-    """Say whether the words stand right behind the day: "on Sunday, the day after" is that Sunday."""
-    return anchor.end <= start and re.fullmatch(r"[\s,]*", scene.folded[anchor.end : start]) is not None
+    """Say whether the words stand right behind the day: "on Sunday, the day after" is that Sunday.
+
+    In "not next weekend, the weekend after" the same word comes again.
+    """
+    if anchor.end > start or not re.fullmatch(r"[\s,]*", scene.folded[anchor.end : start]):
+        return False
+    return _unit_in(anchor, scene) not in scene.folded[start : start + _NEAR].split()[1:2]
+
+
+def _unit_in(anchor: Expression, scene: Scene) -> str:
+    """Return the unit that the expression ends with, or nothing."""
+    words = scene.folded[anchor.start : anchor.end].split()
+    return words[-1] if words and (words[-1] in _UNITS or words[-1] in WEEKDAY) else ""
 
 
 def _matches(scene: Scene) -> Iterator[re.Match[str]]:
@@ -97,15 +109,14 @@ def _anchor(found: Sequence[Expression], start: int, scene: Scene, earlier: Sequ
     return earlier[-1] if earlier and start <= _REACH and earlier[-1].bound is Bound.ON else None
 
 
-def _readings(match: re.Match[str], anchor: Period, scene: Scene) -> list[Period]:
+def _readings(match: re.Match[str], unit: str, anchor: Period, scene: Scene) -> list[Period]:
     groups = match.groupdict()
     side = groups["side"] or groups.get("place")
     sign = -1 if side in _BACK else 1
-    unit = unit_of(groups["unit"])
     count = groups.get("count")
     low, high = amount(count) if count else (1.0, 1.0)
     try:
-        days = _moved(anchor, sign, (low, high), unit, is_counted=count is not None)
+        days = _moved(anchor, sign, (low, high), unit_of(unit), is_counted=count is not None)
     except (ValueError, OverflowError):
         return []  # outside the calendar
     tense = scene.tense(*match.span())

@@ -80,4 +80,5 @@ def _is_yearly_in_doubt(each: Expression, scene: Scene) -> bool:
     is_past = scene.yearly_tense(each.start, each.end) is Tense.PAST
     if scene.is_planned(each.start, each.end):
         return near.last < scene.day
-    return is_past and scene.lead(each.start) == "for" and near != each.readings[0]
+    is_either = scene.lead(each.start) == "for" or scene.is_arranged(each.start, each.end)
+    return is_past and is_either and near != each.readings[0]

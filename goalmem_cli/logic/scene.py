@@ -135,6 +135,11 @@ class Scene:
         cue = self._cue(start, end)[1]
         return cue is not None and cue.manner is Manner.PLANNED
 
+    def is_arranged(self, start: int, end: int) -> bool:
+        """Say whether what was decided may be for the place, or have been decided then: "they promised it in May"."""
+        cue = self._cue(start, end)[1]
+        return cue is not None and _DECIDED.fullmatch(cue.word) is not None
+
     def is_present(self, start: int, end: int) -> bool:
         """Say whether the place is told in the present."""
         cue = self._cue(start, end)[1]

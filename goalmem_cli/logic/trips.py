@@ -14,6 +14,7 @@ _WEEKDAY_ALONE = re.compile(
     rf"(?:on (?:the )?)?(?P<day>{DAY})(?: (?:morning|afternoon|evening|night))?".replace(" ", r"\s+")
 )
 _NUMBERED = re.compile(rf"(?:on\s+)?the\s+(?P<number>{ORDINAL})")
+_BACK = re.compile(r"^[^.!?]*\b(?:back|return|returns|home|leave|leaves|until|till|ends?)\b[^.!?]*$")
 _LONGEST, _MONTH = 15, 31  # days: a day of the week stands in a trip, a number in a month as well
 
 
@@ -38,12 +39,12 @@ def placed(
     result: list[Expression] = []
     decided: set[int] = set()
     strange: set[int] = set()
-    trip = _trip(earlier[-1]) if earlier else None
+    trip = _last_trip(earlier, scene.before) if earlier else None
     if trip is not None and trip.last < scene.day and not _has_number(earlier[-1], scene):
         trip = None  # "last week", of something else
     for each in found:
         if not (is_weekday_alone(each, scene) or is_number_alone(each, scene)):
-            trip = _trip(each)
+            trip = _last_trip([*result, each], scene)
         elif trip is not None and each.bound is Bound.ON and (trip.days <= _LONGEST or is_number_alone(each, scene)):
             tense = scene.day_tense(each.start, each.end)
             there = _days_in(trip, each, scene, tense)
@@ -54,6 +55,17 @@ def placed(
                 strange.add(each.start)
         result.append(each)
     return result, decided, strange
+
+
+def _last_trip(found: Sequence[Expression], scene: Scene | None) -> Period | None:
+    """Return the span of the last expression, or that of the last two, a day of leaving and one of coming back."""
+    if len(found) > 1 and scene is not None:
+        (start, end), (left, right) = found[-2:], (each.readings[0] for each in found[-2:])
+        between = scene.folded[start.end : end.start]
+        if left.days == right.days == 1 and left.first < right.first and _BACK.search(between):
+            period = Period(left.first, right.last)
+            return period if period.days <= _LONGEST else None
+    return _trip(found[-1])
 
 
 def _has_number(found: Expression, scene: Scene) -> bool:
