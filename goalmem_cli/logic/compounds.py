@@ -37,7 +37,7 @@ from goalmem_cli.logic.pairs import listed_days, paired
 from goalmem_cli.logic.readings import DOUBTFUL_MONTHS, amount, nth_within, part_within, unit_of
 from goalmem_cli.logic.relative import ABOUT, COUNT, DAY, FULL_DAY, NTH, PART, SEASON, UNIT, Bound, Expression, matches
 from goalmem_cli.logic.scene import Scene, Tense
-from goalmem_cli.logic.trips import placed
+from goalmem_cli.logic.trips import is_year, placed
 
 _REACH = 64  # how many characters before an expression can belong to it
 
@@ -57,7 +57,7 @@ def spoken(scene: Scene) -> list[Expression]:
 
     What stands around them, and what was said right before, decides between their readings.
     """
-    earlier = spoken(scene.before) if scene.before is not None else []
+    earlier = [found for found in spoken(scene.before) if not is_year(found)] if scene.before is not None else []
     kept: list[Expression] = []
     for found in sorted(expressions(scene), key=lambda item: (item.start, -item.end)):
         if found.is_certain and (not kept or found.start >= kept[-1].end):

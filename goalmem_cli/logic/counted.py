@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from goalmem_cli.logic.days import (
     WEEKDAY,
     Period,
+    count_of,
     month_of,
     moved,
     single,
@@ -35,13 +36,21 @@ _BESIDE = (
     rf"(?:(?P<and>and|but|then) )?(?P<from>the) (?P<unit>{_ONE}|one) (?P<side>after|before)"
     rf"(?:(?P<whole> that\b|{END}|{_DOES})|{_SUBJECT})"
 )
+_NTH = (
+    r"(?P<nth>the (?:first|second|third|fourth|fifth|last|final)) (?P<unit>day|night|morning|afternoon|evening)\b"
+    r"(?! (?:of|at|in|for|i|we|before|after)\b)"
+)
 _WRITTEN = tuple(
     re.compile(rf"(?<![\w']){form}".replace(" ", r"[\s-]+"))
     for form in (
         _COUNTED,
         rf"the (?:very )?(?P<side>next|following) (?P<unit>{_ONE}|morning|afternoon|evening)\b(?! (?:after|of)\b)",
         _BESIDE,
+        _NTH,
     )
+)
+_KEYS = frozenset(
+    "later earlier after afterwards before prior next following first second third fourth fifth last final".split()
 )
 _WITHIN = frozenset("for over in within during throughout until till of".split())
 _BACK = frozenset({"earlier", "prior", "before"})
@@ -62,12 +71,33 @@ def counted(found: Sequence[Expression], scene: Scene, earlier: Sequence[Express
         is_within = any(old.start < start and old.end > end for old in inside)
         if anchor is None or is_within or _is_the_same(anchor, start, scene):
             continue
+        if "nth" in each.groupdict():
+            result = _with(result, start, end, _day_within(each, anchor.readings[0]), anchor)
+            continue
         unit = each["unit"] if each["unit"] != "one" else _unit_in(anchor, scene)
         readings = _readings(each, unit, anchor.readings[0], scene) if unit else []
-        if readings:
-            new = Expression(start, end, tuple(readings), is_clear=anchor.is_clear)
-            result = sorted([*(old for old in result if old not in inside), new], key=lambda item: item.start)
+        result = _with(result, start, end, readings, anchor)
     return result
+
+
+def _with(
+    found: list[Expression], start: int, end: int, readings: Sequence[Period], anchor: Expression
+) -> list[Expression]:
+    """Return the expressions with a counted one in place of those within it."""
+    if not readings:
+        return found
+    new = Expression(start, end, tuple(readings), is_clear=anchor.is_clear)
+    outside = [old for old in found if old.end <= start or end <= old.start]
+    return sorted([*outside, new], key=lambda item: item.start)
+
+
+def _day_within(match: re.Match[str], trip: Period) -> list[Period]:
+    """Return the first, or the last, day of a span of some days."""
+    if not 1 < trip.days <= _LONGEST_START:
+        return []
+    word = match["nth"].split()[-1]
+    place = trip.days if word in ("last", "final") else count_of(word)
+    return [single(trip.first + timedelta(days=place - 1))] if place <= trip.days else []
 
 
 def _is_the_same(anchor: Expression, start: int, scene: Scene) -> bool:
@@ -87,7 +117,7 @@ def _unit_in(anchor: Expression, scene: Scene) -> str:
 
 
 def _matches(scene: Scene) -> Iterator[re.Match[str]]:
-    if scene.words.isdisjoint(("later", "earlier", "after", "afterwards", "before", "prior", "next", "following")):
+    if scene.words.isdisjoint(_KEYS):
         return
     matches = [match for form in _WRITTEN for match in form.finditer(scene.folded)]
     yield from sorted(filter(_is_of_day, matches), key=lambda match: match.start())

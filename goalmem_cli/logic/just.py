@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from goalmem_cli.logic.days import Period, single
-from goalmem_cli.logic.scene import Scene
+from goalmem_cli.logic.scene import Scene, Tense
 from goalmem_cli.logic.verbs import BASES
 
 _STATES = (
@@ -17,17 +17,23 @@ _FEELINGS = (
     "confused|disappointed|annoyed|frustrated|terrified|thrilled|relieved|ashamed|distracted|depressed|swamped"
 )
 _AS_BASE = "become|come|run|put|set|cut|hit|hurt|quit|read|split|burst"  # participles that are as the verb
-_IRREGULAR = sorted({form for form in BASES if not re.fullmatch(_STATES, form)}, key=len, reverse=True)
+_OTHER = re.compile(rf"(?:{_STATES})|\w+(?:s|ing)")
+_IRREGULAR = sorted({form for form in BASES if not _OTHER.fullmatch(form)}, key=len, reverse=True)
 _DONE = "|".join([*_IRREGULAR, _AS_BASE])
 _DEED = rf"(?!(?:{_STATES}|{_FEELINGS})\b)(?:\w{{2,}}ed|{_DONE})"
 _SHORT = r"(?:(?:i|we|you|they)'ve|(?!(?:it|that|there|what|here|where|how|when)'s)[a-z]+'s)"
 PERFECT = rf"(?:{_SHORT}|have|has) (?:only )?just (?:(?:been|got|gotten) )?{_DEED}\b(?! up with\b)"
 """What has just happened, in the perfect."""
-TOLD = (
-    r"(?:i|we|he|she|they) (?:only )?just (?:(?:got|found out|heard|received|finished|passed|landed|arrived|signed)"
-    rf"(?: (?:back|home|word|news|{_DEED}))?)\b"
+_BEGUN = (
+    "started|began|begun|joined|decided|realised|realized|remembered|noticed|reminded|learned|learnt|moved|met|did|told|"
+    "went|gone|gave|given|took|taken|stared|talked|played|looked|walked|watched|listened|laughed|smiled|cried|ran|"
+    "asked|answered|turned|nodded|showed|let|ignored|followed|spoke|spoken|ate|drank|fell|came|become|come"
 )
-"""The same in the simple past, of what is done once."""
+TOLD = (
+    rf"(?:i|we) (?:only )?just (?:got(?: (?:back|home|word|news|{_DEED}))?|came (?:back|home)|found out|"
+    rf"(?!(?:{_BEGUN}|{_AS_BASE})\b){_DEED})\b"
+)
+"""The same in the simple past: what somebody just began may be some days old, and "I just laughed" is no news."""
 _OPEN = re.compile(r"\b(?:if|when|once|whenever|unless|after|until|as though|not)\b[^.!?;,]*\Z")
 _REACH = 60  # characters
 
@@ -36,3 +42,9 @@ def happened(match: re.Match[str], scene: Scene) -> list[Period]:
     """Return the day of speaking, where that is told as a fact."""
     before = scene.folded[max(0, match.start() - _REACH) : match.start()]
     return [] if _OPEN.search(before) or scene.is_supposed(*match.span()) else [single(scene.day)]
+
+
+def told(match: re.Match[str], scene: Scene) -> list[Period]:
+    """As `happened`, of the simple past, which within a story is of its time."""
+    left, _ = scene.sentence(*match.span())
+    return [] if scene.last_tense(left) is Tense.PAST else happened(match, scene)

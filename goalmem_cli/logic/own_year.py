@@ -39,12 +39,18 @@ _ANY_YEAR = re.compile(
 _RELATIVE_YEAR = re.compile(r"(?:in\s+)?(?:last|next)\s+year|(?:in\s+)?(?:\w+|\d+)\s+years?\s+ago")
 _OPEN_LEADS = frozenset("since until till by before after than from to past".split())
 _PAPERS = (
-    r"(?:register|registry|diary|diaries|letters?|ledger|minutes|parish book|newspaper|gazette|census|deeds?|"
+    r"(?:register|registry|diary|diaries|letters?|ledger|minutes|books?|notebook|accounts?|rolls?|newspaper|gazette|census|deeds?|"
     r"records?|log ?book|journal|chronicle|inscription|gravestone|tombstone|document|archives?|postcard|certificate|"
-    r"almanac|account book|church book|cash book|day ?book|bible|charter|manuscript|clipping|report|programme|"
-    r"court roll|catalogue|entry|entries|photo|photograph)s?"
+    r"almanac|bible|charter|manuscript|clipping|report|programme|"
+    r"catalogue|entry|entries|photo|photograph)s?"
 )
 _PAPER = re.compile(rf"\b{_PAPERS}\b")
+_OLD_PAPER = re.compile(
+    rf"\b(?:old|undated|ancient|yellowed|faded|medieval|victorian)\b(?:\W+\w+){{0,2}}?\W+{_PAPERS}\b"
+)
+_WRITES = re.compile(
+    r"\b(?:he|she|it|they)\s+(?:\w+ly\s+)?(?:writes?|says?|notes?|records?|reads?|mentions?|tells?|lists?)\b"
+)
 _OF_NOUN = re.compile(r"\b(?:of|from|dated|for)\s+(?:the\s+year\s+)?\Z")
 _BEFORE_NOUN = re.compile(r"(?:the|a|an|our|this|that|my|your|his|her|their|old)\s+\Z")
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|so|because|which|who)\b")
@@ -92,7 +98,7 @@ def _dated(each: Expression, found: Sequence[Expression], scene: Scene) -> Expre
         return each
     years = [year for year in _years(each, found, scene) if year.end <= each.start or year.start >= each.end]
     if not years:
-        return replace(each, is_clear=False) if _goes_on(each, scene) else each
+        return _gone_on(each, yearly, scene)
     nearest = min(years, key=lambda year: (year.start > each.start, abs(each.start - year.end)))
     holds = _holds(nearest, each, scene)
     if holds is False or (is_weekday and nearest.year == scene.day.year):
@@ -164,15 +170,27 @@ def _holds_as_time(year: _Year, each: Expression, scene: Scene, tense: Tense) ->
     return True
 
 
-def _goes_on(each: Expression, scene: Scene) -> bool:
-    """Say whether the sentence may go on with an older paper, or an older year, of which was told right before."""
+def _gone_on(each: Expression, yearly: re.Match[str] | None, scene: Scene) -> Expression:
+    """Return the expression of a sentence that may go on with an older paper, or an older year, told of right before.
+
+    "In it she writes" goes on with the paper; any other may, so that it is not clear.
+    """
     left, right = scene.sentence(each.start, each.end)
-    if scene.tense(each.start, each.end) is Tense.FUTURE or _SELF.search(scene.folded, left, right):
-        return False
-    before = scene.folded[:left] if left > 0 and scene.folded[:left].strip() else ""
-    told = before or (scene.before.folded if scene.before is not None else "")
-    years = [int(match[0]) for match in _ANY_YEAR.finditer(told) if not _is_open(told, match.start())]
-    return any(year <= scene.day.year - _OLD for year in years)
+    start = max([left, *(match.end() for match in _CLAUSE.finditer(scene.folded, left, each.start))])
+    written = _WRITES.search(scene.folded, start, right)
+    told = scene.folded[:start].strip() or (scene.before.folded if scene.before is not None else "")
+    if written and _OLD_PAPER.search(told):
+        return replace(each, is_clear=False)
+    if scene.tense(each.start, each.end) is Tense.FUTURE or _SELF.search(scene.folded, start, right):
+        return each
+    years = [match for match in _ANY_YEAR.finditer(told) if not _is_open(told, match.start())]
+    old = [match for match in years if int(match[0]) <= scene.day.year - _OLD]
+    if not old:
+        return each
+    year = _Year(0, 0, int(old[-1][0]), _Use.PAPER)
+    if written and yearly is not None and _PAPER.search(told) and (period := _of_year(yearly, each, year, scene)):
+        return replace(each, readings=(period, *each.readings))
+    return replace(each, is_clear=False)
 
 
 def _is_open(told: str, start: int) -> bool:

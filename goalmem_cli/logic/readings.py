@@ -298,6 +298,7 @@ def any_day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 _PARTS = frozenset({"early", "mid", "late"})
+_BY = 8  # characters
 _SEASON_EDGES = frozenset("since until till by before after".split())
 _SEASON_LEADS = frozenset("since until till by before after around for".split())
 
@@ -306,6 +307,8 @@ def season(match: re.Match[str], scene: Scene) -> list[Period]:
     """Read "in the spring", "since the summer", by the tense; not what is said of every spring."""
     tense = scene.tense(*match.span())
     lead = scene.word_before(match.start())
+    if lead == "by" and re.search(r"ed by +\Z", scene.folded[max(0, match.start() - _BY) : match.start()]):
+        return []  # "inspired by autumn"
     has_lead = match["lead"] or lead in _PARTS | _SEASON_EDGES or (match["the"] and lead in _SEASON_LEADS)
     if not has_lead or scene.is_habit(*match.span(), tense):
         return []

@@ -139,7 +139,7 @@ _RULES = (
         read.fixed(0),
     ),
     _rule("just & have has ve s we i they you", just.PERFECT, just.happened),
-    _rule("just & i we they he she", just.TOLD, just.happened),
+    _rule("just & i we", just.TOLD, just.told),
     _rule("yesterday yday night evening", r"yesterday|yday|last (?:night|evening)", read.fixed(-1)),
     _rule("night & before", r"(?:the )?night before last", read.fixed(-2)),
     _rule("tomorrow tmrw tmr tomorow", r"tomorrow|tmrw|tmr|tomorow", read.fixed(1)),

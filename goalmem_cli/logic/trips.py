@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from goalmem_cli.logic.days import ORDINAL, WEEKDAY, Period, count_of, places_in, single
+from goalmem_cli.logic.days import ORDINAL, WEEKDAY, Period, count_of, places_in, single, whole_year
 from goalmem_cli.logic.relative import DAY, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
 
@@ -28,6 +28,12 @@ def is_number_alone(found: Expression, scene: Scene) -> bool:
     return _NUMBERED.fullmatch(scene.folded, found.start, found.end) is not None
 
 
+def is_year(found: Expression) -> bool:
+    """Say whether the expression means a whole year: "from 3 to 7 February this year" ends with one."""
+    best = found.readings[0]
+    return best == whole_year(best.first.year)
+
+
 def placed(
     found: Sequence[Expression], scene: Scene, earlier: Sequence[Expression]
 ) -> tuple[list[Expression], set[int], set[int]]:
@@ -44,7 +50,7 @@ def placed(
         trip = None  # "last week", of something else
     for each in found:
         if not (is_weekday_alone(each, scene) or is_number_alone(each, scene)):
-            trip = _last_trip([*result, each], scene)
+            trip = trip if is_year(each) else _last_trip([*result, each], scene)
         elif trip is not None and each.bound is Bound.ON and (trip.days <= _LONGEST or is_number_alone(each, scene)):
             tense = scene.day_tense(each.start, each.end)
             there = _days_in(trip, each, scene, tense)
