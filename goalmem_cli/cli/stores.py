@@ -22,7 +22,7 @@ SCHEMA_VERSION = 1
 
 group = typer.Typer(
     cls=ListGroup,
-    help="List, show, verify, rebuild, refresh, export, copy and remove stores.",
+    help="List, show, verify, renew, export, copy and remove stores.",
     context_settings=CONTEXT,
 )
 
@@ -113,9 +113,9 @@ def rebuild(context: typer.Context, store: options.Store = None, quiet: options.
 
 @group.command("refresh", epilog=examples("goalmem stores refresh", guide="store"))
 def refresh(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
-    """Read again what the times in the stored turns mean ("last Friday"), by this version's rules.
+    """Read again what the times in the turns mean.
 
-    Nothing is lost, and nothing has to be embedded or indexed again.
+    This version may read "last Friday" better than the one that stored it. Nothing is lost, and nothing has to be embedded or indexed again.
     """
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted

@@ -13,7 +13,7 @@ from goalmem_cli.reasoners.facts import hit_cost, is_visible
 from goalmem_cli.reasoners.inquiry import READ, Budget, Inquiry, Tools
 from goalmem_cli.reasoners.prompt_texts import say_time
 from goalmem_cli.records import Hit, Question, Turn
-from goalmem_cli.store.units import retrievable, units_of_turns
+from goalmem_cli.store.units import retrievable, units_of_turn
 from goalmem_cli.trace import Stop, Trace
 
 NAME = "full-context"
@@ -82,11 +82,10 @@ def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:
     """Return the units of the last turns without a gap, in order, as many as the budget holds."""
     kept: list[Hit] = []
     tokens = budget.tokens
-    places = {(turn.conversation, turn.ordinal): turn for turn in turns}
+    texts = {(turn.conversation, turn.session, turn.ordinal): turn.text for turn in turns}
     for turn in reversed(turns):
-        before = places.get((turn.conversation, turn.ordinal - 1))
-        near = [turn] if before is None else [before, turn]
-        for unit in reversed(retrievable(units_of_turns(near, {turn.id}))):
+        before = texts.get((turn.conversation, turn.session, turn.ordinal - 1))
+        for unit in reversed(retrievable(units_of_turn(turn, before))):
             hit = Hit(unit, 0.0)
             tokens -= hit_cost(hit)
             if tokens < 0 or len(kept) >= budget.units:

@@ -15,8 +15,8 @@ from goalmem_cli.store.changes.exporting import CONTENT_TABLES, documents, write
 from goalmem_cli.store.changes.forgetting import Forgetting
 from goalmem_cli.store.changes.previewing import preview
 from goalmem_cli.store.changes.reembedding import Reembedding
+from goalmem_cli.store.changes.refreshing import refresh
 from goalmem_cli.store.changes.removal import remove_store
-from goalmem_cli.store.changes.writing import renew_units
 from goalmem_cli.store.readonly import ReadOnlyStore
 
 
@@ -134,9 +134,7 @@ class Store(ReadOnlyStore):
 
         Nothing else is touched: the texts, and what is indexed of them, stay as they are.
         """
-        self._parts.require()
-        with self._parts.database.writing() as connection:
-            return renew_units(connection)
+        return refresh(self._parts)
 
     def rebuild(self) -> None:
         """Write both indexes anew from the database."""

@@ -27,31 +27,30 @@ class UnitEntry:
     context: str
 
 
-def units_from_turns(turns: Iterable[Turn]) -> list[Unit]:
-    """Return each turn as a unit, followed by its passages where it is a long one.
+def units_from_turns(turns: Iterable[Turn], wanted: Container[str] | None = None) -> list[Unit]:
+    """Return each turn as a unit, followed by its passages where it is a long one; if `wanted` are ids, only of these.
 
     What times in it mean depends on the turn right before it in its session as well, where that is given.
     """
-    units: list[Unit] = []
-    turns = list(turns)
-    texts = {(turn.conversation, turn.session, turn.ordinal): turn.text for turn in turns}
-    for turn in turns:
-        before = texts.get((turn.conversation, turn.session, turn.ordinal - 1))
-        whole = Unit(
-            id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
-            said=turn.said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
-            ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, turn.said, before)},
-        )  # fmt: skip
-        units.append(whole)
-        passages = split_into_passages(turn.text)
-        if len(passages) > 1:
-            units.extend(_passages(turn, whole, passages, before))
-    return units
+    told = list(turns)
+    texts = {(turn.conversation, turn.session, turn.ordinal): turn.text for turn in told}
+    return [
+        unit
+        for turn in told
+        if wanted is None or turn.id in wanted
+        for unit in units_of_turn(turn, texts.get((turn.conversation, turn.session, turn.ordinal - 1)))
+    ]
 
 
-def units_of_turns(turns: Iterable[Turn], wanted: Container[str]) -> list[Unit]:
-    """Return the units of the turns whose ids are wanted; the others are only what was said before one of them."""
-    return [unit for unit in units_from_turns(turns) if unit.turns[0] in wanted]
+def units_of_turn(turn: Turn, before: str | None) -> list[Unit]:
+    """Return the turn as a unit, and its passages; `before` is what was said right before it."""
+    whole = Unit(
+        id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
+        said=turn.said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
+        ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, turn.said, before)},
+    )  # fmt: skip
+    passages = split_into_passages(turn.text)
+    return [whole, *(_passages(turn, whole, passages, before) if len(passages) > 1 else ())]
 
 
 def _passages(turn: Turn, whole: Unit, passages: Sequence[str], before: str | None) -> Iterator[Unit]:

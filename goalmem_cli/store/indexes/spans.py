@@ -13,7 +13,7 @@ from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.indexes.derived import Indexed
-from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, units_of_turns
+from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, units_from_turns
 
 _BLOCK = 1_000
 _PAGE = 5_000
@@ -75,7 +75,7 @@ def turns_and_units(connection: Connection, spans: Sequence[Span]) -> tuple[dict
         for id_, turn in wider.items()
         if any(span.first <= turn.ordinal <= span.last for span in inside[turn.conversation])
     }
-    return turns, units_of_turns(wider.values(), turns)
+    return turns, units_from_turns(wider.values(), turns)
 
 
 def entries_within(connection: Connection, spans: Iterable[Span], without: Set[str] = frozenset()) -> list[UnitEntry]:
