@@ -115,7 +115,8 @@ def rebuild(context: typer.Context, store: options.Store = None, quiet: options.
 def refresh(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
     """Read again what the times in the turns mean.
 
-    This version may read "last Friday" better than the one that stored it. Nothing is lost, and nothing has to be embedded or indexed again.
+    This version may read "last Friday" better than the one that stored it. Nothing is lost, and nothing has to be
+    embedded or indexed again.
     """
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted
