@@ -68,7 +68,7 @@ _PAST = re.compile(
     r"began|ran|thought|knew|ate|drove|flew|wrote|spoke|broke|fell|slept|woke|wore|became|grew|drew|rode|sang|swam|"
     r"threw|been(?! \w+ed\b)|haven't|hasn't|ago|"
     r"blew|chose|clung|crept|dealt|drank|dug|fled|forgot|forgave|froze|hid|sank|shone|shook|slid|stood|"
-    r"arose|awoke|knelt|leapt|overcame|rang|rose|shrank|sprang|stole|struck|stung|swore|swung|tore|wept|withdrew|wove|"
+    r"arose|awoke|outran|knelt|leapt|overcame|rang|rose|shrank|sprang|stole|struck|stung|swore|swung|tore|wept|withdrew|wove|"
     r"(?<!\ba )(?<!\bthe )shot|(?<!\bbe )(?<!\bnot )(?<!\bis )(?<!\bare )(?<!'s )(?:born|gone)|"
     r"(?:\A|(?<=[.!?] ))(?:done|seen|taken)|"
     r"(?:has|have) (?:(?:my|your|his|her|our|their|the) \w+|you|he|she|it|they|we) (?:\w+ed|come|been|gone)|"
@@ -116,7 +116,8 @@ _PRESENT = re.compile(
     rf"(?!(?:{_MIND}|yes|always|days|weeks|months|years|times)\b)(?!\w+[usia]s\b)"
     r"[a-z]{2,}s(?= (?:on|at|in|until|till|back|the|an?|to|by|for|my|our|his|her|their|next|this|tomorrow|again|out|"
     r"off|up)\b)"
-    r"|\bwants\b|\bthat (?:flower|bloom|sprout|hatch|arrive|come|go|start|open)\b"
+    r"|\b(?:i'm|we're|it's|he's|she's|they're) (?:in|on|at)\b|\bwants\b|"
+    r"\bthat (?:flower|bloom|sprout|hatch|arrive|come|go|start|open)\b"
 )
 _PATTERNS = (
     (_PLANNED, Manner.PLANNED), (_PAST, Manner.PAST), (_FUTURE, Manner.FUTURE), (_PRESENT, Manner.PRESENT),

@@ -30,7 +30,7 @@ _READYING = re.compile(
     r"planted|learned|learnt|wrote|written|cooked|collected|packed|decorated|gathered|practi[sc]ed|rehearsed|been"
 )
 _CLAUSE = re.compile(r"[,;:–]\s|\b(?:and|but|so)\b")
-_APART = 40  # characters: so much farther is a word in the next clause
+_APART = 80  # characters: so much farther is a word in the next clause
 _AHEAD = frozenset("until till by than starting for is are".split())
 _WITHIN = frozenset("in during over throughout".split())
 _EITHER_WAY = frozenset("until till by from to than".split())
@@ -171,7 +171,8 @@ class Scene:
             return Tense.PAST, None
         nearest, told = 2 * _LONGEST + _APART * _LONGEST, None
         for cue in cues_in(self.folded, *self.sentence(start, end)):
-            apart = max(0, start - cue.end) if cue.start < start else cue.start - end
+            is_around = cue.start <= start and end <= cue.end
+            apart = max(0, start - cue.end) if cue.start < start or is_around else cue.start - end
             between = self.folded[cue.end : start] if cue.start < start else self.folded[end : cue.start]
             apart += _APART * len(_CLAUSE.findall(between))
             if 0 <= apart < nearest:
