@@ -11,7 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from goalmem_cli.logic.counted import counted
+from goalmem_cli.logic.around.counted import counted
+from goalmem_cli.logic.around.doubts import cleared
+from goalmem_cli.logic.around.own_year import in_own_year
+from goalmem_cli.logic.around.pairs import listed_days, paired
+from goalmem_cli.logic.around.trips import is_year, placed
 from goalmem_cli.logic.days import (
     DAYS_PER,
     MONTH,
@@ -31,13 +35,9 @@ from goalmem_cli.logic.days import (
     when_of,
     written_dates,
 )
-from goalmem_cli.logic.doubts import cleared
-from goalmem_cli.logic.own_year import in_own_year
-from goalmem_cli.logic.pairs import listed_days, paired
 from goalmem_cli.logic.readings import DOUBTFUL_MONTHS, amount, nth_within, part_within, unit_of
 from goalmem_cli.logic.relative import ABOUT, COUNT, DAY, FULL_DAY, NTH, PART, SEASON, UNIT, Bound, Expression, matches
 from goalmem_cli.logic.scene import Scene, Tense
-from goalmem_cli.logic.trips import is_year, placed
 
 _REACH = 64  # how many characters before an expression can belong to it
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from goalmem_cli.logic import just, spans
 from goalmem_cli.logic import readings as read
+from goalmem_cli.logic import spans
+from goalmem_cli.logic.around import just
 from goalmem_cli.logic.days import HOLIDAY, MONTH, MONTH_NAME, NUMBER, ORDINAL, SEASONS, WEEKDAY, WEEKDAYS, Period
 from goalmem_cli.logic.scene import Scene
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import IntEnum
 
-from goalmem_cli.logic.cues import DECIDED, Cue, Manner, cues_in, has_verb, is_request
+from goalmem_cli.logic.around.cues import DECIDED, Cue, Manner, cues_in, has_verb, is_request
 from goalmem_cli.logic.days import Period
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from goalmem_cli.logic.around.trips import is_number_alone, is_weekday_alone
 from goalmem_cli.logic.days import HOLIDAY, MONTH_NAME, WEEKDAY, yearly
 from goalmem_cli.logic.relative import SEASON, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
-from goalmem_cli.logic.trips import is_number_alone, is_weekday_alone
 
 _VAGUE = re.compile(r"\b(?:few|several)\s+(?:years?|yrs?|decades?)\b")
 _THE_WEEKEND = re.compile(r"(?:(?:over|on|at|during|for)\s+)?the\s+weekend")

@@ -1,0 +1,1 @@
+"""What stands around the words of a time, and decides which days they mean."""
