@@ -18,12 +18,12 @@ from goalmem_cli.loading import (
     DeferredModel,
     LoadedModel,
     load_embedder,
+    load_suited,
     open_unread,
 )
 from goalmem_cli.memory_records import Capability
 from goalmem_cli.plugins import Kind, registered
 from goalmem_cli.store import local
-from goalmem_cli.suiting import load_suited
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.catalogue import BackboneEntry

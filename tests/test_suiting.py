@@ -11,9 +11,8 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.fitted import Fitted
-from goalmem_cli.loading import LoadedModel
+from goalmem_cli.loading import OUTCOMES, LoadedModel, suited
 from goalmem_cli.models.state_cache import model_cache
-from goalmem_cli.suiting import FILE, suited
 from goalmem_cli.testing import Reply, ScriptedModel
 from tests.reasoners.scripting import claims, plan, proved
 
@@ -77,7 +76,7 @@ def test_outcome_is_kept_with_name_and_digest() -> None:
 )
 def test_file_that_cannot_be_read_is_written_anew(content: str) -> None:
     """Whatever stands in it, the model is asked, and the outcome kept."""
-    path = model_cache() / FILE
+    path = model_cache() / OUTCOMES
     path.parent.mkdir(parents=True)
     path.write_text(content, "utf-8")
 
