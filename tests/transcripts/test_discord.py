@@ -98,7 +98,6 @@ def test_it_is_detected() -> None:
     ("path", "value", "place", "reason"),
     [
         (("messages", 0, "author"), None, "messages[0].author", "expected an object, found null"),
-        (("messages", 0, "timestamp"), "soon", "messages[0].timestamp", "'soon' is not a time"),
         (("messages",), {}, "messages", "expected an array, found an object"),
     ],
 )

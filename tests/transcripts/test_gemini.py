@@ -171,7 +171,6 @@ def test_each_is_detected_among_all_others(document: object) -> None:
 @pytest.mark.parametrize(
     ("document", "place", "reason"),
     [
-        ([activity("Prompted x", time="soon")], "[0].time", "'soon' is not a time"),
         (RECORD | {"messages": [{"id": "x"}]}, "messages[0].type", "is missing"),
         ({"history": [{"role": "user", "parts": [5]}]}, "history[0].parts[0]", "expected an object, found a number"),
         ([{"sessionId": "x", "messageId": 0, "message": 5}], "[0].message", "expected text, found a number"),

@@ -111,8 +111,6 @@ def test_turn_ids_count_blank_turns_too() -> None:
     [
         ({"haystack_dates": ["2023/05/20 (Sat) 02:21"]}, "[0].haystack_dates", "has 1 entries for the 2"),
         ({"haystack_session_ids": ["a", "b", "c"]}, "[0].haystack_session_ids", "has 3 entries for the 2"),
-        ({"haystack_dates": ["x", None]}, "[0].haystack_dates[0]", "'x' is not a time"),
-        ({"haystack_dates": ["2023/13/20 (Sat) 02:21", None]}, "[0].haystack_dates[0]", "is not a time (month"),
         ({"haystack_sessions": 5}, "[0].haystack_sessions", "expected an array, found a number"),
         ({"haystack_sessions": [[{"role": "user"}], []]}, "[0].haystack_sessions[0][0].content", "is missing"),
         ({"haystack_sessions": [[{"content": "x"}], []]}, "[0].haystack_sessions[0][0].role", "is missing"),

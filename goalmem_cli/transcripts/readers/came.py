@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.locomo import own_id_of
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -90,7 +89,5 @@ def _said(draft: Draft, node: Node) -> Stamp | None:
 
 
 def _stamp(node: Node) -> Stamp | None:
-    try:
-        return node.stamp() if isinstance(node.value, str) else None
-    except InputError:
-        return None
+    stamp = node.stamp() if isinstance(node.value, str) else None
+    return None if stamp is None or stamp.unread else stamp

@@ -88,7 +88,7 @@ def _sessions(draft: Draft, question: Node) -> list[_Session]:
         _Session(own_id, said, tuple(node.elements()))
         for own_id, said, node in zip(own_ids, times, listed, strict=True)
     ]
-    moments = [said.moment for said in times if said is not None]
+    moments = [said.moment for said in times if said is not None and not said.unread]
     if len(moments) < len(times) or len({moment.tzinfo is None for moment in moments}) > 1:
         return sessions
     return [sessions[index] for index in sorted(range(len(sessions)), key=moments.__getitem__)]

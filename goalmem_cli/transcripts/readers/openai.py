@@ -130,7 +130,7 @@ def message_of(draft: Draft, message: Node) -> Message:
     return Message(
         speaker=message.child("name").optional_text() or role,
         text=_content(draft, message),
-        said=message.child("timestamp").stamp() or message.child("created_at").stamp(),
+        said=message.first_stamp(),
         own_id=_own_id(draft, message.child("id")),
         role=role,
     )

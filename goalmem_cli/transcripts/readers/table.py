@@ -13,8 +13,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.roles import role_of
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import quoted
-from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text, stamp_or_unread
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _LONG_ID = 12
@@ -67,7 +66,6 @@ class _Table:
         self._source = source
         self._header = header
         self._order = self._order_of_times() if header.has("time") else None
-        self._first_unread = ""
 
     def conversations(self) -> Iterator[tuple[str, Iterator[list[str]]]]:
         """Yield each conversation's name and rows; rows of several that alternate are all in memory."""
@@ -86,7 +84,7 @@ class _Table:
         ids, header = TurnIds(), self._header
         for row in rows:
             text, speaker = self._text(draft, row), header.cell(row, "speaker") or _UNKNOWN
-            said = self._stamp(draft, header.time(row)) if header.has("time") else None
+            said = self._stamp(header.time(row)) if header.has("time") else None
             own_id = header.cell(row, "id") or ids.of(Opening(speaker, said, text))
             yield Message(speaker, text, said, own_id if text else None, role_of(header.cell(row, "role")))
 
@@ -109,16 +107,12 @@ class _Table:
         dating = None if first is None else dating_of(chain([first], written))
         return Order.YEAR_FIRST if dating is None else settled(self._source, dating).order
 
-    def _stamp(self, draft: Draft, time: str) -> Stamp | None:
+    def _stamp(self, time: str) -> Stamp | None:
         if not time or (stamp := _stamp_of(time)) is not None:
             return stamp if time else None
         written = written_from_text(_dated(time))
         moment = None if written is None or self._order is None else written.moment(self._order)
-        if moment is None:
-            self._first_unread = self._first_unread or quoted(time)
-            draft.count(f"times that cannot be read, left unknown (the first: {self._first_unread})")
-            return None
-        return Stamp(moment, is_day=":" not in time)
+        return stamp_or_unread(time) if moment is None else Stamp(moment, is_day=":" not in time)
 
 
 def _stamp_of(time: str) -> Stamp | None:

@@ -19,6 +19,7 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 _CHAT_LISTS = ("chats", "left_chats")
 _ONLY_HERE = ("date_unixtime", "from_id", "actor_id", "text_entities")
 _MEDIA = ("photo", "file", "media_type", "poll", "location_information", "contact_information", "game_title")
+_SAID = frozenset({"text", "text_entities", *_MEDIA})
 _EPOCH = re.compile(r"\d{9,11}", re.ASCII)
 # Numbers of people, groups and channels are counted apart, and message authors are written so: user123, channel9.
 _PEERS = {
@@ -113,7 +114,7 @@ def _identify(draft: Draft, about: Node) -> None:
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
-    kind = node.required("type").text()
+    kind = node.child("type").optional_text() or ("message" if node.has_any(_SAID) else "")
     if kind != "message":
         draft.count("service messages left out" if kind == "service" else "entries of unknown type left out")
         return

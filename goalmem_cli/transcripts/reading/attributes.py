@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -50,12 +50,19 @@ def attributes(
     return known
 
 
+_NEVER = ("0", "false")
+_START = datetime(1970, 1, 1)
+"""What programs give for something that never happened, and the day that comes of it, in some zone."""
+
+
 def edited_at(node: Node) -> Stamp | bool:
     """Return when something was edited, by the value that says so; only that it was, where this is no time."""
-    try:
-        return node.stamp() or False
-    except InputError:
-        return bool(node.value)
+    stamp = node.stamp()
+    if stamp is None or node.value in _NEVER:
+        return False
+    if stamp.unread:
+        return True
+    return stamp if abs((stamp.moment.replace(tzinfo=None) - _START).days) > 1 else False
 
 
 def objects_in(node: Node) -> list[Node]:

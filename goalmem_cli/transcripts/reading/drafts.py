@@ -58,6 +58,7 @@ class Draft:
         self._session = 0
         self._session_key: int | None = None
         self._last_said: datetime | None = None
+        self._first_unread = ""
 
     def add(self, message: Message) -> None:
         """Add a message at the end; a blank one is left out and counted."""
@@ -123,6 +124,10 @@ class Draft:
 
     def _said(self, stamp: Stamp | None) -> datetime | None:
         if stamp is None:
+            return None
+        if stamp.unread:
+            self._first_unread = self._first_unread or quoted(stamp.unread)
+            self.count(f"times that cannot be read, left unknown (the first: {self._first_unread})")
             return None
         if stamp.is_placeholder:
             self.count("times in year 1 or 9999, which stand for none, left out")

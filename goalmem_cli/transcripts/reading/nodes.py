@@ -10,7 +10,14 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
-from goalmem_cli.transcripts.reading.told_times import TIME_FORMS, Stamp, stamp_from_epoch, stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_epoch, stamp_from_text, stamp_or_unread
+
+TIME_KEYS = (
+    "timestamp", "created_at", "createdAt", "create_time", "createTime", "created", "ts", "time", "date", "datetime",
+    "sent_at", "sentAt", "inserted_at",
+)  # fmt: skip
+"""What programs call the time of a message, the surest first."""
+_TIMES_IN_OBJECTS = ("$date", "$numberLong", "_seconds", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,23 +138,26 @@ class Node:
         return str(self.value)
 
     def stamp(self, read: Callable[[str], Stamp | None] = stamp_from_text) -> Stamp | None:
-        """Return the time that a string or a number of seconds or milliseconds since 1970 gives; None for none.
+        """Return the time that a string or a number of seconds or parts of them since 1970 gives; None for none.
 
-        `read` reads the string, for formats that write times in a form of their own.
-
-        Raises:
-            InputError: there is something, but it is not a time.
+        `read` reads the string, for formats that write times in a form of their own. What is no time gives a stamp that
+        has it as `unread`: what was said is worth keeping without its time.
         """
-        try:
-            if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
-                return stamp_from_epoch(self.value)
-            text = self.optional_text()
-            stamp = read(text) if text else None
-        except ValueError as error:
-            raise self.error(f"is not a time ({error})", f"times are written as {TIME_FORMS}") from error
-        if text and stamp is None:
-            raise self.error(f"{quoted(text)} is not a time", f"times are written as {TIME_FORMS}")
-        return stamp
+        value = self.value
+        if isinstance(value, dict):  # as MongoDB and Firestore write times
+            value = next((value[key] for key in _TIMES_IN_OBJECTS if key in value), value)
+        if value is None or (value == 0 and not isinstance(value, str)):
+            return None
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return stamp_or_unread(repr(value), lambda _: stamp_from_epoch(value))
+        return stamp_or_unread(value if isinstance(value, str) else quoted(repr(value)), read)
+
+    def first_stamp(self) -> Stamp | None:
+        """Return the time that the object has under one of the keys by which programs call it, None without any."""
+        for key in TIME_KEYS:
+            if self.has(key) and (stamp := self.child(key).stamp()) is not None:
+                return stamp
+        return None
 
     def mismatch(self, expected: str) -> InputError:
         """Return the error that another kind of value was expected here."""

@@ -6,8 +6,9 @@ dateutil and dateparser would guess there: which number is the day, which year i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import MAXYEAR, MINYEAR, UTC, datetime, time, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, time, timedelta, timezone, tzinfo
 
 TIME_FORMS = "2023-05-08 14:30, 2023-05-08T14:30:00+02:00, 8 May 2023, May 8, 2023 2:30 pm, 1:56 pm on 8 May, 2023"
 
@@ -22,32 +23,60 @@ _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _YEAR = r"(?P<year>\d{4})"
-_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?: ?(?P<half>[ap])\.?m\.?)?"
-_DATES = (rf"{_WEEKDAY}{_DAY} {_MONTH},? {_YEAR}", rf"{_WEEKDAY}{_MONTH} {_DAY},? {_YEAR}")
-_FORMS = tuple(
-    re.compile(form, re.ASCII | re.IGNORECASE)
-    for date in _DATES
-    for form in (rf"{date}(?:,? (?:at )?{_CLOCK})?", rf"{_CLOCK},? (?:on )?{date}")
+_CLOCK = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?: ?(?P<half>[ap])\.?m\.?)?"
+)
+_DATES = (rf"{_WEEKDAY}{_DAY} {_MONTH},? {_YEAR}", rf"{_WEEKDAY}{_MONTH} {_DAY},? {_YEAR}", rf"{_DAY}-{_MONTH}-{_YEAR}")
+_FORMS = (
+    *(
+        re.compile(form, re.ASCII | re.IGNORECASE)
+        for date in _DATES
+        for form in (rf"{date}(?:,? (?:at )?{_CLOCK})?", rf"{_CLOCK},? (?:on )?{date}")
+    ),
+    re.compile(rf"{_WEEKDAY}{_MONTH} {_DAY} {_CLOCK} {_YEAR}", re.ASCII | re.IGNORECASE),
 )
 _YEAR_FIRST = re.compile(
-    rf"{_YEAR}/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})(?: \([a-z]{{3,9}}\))?(?:,? {_CLOCK})?", re.ASCII | re.IGNORECASE
+    rf"{_YEAR}([-/.])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}})(?: \([a-z]{{3,9}}\))?(?:,? {_CLOCK})?",
+    re.ASCII | re.IGNORECASE,
 )
 _DAY_FIRST = re.compile(rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}(?:,? {_CLOCK})?", re.ASCII | re.IGNORECASE)
 _TIME_OF_DAY = re.compile(_CLOCK, re.ASCII | re.IGNORECASE)
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.ASCII | re.IGNORECASE)
-_EPOCH = re.compile(r"\d{9,13}(?:\.\d{1,9})?", re.ASCII)
+_ISO = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?)?)?"
+    r"|\d{8}T\d{6}Z?",
+    re.ASCII | re.IGNORECASE,
+)
+_LIKE_ISO = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", re.ASCII | re.IGNORECASE)
+_EPOCH = re.compile(r"\d{9,19}(?:\.\d{1,9})?", re.ASCII)
+_DOT_NET = re.compile(r"/Date\((\d{9,16})(?:[+-]\d{4})?\)/", re.ASCII)
+# A zone behind a clock, in one of the ways in which programs write it: UTC, GMT+0100 (Central European Time), +0200.
+_ZONE = re.compile(
+    r"(?P<clock>\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?[ap]\.?m\.?)?) ?"
+    r"(?:(?P<offset>(?:UTC|GMT)?[+-]\d{1,2}(?::?\d\d)?)(?: [A-Z]{1,5})?|(?P<zone>[A-Z]{1,4}))"
+    r"(?: \([^()]{1,60}\))?(?P<rest>(?: \d{4})?)",
+    re.ASCII | re.IGNORECASE,
+)
+_ZONES = {"Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6}
+_ZONES |= {"PST": -8, "PDT": -7}
+"""Of the zones that have names those of RFC 2822: other names have several meanings."""
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
-# Seconds beyond this are past the year 5000, milliseconds short of it before 1974: no transcript means either.
-_FIRST_MILLISECONDS = 10**11
+# Seconds beyond the first are past the year 5000, milliseconds short of it before 1974: no transcript means either.
+_EPOCHS = ((10**11, 1), (10**14, 10**3), (10**17, 10**6))
+_NANOSECONDS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A time as a transcript gave it. `is_day` says that only the day was given, and `moment` is its midnight."""
+    """A time as a transcript gave it. `is_day` says that only the day was given, and `moment` is its midnight.
+
+    `unread` is what stands in the place of a time and cannot be read as one: `moment` is a placeholder then.
+    """
 
     moment: datetime
     is_day: bool = False
+    unread: str = ""
 
     @property
     def is_placeholder(self) -> bool:
@@ -55,10 +84,24 @@ class Stamp:
         return self.moment.year in (MINYEAR, MAXYEAR)
 
 
+def stamp_or_unread(text: str, read: Callable[[str], Stamp | None] | None = None) -> Stamp | None:
+    """Return the time that the text writes down, or a stamp that has what cannot be read; None for a blank text.
+
+    `read` reads the text, for formats that write times in a form of their own.
+    """
+    if not text.strip():
+        return None
+    try:
+        stamp = (read or stamp_from_text)(text)
+    except ValueError:
+        stamp = None
+    return stamp or Stamp(datetime.min, unread=text.strip())  # noqa: DTZ901 - a placeholder, and no time
+
+
 def stamp_from_text(text: str) -> Stamp | None:
     """Return the time that the whole text writes down, or None when it has none of the forms read here.
 
-    The offset is kept where there is one; digits alone are seconds or milliseconds since 1970.
+    The offset is kept where there is one; digits alone are seconds, or parts of seconds, since 1970.
 
     Raises:
         ValueError: it has the form of a time, but there is no such time.
@@ -66,15 +109,46 @@ def stamp_from_text(text: str) -> Stamp | None:
     text = " ".join(text.split())
     if _EPOCH.fullmatch(text):
         return stamp_from_epoch(float(text))
+    if match := _DOT_NET.fullmatch(text):
+        return stamp_from_epoch(float(match[1]))
     if _ISO.fullmatch(text):
-        moment = datetime.fromisoformat(text.upper().replace(" Z", "Z"))
-        return Stamp(moment, is_day=len(text) == len("2023-05-08"))
+        return Stamp(datetime.fromisoformat(text.upper()), is_day=len(text) == len("2023-05-08"))
+    if (found := _stamp_in_words(text)) is not None:
+        return found
+    text, zone = _without_zone(text)
+    found = None if zone is None else stamp_from_text(text)
+    if found is not None:
+        return Stamp(found.moment.replace(tzinfo=zone)) if found.moment.tzinfo is None else None
+    if _LIKE_ISO.fullmatch(text):
+        raise ValueError("it begins as one, and goes on as none")
+    return None
+
+
+def _stamp_in_words(text: str) -> Stamp | None:
+    """Return the time where it is written for people."""
     for form in _FORMS:
         match = form.fullmatch(text)
         if match and match["month"].lower() in _MONTH_NUMBERS:
             return _stamp_from_match(match)
     match = _YEAR_FIRST.fullmatch(text)
     return None if match is None else _stamp_from_match(match)
+
+
+def _without_zone(text: str) -> tuple[str, tzinfo | None]:
+    """Return the text without the zone behind its clock, and the zone; the text as it is where there is none."""
+    match = _ZONE.search(text)
+    if match is None or match.end() != len(text):
+        return text, None
+    named = (match["zone"] or "").upper()
+    if match["offset"] is None and named not in _ZONES:
+        return text, None
+    sign, hours, minutes = 1, _ZONES.get(named, 0), 0
+    if match["offset"] is not None:
+        digits = match["offset"].upper().removeprefix("UTC").removeprefix("GMT")
+        sign, digits = (-1 if digits[0] == "-" else 1), digits[1:].replace(":", "")
+        hours, minutes = (int(digits[:-2]), int(digits[-2:])) if len(digits) > 2 else (int(digits), 0)
+    zone = timezone(sign * timedelta(hours=hours, minutes=minutes))
+    return f"{text[: match.end('clock')]}{match['rest']}", UTC if not zone.utcoffset(None) else zone
 
 
 def stamp_from_day_first(text: str) -> Stamp | None:
@@ -88,15 +162,16 @@ def stamp_from_day_first(text: str) -> Stamp | None:
 
 
 def stamp_from_epoch(number: float) -> Stamp:
-    """Return the time, in UTC, of a number of seconds (or, from 10**11 on, of milliseconds) since 1970.
+    """Return the time, in UTC, of a number of seconds since 1970, or of milliseconds, microseconds or nanoseconds.
 
     Raises:
         ValueError: the number is not finite, or outside the years that a time can have.
     """
+    parts = next((parts for first, parts in _EPOCHS if abs(number) < first), _NANOSECONDS)
     try:
-        if abs(number) < _FIRST_MILLISECONDS:
-            return Stamp(_START + timedelta(seconds=number))
-        return Stamp(_START + timedelta(milliseconds=number))
+        if parts == 1000:  # as it was always computed, so that times stay the same to the microsecond
+            return Stamp(_START + timedelta(milliseconds=number))
+        return Stamp(_START + timedelta(seconds=number / parts))
     except OverflowError as error:
         raise ValueError("the time is out of range") from error
 
@@ -124,4 +199,5 @@ def _clock(match: re.Match[str]) -> time:
         if not 1 <= hour <= 12:
             raise ValueError("hour must be in 1..12 before am or pm")
         hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
-    return time(hour, int(match["minute"]), int(match["second"] or 0))
+    part = (match["part"] or "").ljust(6, "0")[:6]
+    return time(hour, int(match["minute"]), int(match["second"] or 0), int(part))
