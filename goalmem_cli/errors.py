@@ -18,6 +18,7 @@ GoalmemError                 exit code
 │   └── ReplyUnusable            the reply does not have the form asked for
 ├── InputError               5   a transcript could not be read (file, place, reason)
 │   ├── UnknownFormat            in none of the formats
+│   │   └── UnlikelyChat             a document by its looks, though it can be read as a chat
 │   ├── NoMessages               a file is whole, and nothing is said in it
 │   └── TextBroken               what follows in the file cannot be read either
 └── PromptError              4   a prompt file is wrong (file, key, reason)
@@ -139,6 +140,14 @@ class NoMessages(InputError):
 
 class UnknownFormat(InputError):
     """A file is in none of the formats that goalmem reads."""
+
+
+class UnlikelyChat(UnknownFormat):
+    """A file could be read as a chat in `format`, and looks like a document."""
+
+    def __init__(self, path: Path | str, place: str, reason: str, hint: str = "", *, format: str = "") -> None:  # noqa: A002
+        super().__init__(path, place, reason, hint)
+        self.format = format
 
 
 class UnclearDates(InputError):

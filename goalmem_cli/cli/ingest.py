@@ -31,7 +31,9 @@ Format = Annotated[
 ]
 StrictInput = Annotated[
     bool,
-    typer.Option("--strict-input", help="Refuse a file for one record that cannot be read, instead of skipping it."),
+    typer.Option(
+        "--strict-input", help="Store nothing of a file with a record that cannot be read, instead of skipping it."
+    ),
 ]
 Continues = Annotated[
     str | None,
@@ -158,6 +160,12 @@ class _Heard:
     def order_of(self, place: Place, example: str, otherwise: Order) -> Order | None:
         """Return what somebody at the terminal says of a file's dates, None where nobody is there."""
         return _asked(place, example, otherwise) if is_terminal() else None
+
+    def is_chat(self, place: Place) -> bool:
+        """Return whether somebody at the terminal says that the file is a chat."""
+        return is_terminal() and typer.confirm(
+            f"{place}: this looks like a document. Read it as a chat?", default=False, err=True
+        )
 
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
         """Give what opens standard input."""

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.library.ingesting import NAMED
 
 if TYPE_CHECKING:
     from goalmem_cli.library.ingesting import FileReport
     from goalmem_cli.render.console import Screen
 
 SCHEMA_VERSION = 1
+_SHOWN = 3
 
 
 def warn_of_skipped(screen: Screen, report: FileReport) -> None:
@@ -23,10 +23,10 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
         return
     records = counted(len(report.skipped), "record")
     screen.warn(f"{report.path}: {records} could not be read and left out; --strict-input refuses such a file")
-    for error in report.skipped[:NAMED]:
+    for error in report.skipped[:_SHOWN]:
         screen.note(f"  {error.message}")
-    if len(report.skipped) > NAMED:
-        screen.note(f"  and {len(report.skipped) - NAMED} more: --json lists them all")
+    if len(report.skipped) > _SHOWN:
+        screen.note(f"  and {len(report.skipped) - _SHOWN} more: --json lists them all")
 
 
 def line_of(report: FileReport, *, is_dry: bool) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UsageError
+from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NAMED = 10
 """How many of a kind are named where there may be many."""
+_BEARABLE = 0.02
+"""What part of a file's messages may be left out because they were not understood, before that is an error."""
 
 
 class Hears(Protocol):
@@ -45,6 +47,10 @@ class Hears(Protocol):
 
     def order_of(self, place: Place, example: str, otherwise: Order) -> Order | None:
         """Return in which order a file has day and month, `otherwise` being the likely one; None where nobody knows."""
+        ...
+
+    def is_chat(self, place: Place) -> bool:
+        """Return whether somebody says that a file is a chat which looks like a document."""
         ...
 
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
@@ -133,7 +139,8 @@ class Reading:
         self._told = told
         self._hears = hears
         self._orders: dict[Place, Order] = {}
-        self._unclear: list[tuple[Found, FileReport, UnclearDates]] = []
+        self._forms: dict[Place, str] = {}
+        self._unclear: list[tuple[Found, FileReport, UnclearDates | UnlikelyChat]] = []
         self._under_way: deque[tuple[FileReport, bool]] = deque()
         self._refused: set[str] = set()
         self._files: list[Found] = []
@@ -166,9 +173,10 @@ class Reading:
             self._pour(settled, memory, is_dry=is_dry)
 
     def finish(self) -> None:
-        """Tell of the folders in which no transcript was."""
+        """Tell of the files of which too much was not understood, and of the folders in which no transcript was."""
         from goalmem_cli.transcripts import folders_without_transcripts
 
+        self._hear(lost for report in self.taken() if (lost := _lost(report)) is not None)
         self._hear(folders_without_transcripts(self._files, self._passed_over))
 
     def _hear(self, errors: Iterable[InputError]) -> None:
@@ -190,23 +198,31 @@ class Reading:
                 self._refuse(report, InputError(report.path, place, error.reason, error.hint))
 
     def _settled(self) -> list[Found]:
-        """Ask in which order the dates of each file are whose dates leave it open, and return those files.
+        """Ask what each file leaves open, and return those files of which it is known now.
 
         Where nobody knows, the files are refused; so is standard input, which is used up.
         """
+        unclear, self._unclear = self._unclear, []
+        for one, report, error in unclear:
+            if str(one.place) != STANDARD_INPUT and self._is_settled(one.place, error):
+                self.reports.remove(report)
+            else:
+                self._refuse(report, error)
+        return [one for one, _, _ in unclear if one.place in self._orders or one.place in self._forms]
+
+    def _is_settled(self, place: Place, error: UnclearDates | UnlikelyChat) -> bool:
+        """Ask in which order the file's dates are, or whether it is a chat, and keep the answer."""
         from goalmem_cli.transcripts import Order
 
-        unclear, self._unclear = self._unclear, []
-        likely = Order.DAY_FIRST
-        for one, report, error in unclear:
-            is_used_up = str(one.place) == STANDARD_INPUT
-            order = None if is_used_up else self._hears.order_of(one.place, error.example, likely)
-            if order is None:
-                self._refuse(report, error)
-            else:
-                self._orders[one.place] = likely = order
-                self.reports.remove(report)
-        return [one for one, _, _ in unclear if one.place in self._orders]
+        if isinstance(error, UnlikelyChat):
+            if self._hears.is_chat(place):
+                self._forms[place] = error.format
+            return place in self._forms
+        likely = next(reversed(self._orders.values()), Order.DAY_FIRST)
+        order = self._hears.order_of(place, error.example, likely)
+        if order is not None:
+            self._orders[place] = order
+        return order is not None
 
     def taken(self) -> list[FileReport]:
         """Return what each file held, without those of which nothing was taken because of an error."""
@@ -228,14 +244,17 @@ class Reading:
                 reach = partial(self._hears.reached, one.path.name)
                 with self._source(one, report, reach, sum(sizes[:number]), sum(sizes)) as source:
                     source.order, source.columns = self._orders.get(one.place, self._told.order), self._told.columns
-                    for conversation in conversations_in(source, self._told.form):
+                    self._check_whole(source, one)
+                    for conversation in conversations_in(source, self._forms.get(one.place, self._told.form)):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
                         named = self._named(replace(conversation, file=_place_of(report.path)), report)
                         self._under_way.append((report, not conversation.continues))
                         yield named
             except (UnknownFormat, NoMessages) as error:
-                if one.is_named or (isinstance(error, NoMessages) and not one.is_kept):
+                if one.is_named and isinstance(error, UnlikelyChat):
+                    self._unclear.append((one, report, error))
+                elif one.is_named or (isinstance(error, NoMessages) and not one.is_kept):
                     self._refuse(report, error)
                 else:
                     self._refused.add(report.path)
@@ -245,6 +264,17 @@ class Reading:
                 self._unclear.append((one, report, error))
             except InputError as error:
                 self._refuse(report, error)
+
+    def _check_whole(self, source: Source, one: Found) -> None:
+        """Read a file to its end first where one bad record refuses it: then nothing of it is stored.
+
+        Raises:
+            InputError: it cannot be read whole.
+        """
+        from goalmem_cli.transcripts import conversations_in
+
+        if self._told.is_strict:
+            deque(conversations_in(source, self._forms.get(one.place, self._told.form)), maxlen=0)
 
     def _named(self, conversation: Conversation, report: FileReport) -> Conversation:
         """Return the conversation, of standard input as the one that it goes on with, where that was named.
@@ -316,6 +346,10 @@ class Unattended:
         """Know nothing of the file's dates."""
         return None
 
+    def is_chat(self, place: Place) -> bool:  # noqa: ARG002 - the seam's
+        """Know nothing of the file."""
+        return False
+
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
         """Refuse it: it is whose the program is.
 
@@ -380,6 +414,18 @@ def _found_at(paths: Iterable[Path], sources: Iterable[str], form: str | None) -
         except InputError as error:
             errors.append(error)
     return list(files.values()), errors
+
+
+def _lost(report: FileReport) -> InputError | None:
+    """Return the error of a file of which more was not understood than may be; what was is stored."""
+    lost = len(report.skipped)
+    all_ = lost + report.turns
+    if not report.turns or lost <= _BEARABLE * all_:
+        return None
+    reason = f"{lost} of {all_} messages or records were not understood; the others are stored"
+    return InputError(
+        report.path, "", reason, "see the first of them above; --strict-input stores nothing of such a file"
+    )
 
 
 def few(labels: list[str]) -> str:

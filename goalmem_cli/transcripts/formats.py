@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from goalmem_cli.errors import UnknownFormat, UsageError
+from goalmem_cli.errors import UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.nearest import nearest
 from goalmem_cli.transcripts.plugged import plugged_reader
@@ -28,6 +28,7 @@ from goalmem_cli.transcripts.readers.locomo import LocomoReader
 from goalmem_cli.transcripts.readers.longmemeval import LongmemevalReader
 from goalmem_cli.transcripts.readers.mail import MailReader
 from goalmem_cli.transcripts.readers.markdown import MarkdownReader
+from goalmem_cli.transcripts.readers.marked import LAYOUTS, MarkedReader
 from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
 from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
@@ -49,6 +50,7 @@ from goalmem_cli.transcripts.reading.reader import Reader
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.zipped import Place
 
+MARKDOWN = MarkdownReader()
 # The first that recognises a file reads it.
 READERS: tuple[Reader, ...] = (
     GoalmemExportReader(),
@@ -82,11 +84,13 @@ READERS: tuple[Reader, ...] = (
     KakaotalkReader(),
     WhatsappReader(),
     SignalReader(),
-    MarkdownReader(),
+    *map(MarkedReader, LAYOUTS),
+    MARKDOWN,
     NamesReader(),
 )
 # In these a first bracket is no sign of JSON: lists of things to do begin so, and messengers' lines.
 _NEVER_JSON = frozenset({".txt", ".md", ".markdown", ".csv", ".tsv", ".eml", ".mbox"})
+_MARKDOWN_HINT = "--format markdown reads it all the same, with its headings or bold words as speakers"
 FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
 _HINT = "--format NAME reads it as that one, and says where it differs; goalmem ingest --formats lists them all"
 SUFFIXES: frozenset[str] = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
@@ -185,6 +189,9 @@ def _recognise(source: Source) -> Reader:
         # A document that is meant as JSON and is none: where it breaks says more than that nothing recognised it.
         for _ in records(source):
             pass
+    if MARKDOWN in candidates and not glimpse.lines and MARKDOWN.may_be_meant(glimpse):
+        reason = "looks like a document, not like a chat: nobody in it speaks in turns"
+        raise UnlikelyChat(source.file, "", reason, _MARKDOWN_HINT, format=MARKDOWN.name)
     raise UnknownFormat(source.file, "", _why_unknown(glimpse, suffix), _HINT)
 
 

@@ -64,3 +64,17 @@ def test_a_folder_in_which_nothing_is_a_transcript_is_an_error(goalmem: Goalmem,
     assert json.loads(outcome.out)["failed"] == [
         {"path": str(folder / "holiday"), "place": "", "reason": "the folder holds no transcript"}
     ]
+
+
+def test_a_document_is_no_chat(goalmem: Goalmem, tmp_path: Path) -> None:
+    """In a folder it is passed over by name; named it is refused with the way to read it all the same."""
+    (tmp_path / "README.md").write_text("# Bramble\n\n## Installing\n\nType `make`.\n\n## Licence\n\nMIT.\n")
+    (tmp_path / "chat.md").write_text("**Ann:** Late?\n\n**Ben:** Yes.\n\n**Ann:** Why?\n")
+    both = goalmem("ingest", str(tmp_path))
+    assert both.code == 0
+    assert "README.md: passed over, looks like a document, not like a chat" in both.err
+    assert "chat.md: markdown, 1 conversation, 3 turns" in both.out + both.err
+    named = goalmem("ingest", str(tmp_path / "README.md"))
+    assert named.code == 5
+    assert "hint: --format markdown reads it all the same" in named.err
+    assert goalmem("ingest", "--format", "markdown", str(tmp_path / "README.md")).code == 0

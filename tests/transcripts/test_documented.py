@@ -16,6 +16,7 @@ ENDINGS = {
     "openai-jsonl": ".jsonl", "agent-log": ".jsonl", "goalmem": ".jsonl", "markdown": ".md", "whatsapp": ".txt",
     "signal": ".txt", "came": ".jsonl", "tot": ".jsonl", "complex-tr": ".jsonl", "imessage": ".txt", "line": ".txt", "kakaotalk": ".txt",
     "table": ".csv", "mail": ".eml", "names": ".txt", "cursor": ".md", "telegram-html": ".html",
+    "aider": ".md", "specstory": ".md", "chat-exporter": ".md", "copied-chat": ".txt",
 }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
 LOCOMO = b'{"session_1": [{"speaker": "A", "text": "x"}]}'
 CHAT = b'[{"role": "user", "content": "x"}]'
 LINES = b'{"role": "user", "content": "x"}\n{"role": "user", "content": "y"}\n'
-BOLD = b"**A:** x\n**B:** y\n"
+BOLD = b"**A:** x\n**B:** y\n**A:** z\n"
 SAMPLES: dict[str, tuple[str, bytes]] = {
     "locomo": ("a.json", LOCOMO),
     "openai": ("a.json", CHAT),
@@ -124,7 +124,7 @@ def test_an_export_is_detected_as_object_and_as_array(name: str) -> None:
         ("a.jsonl", LINES, "openai-jsonl"),
         ("a.ndjson", b'{"meta": 1}\n{"messages": [{"role": "x", "content": 5}]}', "openai-jsonl"),
         ("a.md", BOLD, "markdown"),
-        ("a.markdown", b"## Ann\nx\n", "markdown"),
+        ("a.markdown", b"## Ann\nx\n## Ben\ny\n## Ann\nz\n", "markdown"),
         ("-", LOCOMO, "locomo"),
         ("-", CHAT, "openai"),
         ("-", LINES, "openai-jsonl"),
@@ -174,7 +174,7 @@ def test_unknown_formats(name: str, data: bytes) -> None:
         ("a.json", b'{"messages": [{"creator": 5, "body": "x"}]}', "nearest: google-chat ("),
         ("a.json", b'{"messages": [{"role": "user", "parts": []}]}', "nearest: openai ("),
         ("a.jsonl", b'{"messages": [{"role": "user", "text": "x"}]}', "nearest: openai ("),
-        ("a.md", b"plain text", "with .md: cursor, signal, markdown"),
+        ("a.md", b"plain text", "with .md: "),
         ("a.json", b"{}", "with .json: realtalk, "),
         ("-", b"plain text", "they are goalmem, "),
     ],

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from goalmem_cli.errors import InputError
+from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from tests.transcripts.refusing import check_refused
 
@@ -199,10 +199,6 @@ def test_blank_turns_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "reason"),
     [
-        ("**A:** x\n\n# 31 February 2023\n", "line 3", "'31 February 2023' is not a time (day is out of range"),
-        ("**A** (2023-13-08 14:30): x", "line 1", "'2023-13-08 14:30' is not a time (month must be in 1..12"),
-        ("**A** (25:00): x", "line 1", "'25:00' is not a time (hour must be in 0..23"),
-        ("**A** (about 14:30): x", "line 1", "'about 14:30' is not a time"),
         ("## 08/05/2023\n**A:** x\n", "line 1", "'08/05/2023' is not a date that can be read one way only"),
         ("nobody speaks", "", "no messages found"),
         ("## A\n## B\n", "", "no messages found"),
@@ -219,3 +215,60 @@ def test_names_that_nothing_marks_are_an_error_that_says_how_to_mark_them() -> N
         read("# Chat\n\n## 6 March 2026\n\nAnn: Hello.\nBen: Hi.\n")
 
     assert "**Ann:** Hello." in caught.value.hint
+
+
+DOCUMENTS = {
+    "headings": "# Bramble\n\nCounts hedgehogs.\n\n## Installing\n\nType `make`.\n\n## Licence\n\nMIT.\n",
+    "one comment": "# for the tests\nhedgehog==1.0\nbramble>=2\n",
+    "one speaker": "**Ana:** I moved to Leeds.\n",
+    "two that do not come back": "## Ana\nhi\n## Ben\nho\n",
+    "changelog": "# Changelog\n\n### Added\n- a\n### Fixed\n- b\n### Added\n- c\n### Fixed\n- d\n",
+    "dated changelog": "## 2024-01-02\n### Added\n- a\n### Fixed\n- b\n## 2024-02-02\n### Added\n- c\n### Fixed\n- d\n",
+    "interface": "# f\n**Parameters:** x\n\n**Returns:** y\n# g\n**Parameters:** x\n\n**Returns:** y\n",
+    "warnings": "**Note:** Mind the gap.\n\n**Warning:** It is deep.\n\n**Note:** Mind it again.\n",
+    "frequent questions": "**Q:** Is it late?\n\n**A:** Yes.\n\n**Q:** Why?\n\n**A:** Fog.\n",
+    "lists": "**Harbour:**\n- one\n- two\n\n**Pier:**\n- one\n\n**Harbour:**\n- three\n",
+    "sections with bold words": "# A\n**Ann**: x\n## B\n**Ben**: y\n## C\n**Ann**: z\n## D\n**Ben**: w\n",
+    "much before": "\n".join([*["This is about the harbour."] * 20, "**Ann:** x", "**Ben:** y", "**Ann:** z"]),
+    "roles of one side": "## User\nHas a name.\n\n## System\nHas a clock.\n",
+}
+
+
+@pytest.mark.parametrize("name", ["README.md", "notes.txt"])
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_documents_are_no_transcripts(kind: str, name: str) -> None:
+    """Headings and bold words of a document are not people; `--format markdown` says otherwise."""
+    with pytest.raises(UnknownFormat):
+        detect(name, DOCUMENTS[kind].encode())
+    assert read(DOCUMENTS[kind]).turns
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("User", "Assistant"), ("HUMAN", "ASSISTANT"), ("You", "ChatGPT"), ("🧑 You", "🤖 Claude"), ("Me", "GPT-4o"),
+     ("Prompt", "Response"), ("user", "Gemini 2.5 Pro")],
+)  # fmt: skip
+def test_both_sides_of_a_chat_are_a_transcript(one: str, other: str) -> None:
+    """Two headings are enough then; each has its role, and headings of an answer are text."""
+    text = f"# Boats\n\n**Model:** x\n\n## {one}\n\nIs it late?\n\n## {other}\n\nYes.\n\n## Why\n\nFog.\n"
+    assert detect("a.md", text.encode()) == "markdown"
+    assert [(turn.role, turn.text) for turn in read(text).turns] == [
+        ("user", "Is it late?"), ("assistant", "Yes.\n\n## Why\n\nFog."),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("**A:** x\n\n# 31 February 2023\n**B:** y\n", [None, None]),
+        ("**A** (2023-13-08 14:30): x\n**B** (2023-01-08 14:30): y\n", [None, datetime(2023, 1, 8, 14, 30)]),
+        ("**A** (25:00): x\n", [None]),
+        ("**A** (about 14:30): x\n", [None]),
+    ],
+)
+def test_what_is_no_time_leaves_the_turn(text: str, times: list[datetime | None]) -> None:
+    """What was said is kept, its time is unknown, and the notes say so."""
+    conversation = read(text)
+
+    assert [turn.said for turn in conversation.turns] == times
+    assert any("times that cannot be read, left unknown" in note for note in conversation.notes)

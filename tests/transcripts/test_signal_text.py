@@ -154,7 +154,7 @@ def test_reads_letters_as_golden() -> None:
         (LETTERS, "-", "signal"),
         ("[2023-12-31, 21:15:07] Me: hi\n", "a.txt", "signal"),
         ("[2023-12-31, 21:15:07] Ana: \u200eimage omitted\n", "a.txt", "whatsapp"),
-        ("**Ana:** [2023-12-31 21:15] x\n", "a.md", "markdown"),
+        ("**Ana:** [2023-12-31 21:15] x\n**Ben:** y\n**Ana:** z\n", "a.md", "markdown"),
         ("[2023-12-31 21:15:07] local.ERROR: x\n", "a.txt", None),
         ("2023-12-31 21:15:07 INFO: x\n", "a.txt", None),
         ("From: Ana\nSubject: x\n", "a.txt", None),

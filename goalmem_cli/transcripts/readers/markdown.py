@@ -10,13 +10,13 @@ from datetime import datetime
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.markdown_lines import Kind, Line, sorted_lines
+from goalmem_cli.transcripts.readers.markdown_speakers import are_sides, are_speakers, is_talk
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.roles import role_of, side_of
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.reading.texts import quoted
-from goalmem_cli.transcripts.reading.told_times import TIME_FORMS, Stamp, stamp_from_text, time_of_day_from_text
-
-ROLES = frozenset({"user", "assistant", "system", "tool"})
+from goalmem_cli.transcripts.reading.told_times import TIME_FORMS, Stamp, stamp_or_unread, time_of_day_from_text
 
 _FORM = "write who speaks in bold (**Ann:** Hello.) or in a heading above"
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
@@ -28,14 +28,20 @@ class MarkdownReader:
 
     name = "markdown"
     suffixes = (".md", ".markdown", ".txt")
-    sign = "names in bold or in headings"
+    sign = "names in bold or in headings, which take turns and come back, or are user and assistant"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the names in the file look like speakers: one comes back, or there are no more than two."""
+        """Return whether the file is a chat: its names are the two sides of one, or people who speak in turns."""
         lines = list(sorted_lines(enumerate(glimpse.head.split("\n"), 1)))
         style = _style_of(lines)
-        names = [line.name for line in lines if style.is_name(line)]
-        return bool(names) and (len(set(names)) <= 2 or len(set(names)) < len(names))
+        speakers = [line for line in lines if style.is_name(line)]
+        names = [line.name for line in speakers]
+        return style.has_sides or (are_speakers(names) and is_talk(lines, speakers, style.title))
+
+    def may_be_meant(self, glimpse: Glimpse) -> bool:
+        """Return whether there is a name at all, so that the file can be read as this format when somebody says so."""
+        lines = sorted_lines(enumerate(glimpse.head.split("\n"), 1))
+        return any(line.kind is not Kind.TEXT and not line.is_date for line in lines)
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversation.
@@ -58,20 +64,28 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How the file names its speakers: by headings of `level`, or in bold (level 0). `title` is the title's line."""
+    """How the file names its speakers: by headings of `level`, or in bold (level 0). `title` is the title's line.
+
+    `has_sides` says that it is a chat with a model: then only what means one of its sides is a speaker's name, and
+    other headings and bold words are text.
+    """
 
     level: int
     title: int | None = None
     has_dates: bool = False
+    has_sides: bool = False
 
     def is_name(self, line: Line) -> bool:
-        if line.number == self.title or line.is_date:
+        if line.number == self.title or line.is_date or (self.has_sides and side_of(line.name) is None):
             return False
         return line.kind is Kind.HEADING and line.level == self.level if self.level else line.kind is Kind.BOLD
 
 
 def _style_of(lines: Iterable[Line]) -> _Style:
-    """Decide by the first name; a lone level-1 heading above it is the title, where anything else can be a name."""
+    """Decide by who speaks in a chat with a model, else by the first name.
+
+    A lone level-1 heading above it is the title, where anything else can be a name.
+    """
     marked = [line for line in lines if line.kind is not Kind.TEXT]
     names = [line for line in marked if not line.is_date]
     has_dates = len(names) < len(marked)
@@ -79,9 +93,12 @@ def _style_of(lines: Iterable[Line]) -> _Style:
         return _Style(0, None, has_dates)
     first = names[0]
     has_title = len(names) > 1 and first.level == 1 and all(line.level != 1 for line in names[1:])
-    if has_title:
-        return _Style(names[1].level, first.number, has_dates)
-    return _Style(first.level, None, has_dates)
+    title = first.number if has_title else None
+    level = names[1].level if has_title else first.level
+    for sides in (level, *range(7)):
+        if are_sides(line.name for line in names if line.level == sides):
+            return _Style(sides, title, has_dates, has_sides=True)
+    return _Style(level, title, has_dates)
 
 
 @dataclass(slots=True)
@@ -113,7 +130,7 @@ class _Scribe:
         elif line.is_date:
             self._close()
             self._session += 1
-            self._session_time = self._stamp(line, line.name)
+            self._session_time = self._stamp(line.name)
         elif self._style.is_name(line):
             self._close()
             self._open(line)
@@ -141,7 +158,7 @@ class _Scribe:
     def _open(self, line: Line) -> None:
         if _LIKE_A_DATE.fullmatch(line.name):
             raise self._error(line, f"{quoted(line.name)} is not a date that can be read one way only")
-        said = self._session_time if line.stamp is None else self._stamp(line, line.stamp)
+        said = self._session_time if line.stamp is None else self._stamp(line.stamp)
         session = self._session if self._style.has_dates else None
         self._speech = _Speech(line.name, said, session, [line.rest])
 
@@ -151,29 +168,19 @@ class _Scribe:
         speech, self._speech = self._speech, None
         while speech.lines and (not speech.lines[-1].strip() or _RULE.fullmatch(speech.lines[-1])):
             speech.lines.pop()
-        role = speech.speaker.lower() if speech.speaker.lower() in ROLES else None
+        role = side_of(speech.speaker) if self._style.has_sides else role_of(speech.speaker)
         text = "\n".join(speech.lines).strip()
         self.draft.add(Message(speech.speaker, text, speech.said, role=role, session=speech.session))
 
-    def _stamp(self, line: Line, text: str) -> Stamp | None:
-        """Return the time; one that is none is skipped, not the turn."""
-        try:
-            return self._time(line, text)
-        except InputError as error:
-            self._source.skip(error)
-            return None
-
-    def _time(self, line: Line, text: str) -> Stamp | None:
+    def _stamp(self, text: str) -> Stamp | None:
+        """Return the time; a time of day is of the day of the heading above."""
         try:
             clock = time_of_day_from_text(text)
-            stamp = stamp_from_text(text) if clock is None else None
-        except ValueError as error:
-            raise self._error(line, f"{quoted(text)} is not a time ({error})") from error
-        if clock is None and stamp is None:
-            raise self._error(line, f"{quoted(text)} is not a time")
+        except ValueError:
+            clock = None
         if clock is None:
-            return stamp
-        if self._session_time is None:
+            return stamp_or_unread(text)
+        if self._session_time is None or self._session_time.unread:
             self.draft.count("times of day without a date ignored")
             return None
         return Stamp(datetime.combine(self._session_time.moment, clock, self._session_time.moment.tzinfo))

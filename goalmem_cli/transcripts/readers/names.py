@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.document_words import are_parts
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_log_levels, openings_with_text
@@ -47,6 +48,7 @@ class NamesReader:
             and 2 * len(said) >= len(spoken)
             and 3 * sum(map(_is_like_speech, said)) >= len(said)
             and not are_log_levels(counts)
+            and not are_parts([match["name"] for match in spoken if role_of(match["name"]) is None])
         )
 
     def read(self, source: Source) -> Iterator[Conversation]:
