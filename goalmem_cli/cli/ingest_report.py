@@ -19,6 +19,8 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
     """Name the first records of the file that could not be read, and say how many there are."""
     from goalmem_cli.render.text import counted
 
+    for error in report.missed[:_SHOWN]:
+        screen.note(f"  {error.message}")
     if not report.skipped:
         return
     records = counted(len(report.skipped), "record")

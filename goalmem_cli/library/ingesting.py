@@ -103,6 +103,7 @@ class FileReport:
     skipped: list[InputError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
+    missed: list[InputError] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +246,13 @@ class Reading:
                 with self._source(one, report, reach, sum(sizes[:number]), sum(sizes)) as source:
                     source.order, source.columns = self._orders.get(one.place, self._told.order), self._told.columns
                     self._check_whole(source, one)
-                    for conversation in conversations_in(source, self._forms.get(one.place, self._told.form)):
+                    for conversation in conversations_in(source, self._form_of(one)):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
                         named = self._named(replace(conversation, file=_place_of(report.path)), report)
                         self._under_way.append((report, not conversation.continues))
                         yield named
+                    report.missed = source.missed
             except (UnknownFormat, NoMessages) as error:
                 if one.is_named and isinstance(error, UnlikelyChat):
                     self._unclear.append((one, report, error))
@@ -265,6 +267,9 @@ class Reading:
             except InputError as error:
                 self._refuse(report, error)
 
+    def _form_of(self, one: Found) -> str | None:
+        return self._forms.get(one.place, self._told.form)
+
     def _check_whole(self, source: Source, one: Found) -> None:
         """Read a file to its end first where one bad record refuses it: then nothing of it is stored.
 
@@ -274,7 +279,10 @@ class Reading:
         from goalmem_cli.transcripts import conversations_in
 
         if self._told.is_strict:
-            deque(conversations_in(source, self._forms.get(one.place, self._told.form)), maxlen=0)
+            turns = sum(len(found.turns) for found in conversations_in(source, self._form_of(one)))
+            if len(source.missed) > _BEARABLE * (turns + len(source.missed)):
+                raise source.missed[0]
+            source.missed.clear()
 
     def _named(self, conversation: Conversation, report: FileReport) -> Conversation:
         """Return the conversation, of standard input as the one that it goes on with, where that was named.
@@ -418,7 +426,7 @@ def _found_at(paths: Iterable[Path], sources: Iterable[str], form: str | None) -
 
 def _lost(report: FileReport) -> InputError | None:
     """Return the error of a file of which more was not understood than may be; what was is stored."""
-    lost = len(report.skipped)
+    lost = len(report.skipped) + len(report.missed)
     all_ = lost + report.turns
     if not report.turns or lost <= _BEARABLE * all_:
         return None

@@ -155,7 +155,6 @@ def test_detection(name: str, data: bytes, expected: str) -> None:
         ("a.jsonl", b"plain"),
         ("-", b"plain text"),
         ("a.md", b"plain text"),
-        ("README.md", b"# goalmem\n## Install\nx\n## Use\ny\n## Licence\nz\n"),
     ],
 )
 def test_unknown_formats(name: str, data: bytes) -> None:

@@ -133,7 +133,7 @@ def test_times_with_and_without_offset_are_not_compared() -> None:
 
 def test_repeated_and_malformed_ids_are_dropped() -> None:
     """The first message of an id keeps it."""
-    (conversation,) = read([message(id="a"), message(id="a"), message(id=[]), message(id=3)])
+    (conversation,) = read([message(id="a"), message("y", id="a"), message(id=[]), message(id=3)])
 
     assert [turn.own_id for turn in conversation.turns] == ["a", None, None, "3"]
     assert set(conversation.notes) == {"malformed message ids ignored: 1", "repeated message ids ignored: 1"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -21,6 +23,10 @@ _LEFT_OUT = {
     "model_editable_context": "custom instructions left out",
 }
 _TEXT_KEYS = ("text", "result")
+# Between characters for private use stand what a page shows as a link or a card: its kind, and what belongs to it.
+_MARKER = re.compile("\ue200(\\w+)\ue202?([^\ue200\ue201]*)\ue201")
+_OLD_MARKER = re.compile("\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011\\n]{0,200}\u3011")
+_PRIVATE = re.compile("[\ue200-\ue206]")
 
 
 class ChatgptReader:
@@ -48,8 +54,11 @@ def _is_conversation(node: Node) -> bool:
     if not node.has("mapping"):
         return False
     mapping = node.child("mapping").value
-    holds_messages = isinstance(mapping, dict) and any(isinstance(v, dict) and "message" in v for v in mapping.values())
-    return holds_messages or node.has("current_node")
+    entries = list(mapping.values()) if isinstance(mapping, dict) else []
+    messages = [one["message"] for one in entries if isinstance(one, dict) and "message" in one]
+    if any(isinstance(one, dict) and "fragments" in one for one in messages):
+        return False  # DeepSeek has such a mapping too
+    return bool(messages) or node.has("current_node")
 
 
 def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
@@ -59,20 +68,42 @@ def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
 
 
 def _messages(source: Source, draft: Draft, conversation: Node) -> Iterator[Message]:
-    entries = _entries(conversation.required("mapping"))
-    parents = {key: entry.child("parent").optional_name() for key, entry in entries.items()}
+    entries = _entries(source, conversation.required("mapping"))
+    parents = _parents(entries)
     messages = {key: entry.child("message") for key, entry in entries.items()}
-    branch = _branch(draft, conversation, parents)
+    has_links = len(entries) < 2 or any(parents.values())
+    branch = _branch(draft, conversation, parents) if has_links else _in_time(entries)
+    draft.count("conversations whose messages name none before them, all read", not has_links)
     said = (key for key in branch if messages[key].value is not None)
     yield from source.readable(said, lambda key: _message(draft, messages[key], key))
     elsewhere = messages.keys() - set(branch)
     draft.count("messages on other branches left out", sum(messages[key].value is not None for key in elsewhere))
 
 
-def _entries(mapping: Node) -> dict[str, Node]:
-    """Return what the mapping holds; the ids are data, so in places they are quoted."""
+def _entries(source: Source, mapping: Node) -> dict[str, Node]:
+    """Return what the mapping holds; the ids are data, so in places they are quoted. What is no entry is skipped."""
     keys = mapping.keys()
-    return {key: replace(mapping.child(key), path=f"{mapping.path}[{quoted(key)}]") for key in keys}
+    named = ((key, replace(mapping.child(key), path=f"{mapping.path}[{quoted(key)}]")) for key in keys)
+    return {key: entry for key, entry in named if source.is_readable(entry.keys)}
+
+
+def _parents(entries: Mapping[str, Node]) -> dict[str, str | None]:
+    """Return the message before each; where none names its parent, those whose children name theirs."""
+    parents = {key: entry.child("parent").optional_name() for key, entry in entries.items()}
+    if any(parents.values()):
+        return parents
+    for key, entry in entries.items():
+        children = entry.child("children").value
+        parents |= dict.fromkeys((one for one in children if one in parents), key) if isinstance(children, list) else {}
+    return parents
+
+
+def _in_time(entries: Mapping[str, Node]) -> tuple[str, ...]:
+    """Return the messages in the order of their times, or as they stand where one has none."""
+    messages = {key: entry.child("message") for key, entry in entries.items()}
+    said = {key: one.child("create_time").value for key, one in messages.items() if isinstance(one.value, dict)}
+    times = {key: float(time) for key, time in said.items() if isinstance(time, (int, float))}
+    return tuple(sorted(said, key=times.__getitem__) if len(times) == len(said) else said)
 
 
 def _branch(draft: Draft, conversation: Node, parents: Mapping[str, str | None]) -> tuple[str, ...]:
@@ -131,7 +162,7 @@ def _text(draft: Draft, content: Node) -> str:
 def _part(draft: Draft, part: Node) -> str:
     """Return the part's text: what was typed, or the transcription of what was spoken; anything else is counted."""
     if isinstance(part.value, str):
-        return part.text()
+        return _without_markers(draft, part.text())
     kind = "" if part.value is None else part.child("content_type").optional_text()
     if part.value is not None and isinstance(part.child("text").value, str):
         return part.child("text").text()
@@ -142,3 +173,26 @@ def _part(draft: Draft, part: Node) -> str:
     else:
         draft.count("parts of messages without text left out")
     return ""
+
+
+def _without_markers(draft: Draft, text: str) -> str:
+    """Return the text without marks of citations; of a card the name stays, and of a link what it is called."""
+    if "\ue200" not in text and "\u3010" not in text:
+        return text
+    text, count = _MARKER.subn(_shown, text)
+    text, old = _OLD_MARKER.subn("", text)
+    draft.count("marks of citations and cards left out", count + old)
+    return _PRIVATE.sub("", text).strip()
+
+
+def _shown(marker: re.Match[str]) -> str:
+    kind, inside = marker[1], marker[2]
+    if kind == "url":
+        return inside.partition("\ue202")[0]
+    if kind != "entity":
+        return ""
+    try:
+        told = json.loads(inside)
+    except ValueError:
+        return ""
+    return next((one for one in told[1:2] if isinstance(one, str)), "") if isinstance(told, list) else ""

@@ -48,12 +48,14 @@ class ClaudeReader:
 def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
     own_id, title = conversation.child("uuid").optional_name(), conversation.child("name").optional_name()
     draft = Draft(own_id, title, conversation.place)
-    return draft.fill(source.readable(_branch(draft, conversation), lambda node: (_message(draft, node),)))
+    branch = _branch(source, draft, conversation)
+    return draft.fill(source.readable(branch, lambda node: (_message(draft, node),)))
 
 
-def _branch(draft: Draft, conversation: Node) -> list[Node]:
+def _branch(source: Source, draft: Draft, conversation: Node) -> list[Node]:
     """Return the messages up to the current one, else the last; all of them where they do not name their parents."""
-    messages = conversation.required("chat_messages").elements()
+    listed = conversation.required("chat_messages").elements()
+    messages = [node for node in listed if source.is_readable(node.keys)]
     known = {own_id: node for node in messages if (own_id := node.child("uuid").optional_name()) is not None}
     parents = {own_id: _parent(node) for own_id, node in known.items()}
     if len(known) < len(messages) or not any(parents.values()):

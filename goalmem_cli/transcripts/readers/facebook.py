@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
+from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
@@ -22,6 +24,7 @@ from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
+from goalmem_cli.transcripts.reading.zipped import Place
 
 _FIRST = "message_1.json"
 _FILE = re.compile(r"message_(\d{1,6})\.json", re.ASCII)
@@ -59,8 +62,27 @@ def _is_message(node: Node) -> bool:
 def _drafts(source: Source) -> Iterator[Draft]:
     files = [] if source.folder is None else parts_in(source.folder, _FILE)
     draft, ids = Draft(), TurnIds()
-    parts = map(source.part, reversed(files)) if files else iter([source])
+    parts = map(source.part, _oldest_parts_first(files)) if files else iter([source])
     return draft.fill(message for part in parts for message in _messages_of_file(draft, ids, part))
+
+
+def _oldest_parts_first(files: list[Place]) -> list[Place]:
+    """Return a chat's files from the last to the first, as Meta numbers them; as they stand where times rise so."""
+    times = [_first_time(file) for file in files]
+    known = [time for time in times if time is not None]
+    is_rising = len(files) > 1 and len(known) == len(files) and known == sorted(known)
+    return files if is_rising else files[::-1]
+
+
+def _first_time(file: Place) -> float | None:
+    try:
+        document = Glimpse.from_source(Source.from_path(file)).document
+    except InputError:
+        return None  # whoever reads it says why
+    listed = None if document is None or not document.has("messages") else document.child("messages").value
+    first = listed[0] if isinstance(listed, list) and listed else None
+    time = first.get("timestamp_ms") if isinstance(first, dict) else None
+    return float(time) if isinstance(time, (int, float)) else None
 
 
 def _messages_of_file(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message]:
@@ -72,13 +94,27 @@ def _messages_of_file(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Me
 
 def _in_order(draft: Draft, listing: Listing) -> Iterator[Node]:
     """Yield the messages in the order of time, and name the draft when all of the document is known."""
-    for node in oldest_first(listing.items(), lambda first: not _is_encrypted(first)):
+    for node in _oldest_first(listing):
         if draft.own_id is None and draft.title is None:
             about = listing.about
             path = about.child("thread_path").optional_text() or about.child("threadName").optional_text()
             draft.own_id = clean(path) or None
             draft.title = clean(_repaired(about.child("title").optional_text())) or None
         yield node
+
+
+def _oldest_first(listing: Listing) -> Iterator[Node]:
+    """Yield the messages by their times, which the download of encrypted chats has under another key."""
+    items = listing.items()
+    first = next(items, None)
+    if first is None:
+        return iter(())
+    is_encrypted = _is_encrypted(first)
+    return oldest_first(chain([first], items), _time_key(first), lambda _: not is_encrypted)
+
+
+def _time_key(node: Node) -> str:
+    return "timestamp" if _is_encrypted(node) else "timestamp_ms"
 
 
 def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
@@ -99,7 +135,7 @@ def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
     draft.count("notices of something sent left out", is_notice)
     text = "\n".join([text] * bool(text and not is_notice) + [part for part in shared if part not in text])
     if text or not (media or is_notice):
-        said = node.child("timestamp" if _is_encrypted(node) else "timestamp_ms").stamp()
+        said = node.child(_time_key(node)).stamp()
         own_id = ids.of(Opening(speaker, said, text))
         yield Message(speaker, text, said, own_id, attributes=attributes(reactions=_reactions(node)))
 

@@ -19,7 +19,13 @@ from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
 
 _PRODUCTS = ("Gemini", "Bard")
-_PROMPT = re.compile(r"(?:Prompted|Asked|Said|Branched|Answered):? ?")
+# In other languages than English a word or two and a colon stand before what was asked.
+_PROMPT = re.compile(
+    r"(?:Prompted|Asked|Said|Branched|Answered):? ?"
+    r"|(?:[^\W\d_][\w'’-]{0,20} ){0,3}(?:prompt|anfrage|eingabe|requête|pregunta|petición|richiesta|solicitação|comando"
+    r"|вопрос|запрос)(?: [^\W\d_][\w-]{2,20}){0,2} ?: ?",
+    re.IGNORECASE,
+)
 _OTHER = re.compile(r"(?:Created|Used|Gave|Added|Selected|Viewed|Visited|Opened) ")
 _USER, _ASSISTANT = "user", "assistant"
 
@@ -54,7 +60,7 @@ def _is_meant(node: Node) -> bool:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft(title="Gemini Apps")
-    return draft.fill(source.readable(oldest_first(records(source)), partial(_messages, draft, TurnIds())))
+    return draft.fill(source.readable(oldest_first(records(source), "time"), partial(_messages, draft, TurnIds())))
 
 
 def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:

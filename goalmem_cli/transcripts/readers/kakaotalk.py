@@ -33,7 +33,7 @@ _TITLES = re.compile(
 )
 _SAVED = re.compile(r"(?:저장한 날짜|Date Saved|Saved Date) ?:.*")
 _NEARLY = re.compile(r"(?:\[[^\]]{1,100}\] ?\[|\d{4}\D{1,3}\d{1,2}\D{1,3}\d{1,2}\D)[^\n]{0,20}\d:\d\d")
-_STAND_IN = re.compile(
+STAND_IN = re.compile(
     r"(?:사진|동영상|이모티콘|Photos?|Videos?|Emoticons?|Stickers?)(?: \d+(?:장|개)?)?"
     r"|음성메시지|삭제된 메시지입니다\.?|Voice (?:Note|message)|This message was deleted\.?|(?:파일|File) ?: [^\n]+"
     r"|(?:보이스톡|페이스톡|라이브톡|Voice Call|Video Call)(?: [^\n]{1,20})?"
@@ -41,8 +41,10 @@ _STAND_IN = re.compile(
 
 
 # Windows writes what KakaoTalk itself says without a name or a time: who came, went, or was asked to come.
-_NOTICE = re.compile(
-    r".{1,60}님(?:이|을|께서) .{0,80}(?:들어왔|나갔|초대했|초대하였|내보냈|되었)습니다\."
+NOTICE = re.compile(
+    r".{1,60}님(?:이|을|께서) ?.{0,80}(?:들어왔|나갔|초대했|초대하였|내보냈|되었)습니다\."
+    r"|채팅방 관리자가 메시지를 가렸습니다\."
+    r"|운영정책을 위반한 메시지로 신고 접수 시 카카오톡 이용에 제한이 있을 수 있습니다\."
     r"|.{1,60} (?:joined|left) this chatroom\.|.{1,60} invited .{1,200}\."
 )
 
@@ -73,7 +75,7 @@ class KakaotalkReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft(title=_title(source.head))
-    chat = _Chat(draft)
+    chat = _Chat(source, draft)
     openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
     return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
@@ -99,9 +101,9 @@ def _timed(line: str) -> tuple[Written | None, str]:
 class _Chat:
     """Reads a file's messages in either layout."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, source: Source, draft: Draft) -> None:
         self._draft = draft
-        self._near_misses = NearMisses(draft, _NEARLY)
+        self._near_misses = NearMisses(draft, _NEARLY, source)
         self._day = ""
         self._has_begun = False
         self._is_after_blank = True
@@ -116,7 +118,7 @@ class _Chat:
             return Opening("", None, "")
         if is_at_break and (_DAY.fullmatch(line) or (_TIMED.match(line) and written_from_text(line))):
             return Opening("", None, "")
-        if self._day and _NOTICE.fullmatch(line):
+        if self._day and NOTICE.fullmatch(line):
             return Opening("", None, line)
         if self._day and (found := _BRACKETED.fullmatch(line)):
             written = written_from_text(f"{self._day}, {found['clock']}")
@@ -138,7 +140,7 @@ class _Chat:
         for opening in openings:
             if opening.said is None and not opening.text.strip():
                 continue
-            if opening.speaker and _STAND_IN.fullmatch(opening.text.strip()):
+            if opening.speaker and STAND_IN.fullmatch(opening.text.strip()):
                 self._draft.count("media, deleted messages and calls left out")
             else:
                 yield opening

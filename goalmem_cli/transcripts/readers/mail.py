@@ -39,7 +39,7 @@ class MailReader:
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the text begins with the fields of a message, behind the line that mailboxes put before."""
         lines = glimpse.head.split("\n")[:_FIRST_LINES]
-        lines = lines[1:] if lines and ENVELOPE.match(lines[0]) else lines
+        lines = lines[1:] if lines and (ENVELOPE.match(lines[0]) or lines[0].startswith("From ")) else lines
         fields: set[str] = set()
         for line in lines:
             if not line:

@@ -7,6 +7,7 @@ from functools import partial
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.agent_wrappers import answered_in, is_of_an_agent, typed_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -129,11 +130,22 @@ def message_of(draft: Draft, message: Node) -> Message:
     role = role_of(name) or name
     return Message(
         speaker=message.child("name").optional_text() or role,
-        text=_content(draft, message),
+        text=_unwrapped(draft, role, _content(draft, message)),
         said=message.first_stamp(),
         own_id=_own_id(draft, message.child("id")),
         role=role,
     )
+
+
+def _unwrapped(draft: Draft, role: str, text: str) -> str:
+    """Return the text without what a coding agent put around it, from the first message on that shows one."""
+    if role == "user" and is_of_an_agent(text):
+        draft.is_of_an_agent = True
+    if not draft.is_of_an_agent or role not in ("user", "assistant"):
+        return text
+    said = typed_in(text) if role == "user" else answered_in(text)
+    draft.count("texts of a coding agent around what was said left out", said != text)
+    return said
 
 
 def _own_id(draft: Draft, node: Node) -> str | None:

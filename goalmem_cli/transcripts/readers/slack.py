@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +29,8 @@ _SPOKEN = frozenset(
 )
 _DELETED = "tombstone"
 _BESIDE = frozenset({"thread_ts", "edited", "reactions"})
+# What Slack wrote of a file until 2018; its author's words may stand behind it.
+_UPLOAD = re.compile(r"<@\w+(?:\|[^>]*)?> (?:uploaded|shared|mentioned) a file: <[^>]*>\.?(?: and commented: )?")
 _ANGLED = re.compile(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
 
 
@@ -126,9 +128,11 @@ def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int
     if kind == _DELETED:
         draft.count("deleted messages left out")
         return None
-    if (kind or "bot_message") not in _SPOKEN:
+    if (kind or "bot_message") not in _SPOKEN or _is_upload(node):
         draft.count("notices of Slack left out")
         return None
+    if kind == "file_comment" and isinstance(node.child("comment").value, dict):
+        node = _comment_of(node)
     time = node.required("ts")
     match = _TIME.fullmatch(time.text())
     if match is None:
@@ -146,6 +150,20 @@ def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int
         attributes=_beside(directory, node) if node.has_any(_BESIDE) else None,
     )
     return (int(match[1]), match[2]), message
+
+
+def _is_upload(node: Node) -> bool:
+    """Say whether the text only tells that a file was given, as Slack wrote it until 2018."""
+    is_shared = node.has("file") and node.child("subtype").value in ("file_share", "file_mention")
+    return is_shared and _UPLOAD.fullmatch(node.child("text").optional_text()) is not None
+
+
+def _comment_of(node: Node) -> Node:
+    """Return the message as its author's: the text around it tells who commented on what."""
+    comment = node.child("comment")
+    known = {key: value for key, value in node.value.items() if key != "text"} if isinstance(node.value, dict) else {}
+    user = comment.child("user").optional_text() or node.child("user").optional_text()
+    return replace(node, value={**known, "user": user, "text": comment.child("comment").optional_text()})
 
 
 def _beside(directory: _Directory, node: Node) -> Mapping[str, object]:
@@ -167,7 +185,7 @@ def _reaction(directory: _Directory, node: Node) -> Reaction:
 
 def _written(draft: Draft, node: Node) -> str:
     """Return the message's text, or that of its blocks, which say the same, and what its attachments say."""
-    texts = [node.child("text").optional_text() or text_of_blocks(node.child("blocks"))]
+    texts = [_UPLOAD.sub("", node.child("text").optional_text(), count=1) or text_of_blocks(node.child("blocks"))]
     for attachment in node.child("attachments").elements() if node.child("attachments").value is not None else []:
         if texts[0] and is_preview(attachment):
             draft.count("previews of links left out")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.kakaotalk import NOTICE, STAND_IN
 from goalmem_cli.transcripts.reading.columns import COLUMNS, Header, header_of, rows_below
 from goalmem_cli.transcripts.reading.day_orders import Order, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -16,6 +17,8 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text, stamp_or_unread
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
+_KAKAOTALK = ("Date", "User", "Message")
+"""The columns that KakaoTalk for macOS writes; it puts notices into the mouth of whoever they are about."""
 _LONG_ID = 12
 _UNKNOWN = "unknown"
 
@@ -84,6 +87,9 @@ class _Table:
         ids, header = TurnIds(), self._header
         for row in rows:
             text, speaker = self._text(draft, row), header.cell(row, "speaker") or _UNKNOWN
+            if header.names == _KAKAOTALK and (STAND_IN.fullmatch(text) or NOTICE.fullmatch(text)):
+                draft.count("media, deleted messages, calls and notices left out")
+                continue
             said = self._stamp(header.time(row)) if header.has("time") else None
             own_id = header.cell(row, "id") or ids.of(Opening(speaker, said, text))
             yield Message(speaker, text, said, own_id if text else None, role_of(header.cell(row, "role")))

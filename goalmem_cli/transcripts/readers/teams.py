@@ -17,6 +17,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import text_from_html
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
 
 _PLAIN = "Text"
@@ -62,7 +63,7 @@ def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:
     draft = Draft(own_id, conversation.child("displayName").optional_text() or None, conversation.place)
     messages = conversation.child("MessageList")
     listed = [] if messages.value is None else messages.elements()
-    yield from draft.fill(source.readable(reversed(listed), _Chat(draft).messages))
+    yield from draft.fill(source.readable(oldest_first(iter(listed), "originalarrivaltime"), _Chat(draft).messages))
 
 
 class _Chat:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation
@@ -12,7 +13,7 @@ from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_
 from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
 from goalmem_cli.transcripts.readers.whatsapp_texts import is_about_encryption, kept_from_text
 from goalmem_cli.transcripts.reading.attributes import attributes
-from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, dating_of, settled
+from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import (
@@ -25,6 +26,8 @@ from goalmem_cli.transcripts.reading.messenger import (
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
+
+Layout = tuple[str, bool]
 
 _FIRST_LINES = 10
 _FIRST_MESSAGES = 3
@@ -73,33 +76,54 @@ class WhatsappReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     speakers = Speakers()
-    form, dating = _form_and_dating(speakers.heard_in(headers_from_lines(source.lines())))
-    if form is None or dating is None:
+    first = next(headers_from_lines(source.lines()), None)
+    counted: Counter[Layout] = Counter()
+    dates = _dates(source, first, speakers, counted)
+    dating = dating_of(dates)
+    if first is None or dating is None:
         reason = "no line begins with a date and a time as WhatsApp writes them"
         raise source.error("", reason, "years are those of the Gregorian or the Buddhist calendar")
     draft = Draft(*_names(source.file))
-    chat = _Chat(draft, speakers, form, settled(source, dating))
+    chat = _Chat(source, draft, speakers, first.form, _datings(source, first, dating, counted))
     openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
     return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 
-def _form_and_dating(headers: Iterator[Header]) -> tuple[Form | None, Dating | None]:
-    """Return the form of the first header, which all others have too, and the order of their dates."""
-    first = next(headers, None)
-    if first is None:
-        return None, None
-    return first.form, dating_of(header.written for header in chain([first], headers) if header.form is first.form)
+def _dates(source: Source, first: Header | None, speakers: Speakers, counted: Counter[Layout]) -> Iterator[Written]:
+    """Yield the dates of the headers in the form of the first, which all others have too, and count their layouts."""
+    for header in speakers.heard_in(headers_from_lines(source.lines())):
+        if first is not None and header.form is first.form:
+            counted[header.layout] += 1
+            yield header.written
+
+
+def _datings(source: Source, first: Header, dating: Dating, counted: Counter[Layout]) -> Mapping[Layout, Dating]:
+    """Return the order of the dates, for each layout that the file has.
+
+    Where there are several, a layout's own dates count; those that leave it open have the order of all together.
+    """
+    if len(counted) == 1:
+        return dict.fromkeys(counted, settled(source, dating))
+    datings: dict[Layout, Dating] = {}
+    for layout in counted:
+        headers = headers_from_lines(source.lines())
+        own = dating_of(one.written for one in headers if one.form is first.form and one.layout == layout)
+        is_sure = own is not None and own.certainty in (Certainty.SURE, Certainty.ORDERLY)
+        datings[layout] = own if own is not None and is_sure else settled(source, dating)
+    return datings
 
 
 class _Chat:
-    """Reads a file's messages in the form and the order of dates that were decided for it."""
+    """Reads a file's messages in the form and the orders of dates that were decided for it."""
 
-    def __init__(self, draft: Draft, speakers: Speakers, form: Form, dating: Dating) -> None:
+    def __init__(
+        self, source: Source, draft: Draft, speakers: Speakers, form: Form, datings: Mapping[Layout, Dating]
+    ) -> None:
         self._draft = draft
         self._speakers = speakers
         self._form = form
-        self._dating = dating
-        self._near_misses = NearMisses(draft, _NEARLY)
+        self._datings = datings
+        self._near_misses = NearMisses(draft, _NEARLY, source)
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the message that begins on the line, or None for a line that goes on with one."""
@@ -107,14 +131,23 @@ class _Chat:
         if header is None or header.form is not self._form:
             self._near_misses.look_at(line)
             return None
-        moment = header.written.moment(self._dating.order)
+        dating = self._datings[header.layout]
+        moment = header.written.moment(dating.order) or self._moment_otherwise(header)
         if moment is None:
             self._near_misses.count(line)
             return None
-        if self._dating.certainty is Certainty.USUAL and header.written.could_be_either:
-            self._draft.count(f"times that could be read in two ways, read as {self._dating.order.value}")
+        if dating.certainty is Certainty.USUAL and header.written.could_be_either:
+            self._draft.count(f"times that could be read in two ways, read as {dating.order.value}")
         speaker, text = self._speakers.speaker_and_text(header)
         return Opening(speaker, Stamp(moment), text)
+
+    def _moment_otherwise(self, header: Header) -> datetime | None:
+        """Return the time of a date that is possible in one order only, though not in that of the others."""
+        moments = {moment for order in Order if (moment := header.written.moment(order)) is not None}
+        if len(moments) != 1:
+            return None
+        self._draft.count("dates that are possible in another order only")
+        return moments.pop()
 
     def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
         """Yield what people said; what WhatsApp says itself is counted."""

@@ -10,6 +10,8 @@ from goalmem_cli.transcripts.reading.day_orders import Written
 from goalmem_cli.transcripts.reading.written_times import MARKS, written_from_text
 
 _LONGEST_STAMP = 60
+_LONG_YEAR = 100
+_DASHES = (" - ", " – ", " — ")
 
 
 class Form(Enum):
@@ -28,6 +30,11 @@ class Header:
     form: Form
     rest: str
 
+    @property
+    def layout(self) -> tuple[str, bool]:
+        """How its date is written: two layouts in one file are of two telephones, and may differ in their order."""
+        return self.written.style.mark, max(self.written.numbers) >= _LONG_YEAR
+
 
 def header_from_line(line: str) -> Header | None:
     """Return the header that a line begins with, or None for a line that goes on with a message."""
@@ -36,7 +43,7 @@ def header_from_line(line: str) -> Header | None:
         end = line.find("]", 1, _LONGEST_STAMP)
         written = written_from_text(line[1:end]) if end > 0 else None
         return None if written is None else Header(written, Form.BRACKETS, line[end + 1 :])
-    end = line.find(" - ", 0, _LONGEST_STAMP)
+    end = next((end for dash in _DASHES if (end := line.find(dash, 0, _LONGEST_STAMP)) > 0), 0)
     if end > 0 and (written := written_from_text(line[:end])) is not None:
         return Header(written, Form.DASH, line[end + 3 :])
     if line[:1].isdigit() and (end := line.find(": ", 0, _LONGEST_STAMP)) > 0:

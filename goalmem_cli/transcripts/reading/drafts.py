@@ -11,7 +11,7 @@ from goalmem_cli.errors import InputError, NoMessages
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts.reading.attributes import cleaned
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean, quoted
+from goalmem_cli.transcripts.reading.texts import clean, plain_name, quoted
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
 SESSION_GAP = timedelta(hours=8)
@@ -43,17 +43,19 @@ class Draft:
     """A conversation being read: takes messages in order, and counts what was repaired or left out.
 
     `own_id` is the format's own id for the conversation; `title` names it when there is no id and no earlier
-    conversation of the file has that title; `place` is where in the file it is.
+    conversation of the file has that title; `place` is where in the file it is. `is_of_an_agent` is for a reader to
+    note that a coding agent wrote it.
     """
 
     def __init__(self, own_id: str | None = None, title: str | None = None, place: str = "") -> None:
         self.own_id = None if own_id is None else clean(own_id)
         self.title = None if title is None else clean(title)
         self.place = place
+        self.is_of_an_agent = False
         self._repairs: Counter[str] = Counter()
         self._turns: list[_Said] = []
         self._characters = 0
-        self._own_ids: set[str] = set()
+        self._own_ids: dict[str, int] = {}
         self._count = 0
         self._session = 0
         self._session_key: int | None = None
@@ -66,9 +68,12 @@ class Draft:
         if not text.strip():
             self.count("blank messages left out")
             return
+        if self._is_there(message, text):
+            self.count("messages that are there twice, left out")
+            return
         said = self._said(message.said)
         self._session = self._next_session(message.session, said)
-        speaker, own_id = self._cleaned(message.speaker), self._unique(message.own_id)
+        speaker, own_id = self._cleaned(plain_name(message.speaker)), self._unique(message, text)
         role = None if message.role is None else self._cleaned(message.role)
         beside = {name: cleaned(value) for name, value in message.attributes.items()} if message.attributes else {}
         self._turns.append((self._session, self._count, speaker, text, said, own_id, role, beside))
@@ -142,14 +147,19 @@ class Draft:
             self.count("texts with lone surrogates, shown as U+FFFD")
         return cleaned
 
-    def _unique(self, own_id: str | None) -> str | None:
-        if own_id is None:
+    def _is_there(self, message: Message, text: str) -> bool:
+        """Say whether the very same message was added before, under the same id."""
+        known = None if message.own_id is None else self._own_ids.get(clean(message.own_id))
+        return known is not None and known == _content_of(message, text)
+
+    def _unique(self, message: Message, text: str) -> str | None:
+        if message.own_id is None:
             return None
-        own_id = clean(own_id)
+        own_id = clean(message.own_id)
         if own_id in self._own_ids:
             self.count("repeated message ids ignored")
             return None
-        self._own_ids.add(own_id)
+        self._own_ids[own_id] = _content_of(message, text)
         return own_id
 
     def _next_session(self, key: int | None, said: datetime | None) -> int:
@@ -294,6 +304,10 @@ def whole_conversations(stretches: Iterable[Conversation]) -> list[Conversation]
             )  # fmt: skip
         whole.append(stretch)
     return whole
+
+
+def _content_of(message: Message, text: str) -> int:
+    return hash((message.speaker, text, message.said))
 
 
 def _note(repair: str, times: int) -> str:

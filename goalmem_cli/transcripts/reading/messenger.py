@@ -63,11 +63,15 @@ def openings_with_text(
 
 
 class NearMisses:
-    """Counts lines that look nearly like a message and stay text of the one before; the first is shown."""
+    """Counts lines that look nearly like a message and stay text of the one before; the first is shown.
 
-    def __init__(self, draft: Draft, form: re.Pattern[str]) -> None:
+    `source` hears of each that surely is one that was not understood.
+    """
+
+    def __init__(self, draft: Draft, form: re.Pattern[str], source: Source | None = None) -> None:
         self._draft = draft
         self._form = form
+        self._source = source
         self._first = ""
 
     def look_at(self, line: str) -> None:
@@ -79,6 +83,8 @@ class NearMisses:
         """Count the line."""
         self._first = self._first or quoted(line, _SHOWN)
         self._draft.count(f"lines that look nearly like a message, not read as one (the first: {self._first})")
+        if self._source is not None:
+            self._source.miss(self._source.error("", f"{quoted(line, _SHOWN)} looks like a message, and is not read as one"))
 
 
 class TurnIds:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC
+from itertools import pairwise
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -34,10 +36,14 @@ def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
     return [file for _, file in sorted(found, key=lambda part: (part[0], str(part[1])))]
 
 
-def oldest_first(listed: Iterator[Node], is_newest_first: Callable[[Node], bool] = lambda _: True) -> Iterator[Node]:
-    """Yield what was listed, with the newest first by what the first one tells, in the order of time.
+def oldest_first(
+    listed: Iterator[Node],
+    time_key: str,
+    is_newest_first: Callable[[Node], bool] = lambda _: True,
+) -> Iterator[Node]:
+    """Yield what was listed by time, then by place: from the end where the newest comes first.
 
-    It is all in memory.
+    That is so where most times say it, and where they say nothing by what the first one tells. It is all in memory.
 
     Raises:
         InputError: the list ends in an error; what came before it was yielded.
@@ -48,6 +54,26 @@ def oldest_first(listed: Iterator[Node], is_newest_first: Callable[[Node], bool]
         held.extend(listed)
     except InputError as error:
         broken = error
-    yield from reversed(held) if held and is_newest_first(held[0]) else held
+    yield from _by_time(held, [_moment(node, time_key) for node in held], is_newest_first)
     if broken is not None:
         raise broken
+
+
+def _by_time(held: list[Node], moments: list[float | None], is_newest_first: Callable[[Node], bool]) -> Iterator[Node]:
+    known = [moment for moment in moments if moment is not None]
+    falls = sum(later < earlier for earlier, later in pairwise(known))
+    rises = sum(later > earlier for earlier, later in pairwise(known))
+    is_reversed = falls > rises or (falls == rises and bool(held) and is_newest_first(held[0]))
+    order = range(len(held) - 1, -1, -1) if is_reversed else range(len(held))
+    if len(known) == len(held):
+        order = sorted(order, key=known.__getitem__)  # type: ignore[assignment]
+    return (held[index] for index in order)
+
+
+def _moment(node: Node, time_key: str) -> float | None:
+    """Return when the record is of, in seconds; None where that is not known."""
+    stamp = node.child(time_key).stamp() if isinstance(node.value, dict) else None
+    if stamp is None or stamp.is_placeholder:
+        return None
+    moment = stamp.moment if stamp.moment.tzinfo else stamp.moment.replace(tzinfo=UTC)
+    return moment.timestamp()

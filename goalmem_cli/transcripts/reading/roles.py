@@ -15,6 +15,8 @@ _ROLES = {
     "bard": "assistant",
     "model": "assistant",
     "system": "system",
+    "system_prompt": "system",
+    "_system_prompt": "system",
     "tool": "tool",
     "observation": "tool",
     "function_response": "tool",

@@ -57,7 +57,7 @@ class Source:
     those that leave it open whether the day or the month comes first, and `columns` which column of a table holds what.
     Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files. `skip`
     hears of each record that cannot be read, and refuses the source by raising the error, as it does where nothing else
-    is said.
+    is said. `missed` has what looks like a message and was kept as text of another.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class Source:
         self.folder = folder
         self.order: Order | None = None
         self.first_skipped: InputError | None = None
+        self.missed: list[InputError] = []
         self.columns: Mapping[str, str] = {}
         self._open = open_
         self._reached = reached
@@ -189,6 +190,10 @@ class Source:
         self._skip(error)
         self.first_skipped = self.first_skipped or error
 
+    def miss(self, error: InputError) -> None:
+        """Remember what looks like a message and is not read as one; many such make a file that was not understood."""
+        self.missed.append(error)
+
     def readable(self, records: Iterable[Record], read: Callable[[Record], Iterable[Read]]) -> Iterator[Read]:
         """Yield what is read of each record, and skip the rest of one that cannot be read.
 
@@ -203,6 +208,19 @@ class Source:
                 if isinstance(error, TextBroken) and error.path == self.file:
                     raise
                 self.skip(error)
+
+    def is_readable(self, look: Callable[[], object]) -> bool:
+        """Return whether a look at a record succeeds, and skip the record where it does not.
+
+        Raises:
+            InputError: nothing may be skipped here.
+        """
+        try:
+            look()
+        except InputError as error:
+            self.skip(error)
+            return False
+        return True
 
     def error(self, place: str, reason: str, hint: str = "") -> InputError:
         """Return the error that names this file and the place in it."""

@@ -36,6 +36,7 @@ _COMMAS = re.compile("[,،]")
 # Beside dates and clocks stand eras, "at", and abbreviations of year and hour. Longer words have to mean a half.
 _FILLERS = frozenset({"be", "at", "um", "klo", "kl", "à", "às", "u", "о", "в", "г", "р", "ч", "h", "uhr", "น"})
 _LONGEST_FILLER = 4
+_NOON, _HOURS = 12, 24
 
 
 @lru_cache(maxsize=4096)
@@ -79,7 +80,7 @@ def _half(before: str, after: str, hour: int) -> str | None:
             word = part.strip(" .")
             if not word or word.casefold() in _FILLERS:
                 continue
-            if not half and hour_in_half(hour, word) is not None:
+            if not half and hour_in_half(hour % _NOON or _NOON, word) is not None:
                 half = word
             elif is_behind or len(word) > _LONGEST_FILLER:
                 return None
@@ -87,8 +88,8 @@ def _half(before: str, after: str, hour: int) -> str | None:
 
 
 def _clock(found: re.Match[str], half: str) -> time | None:
-    hour = int(found["hour"])
-    if half:
+    hour = int(found["hour"]) % _HOURS if int(found["hour"]) <= _HOURS else _HOURS  # midnight is 24 on some clocks
+    if half and hour <= _NOON:
         hour = hour_in_half(hour, half) or 0
     try:
         return time(hour, int(found["minute"]), int(found["second"] or 0))
