@@ -6,11 +6,12 @@ import os
 import stat
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.records import STANDARD_INPUT
 from goalmem_cli.transcripts.formats import SUFFIXES, is_folder_transcript
+from goalmem_cli.transcripts.reading.compressed import plain_name
 from goalmem_cli.transcripts.reading.zipped import Archive, Place, Zipped
 
 ZIP = ".zip"
@@ -130,8 +131,13 @@ def _places_in(folder: Zipped, endings: frozenset[str]) -> Iterator[Zipped]:
             continue
         if place.is_dir():
             yield from _places_in(place, endings)
-        elif place.suffix.lower() in endings:
+        elif _ending_of(place.name) in endings:
             yield place
+
+
+def _ending_of(name: str) -> str:
+    """Return the ending that says what is in a file, in lower case; a file may be compressed besides."""
+    return PurePath(plain_name(name)).suffix.lower()
 
 
 def _ending_in(endings: frozenset[str]) -> str:
@@ -155,7 +161,7 @@ def _files_in(folder: Path, endings: frozenset[str]) -> Iterator[Path]:
         folders[:] = [name for name in visible if name not in whole]
         for name in names:
             file = Path(place, name)
-            if not name.startswith(".") and file.suffix.lower() in (*endings, ZIP) and not _is_device(file):
+            if not name.startswith(".") and _ending_of(name) in (*endings, ZIP) and not _is_device(file):
                 yield file
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from goalmem_cli.errors import UnknownFormat, UnlikelyChat, UsageError
+from goalmem_cli.errors import TextBroken, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.nearest import nearest
 from goalmem_cli.transcripts.plugged import plugged_reader
@@ -43,6 +43,7 @@ from goalmem_cli.transcripts.readers.telegram import TelegramReader
 from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
 from goalmem_cli.transcripts.readers.tot import TotReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
+from goalmem_cli.transcripts.reading.columns import COLUMNS
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import records
@@ -91,6 +92,8 @@ READERS: tuple[Reader, ...] = (
 # In these a first bracket is no sign of JSON: lists of things to do begin so, and messengers' lines.
 _NEVER_JSON = frozenset({".txt", ".md", ".markdown", ".csv", ".tsv", ".eml", ".mbox"})
 _MARKDOWN_HINT = "--format markdown reads it all the same, with its headings or bold words as speakers"
+_JSON = frozenset({".json", ".jsonl", ".ndjson"})
+_JSON_BEGINNINGS = ("{", "[", '"', "]", "}")
 FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
 _HINT = "--format NAME reads it as that one, and says where it differs; goalmem ingest --formats lists them all"
 SUFFIXES: frozenset[str] = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
@@ -181,24 +184,67 @@ def _recognise(source: Source) -> Reader:
     candidates = [reader for reader in READERS if suffix in reader.suffixes] or READERS
     if source.columns and suffix in TableReader.suffixes:
         return _reader_of(TableReader.name)
-    glimpse = Glimpse.from_source(source)
+    glimpse = _glimpse_of(source)
     for reader in candidates:
         if reader.recognises(glimpse):
             return reader
-    if suffix not in _NEVER_JSON and source.looks_like_json and len(glimpse.lines) < 2:
+    if suffix not in _NEVER_JSON and len(glimpse.lines) < 2 and _is_meant_as_json(source, suffix):
         # A document that is meant as JSON and is none: where it breaks says more than that nothing recognised it.
-        for _ in records(source):
-            pass
+        _check_json(source)
     if MARKDOWN in candidates and not glimpse.lines and MARKDOWN.may_be_meant(glimpse):
         reason = "looks like a document, not like a chat: nobody in it speaks in turns"
         raise UnlikelyChat(source.file, "", reason, _MARKDOWN_HINT, format=MARKDOWN.name)
-    raise UnknownFormat(source.file, "", _why_unknown(glimpse, suffix), _HINT)
+    raise UnknownFormat(source.file, "", _why_unknown(glimpse, suffix), _hint_for(suffix))
+
+
+def _glimpse_of(source: Source) -> Glimpse:
+    """Return what detection sees of the source; what is no text is in no format.
+
+    Raises:
+        UnknownFormat: it is no text.
+        InputError: it cannot be read, or is blank.
+    """
+    try:
+        return Glimpse.from_source(source)
+    except TextBroken as error:
+        if not error.place:
+            raise
+        raise UnknownFormat(error.path, error.place, error.reason, error.hint) from error
+
+
+def _check_json(source: Source) -> None:
+    """Read the document to its end.
+
+    Raises:
+        UnknownFormat: it is not JSON.
+    """
+    try:
+        for _ in records(source):
+            pass
+    except TextBroken as error:
+        raise UnknownFormat(error.path, error.place, error.reason, error.hint) from error
+
+
+def _is_meant_as_json(source: Source, suffix: str) -> bool:
+    """Say whether the text begins as JSON; a bracket before a date or a name, in a file of another kind, does not."""
+    if not source.looks_like_json:
+        return False
+    return suffix in _JSON or source.head.lstrip()[1:].lstrip()[:1] in _JSON_BEGINNINGS
+
+
+def _hint_for(suffix: str) -> str:
+    """Return what to do about a file that nothing recognises."""
+    if suffix in TableReader.suffixes:
+        return f"--columns text=NAME,speaker=NAME names the columns that hold what; there are {', '.join(COLUMNS)}"
+    return _HINT
 
 
 def _why_unknown(glimpse: Glimpse, suffix: str) -> str:
     """Return the reason with what the file comes nearest to; else with the formats that have its ending."""
     if near := nearest(READERS, glimpse):
         beside = f"nearest: {', '.join(f'{reader.name} ({reader.sign})' for reader in near)}"
+    elif suffix and suffix not in SUFFIXES:
+        beside = f"none of them ends in {suffix}"
     elif suffix in SUFFIXES:
         beside = f"with {suffix}: {', '.join(reader.name for reader in READERS if suffix in reader.suffixes)}"
     else:

@@ -12,12 +12,13 @@ _KEY = re.compile(r"`(\w+)`", re.ASCII)
 _DEPTH = 4
 _ELEMENTS = 20
 _SHOWN = 3
+_LIKELY = 0.4
 
 
 def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Reader]:
     """Return up to three readers whose signs name keys that the file has, those of which it has the most first.
 
-    A key that half of these readers name counts less than one that only one names.
+    Those are left out of whose keys the file has the lesser part. A key that half of these readers name counts less than one that only one names.
     """
     named = {reader: set(_KEY.findall(reader.sign)) for reader in readers}
     found = {key for node in (glimpse.document, *glimpse.lines) if node is not None for key in _keys(node.value)}
@@ -27,7 +28,8 @@ def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Reader]:
         for reader, keys in named.items()
         if keys & found
     }
-    return sorted(scores, key=lambda reader: -scores[reader])[:_SHOWN]
+    likely = [reader for reader in scores if scores[reader] >= _LIKELY]
+    return sorted(likely, key=lambda reader: -scores[reader])[:_SHOWN]
 
 
 def _keys(value: object, depth: int = _DEPTH) -> Iterator[str]:

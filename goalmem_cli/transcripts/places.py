@@ -60,7 +60,7 @@ PROGRAMS = (
     Program(
         "codex", "sessions of the Codex CLI",
         ("$CODEX_HOME/sessions", "$CODEX_HOME/archived_sessions", "~/.codex/sessions", "~/.codex/archived_sessions"),
-        ("rollout-*.jsonl", "*/*/*/rollout-*.jsonl"), ("agent-log",),
+        tuple(f"{at}rollout-*.jsonl{end}" for at in ("", "*/*/*/") for end in ("", ".zst", ".gz")), ("agent-log",),
     ),
     Program(
         "gemini-cli", "sessions of Gemini CLI", ("$GEMINI_CLI_HOME/.gemini/tmp", "~/.gemini/tmp"),

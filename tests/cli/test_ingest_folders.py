@@ -78,3 +78,16 @@ def test_a_document_is_no_chat(goalmem: Goalmem, tmp_path: Path) -> None:
     assert named.code == 5
     assert "hint: --format markdown reads it all the same" in named.err
     assert goalmem("ingest", "--format", "markdown", str(tmp_path / "README.md")).code == 0
+
+
+def test_a_broken_file_that_is_no_chat_does_not_fail_the_folder(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A settings file with a comment and a text in Latin-1 are passed over by name; named, they are errors."""
+    (tmp_path / "chat.txt").write_text(CHAT)
+    (tmp_path / "tsconfig.json").write_text('{\n  // comment\n  "strict": true,\n}\n')
+    (tmp_path / "notes.txt").write_bytes("für später".encode("latin-1"))
+    both = goalmem("ingest", str(tmp_path))
+    assert both.code == 0
+    assert "tsconfig.json: passed over, not JSON" in both.err
+    assert "notes.txt: passed over, not UTF-8 text" in both.err
+    for name in ("tsconfig.json", "notes.txt"):
+        assert goalmem("ingest", str(tmp_path / name)).code == 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -15,6 +15,9 @@ from goalmem_cli.transcripts.reading.told_times import (
     stamp_from_text,
     time_of_day_from_text,
 )
+
+
+CEST = timezone(timedelta(hours=2))
 
 
 @pytest.mark.parametrize(
@@ -32,6 +35,27 @@ from goalmem_cli.transcripts.reading.told_times import (
         ("2023/5/8, 2:30 pm", datetime(2023, 5, 8, 14, 30)),
         ("2023-05-08T14:30:00.5Z", datetime(2023, 5, 8, 14, 30, 0, 500000, UTC)),
         ("  2023-05-08   14:30:01 ", datetime(2023, 5, 8, 14, 30, 1)),
+        ("2023-05-08 14:30:01 UTC", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
+        ("2023-05-08 14:30:01 +0000 UTC", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
+        ("2023-05-08 14:30:01 +02:00", datetime(2023, 5, 8, 14, 30, 1, tzinfo=CEST)),
+        ("2023-05-08 2:30 PM", datetime(2023, 5, 8, 14, 30)),
+        ("2023.05.08 14:30", datetime(2023, 5, 8, 14, 30)),
+        ("20230508T143001Z", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
+        ("Mon, 08 May 2023 14:30:01 GMT", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
+        ("Mon, 8 May 2023 14:30:01 +0200 (CEST)", datetime(2023, 5, 8, 14, 30, 1, tzinfo=CEST)),
+        (
+            "Mon May 08 2023 14:30:01 GMT+0200 (Central European Summer Time)",
+            datetime(2023, 5, 8, 14, 30, 1, tzinfo=CEST),
+        ),
+        ("Mon May 8 14:30:01 2023", datetime(2023, 5, 8, 14, 30, 1)),
+        ("Mon May 08 14:30:01 +0000 2023", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
+        ("8-May-2023 14:30", datetime(2023, 5, 8, 14, 30)),
+        ("8 May 2023 23:59 PM", datetime(2023, 5, 8, 23, 59)),
+        ("8 May 2023 24:35", datetime(2023, 5, 8, 0, 35)),
+        ("1683556201", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
+        ("1683556201000", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
+        ("1683556201000000", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
+        ("/Date(1683556201000)/", datetime(2023, 5, 8, 14, 30, 1, tzinfo=UTC)),
     ],
 )
 def test_forms(text: str, moment: datetime) -> None:
@@ -53,7 +77,7 @@ def test_other_texts_are_no_times(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["30 February 2023", "2023/13/05", "13:30 pm on 8 May, 2023", "0:30 am on 8 May, 2023", "2023-05-08T99:00", "2023-05-08 14:30 hello",
+    ["30 February 2023", "2023/13/05", "25:30 on 8 May, 2023", "2023-05-08T99:00", "2023-05-08 14:30 hello",
      "8 May 0000"],
 )  # fmt: skip
 def test_impossible_times_are_errors(text: str) -> None:

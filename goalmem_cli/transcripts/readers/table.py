@@ -19,6 +19,7 @@ from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _KAKAOTALK = ("Date", "User", "Message")
 """The columns that KakaoTalk for macOS writes; it puts notices into the mouth of whoever they are about."""
+_WINDOWS_READ = "tables that are no UTF-8, read as Windows-1252"
 _LONG_ID = 12
 _UNKNOWN = "unknown"
 
@@ -52,13 +53,17 @@ def _drafts(source: Source) -> Iterator[Draft]:
         reason = f"its first line names no such columns ({names})"
         raise source.error("line 1", reason, f"--columns text=NAME says which, and so for {', '.join(COLUMNS[:2])}")
     table = _Table(source, header)
+    is_said = False
     if not header.has("conversation"):
         draft = Draft()
+        draft.count(_WINDOWS_READ, source.is_of_excel)
         yield from draft.fill(table.messages(draft, rows_below(source, header)))
         return
     for name, rows in table.conversations():
         is_id = header.names[header.places["conversation"]].lower().endswith("id") and len(name) >= _LONG_ID
         draft = Draft(name if is_id else None, f"{source.stem} {name}".strip(), place=f"conversation {name}")
+        draft.count(_WINDOWS_READ, source.is_of_excel and not is_said)
+        is_said = True
         yield from draft.fill(table.messages(draft, rows))
 
 

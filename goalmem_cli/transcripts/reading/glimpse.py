@@ -11,7 +11,7 @@ from typing import Any
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
+from goalmem_cli.transcripts.reading.nodes import Node, node_from_text, unwrapped
 from goalmem_cli.transcripts.reading.source import HEAD_CHARACTERS, Source
 from goalmem_cli.transcripts.reading.zipped import Place
 
@@ -54,7 +54,10 @@ class Glimpse:
         """The first elements of the document's array, or the document where it is no array."""
         if self.document is None:
             return []
-        return self.document.elements() if isinstance(self.document.value, list) else [self.document]
+        if isinstance(self.document.value, list):
+            return self.document.elements()
+        inner = unwrapped(self.document)
+        return inner if inner[0] is self.document else [self.document, *inner]
 
     def has_record(self, is_meant: Callable[[Node], bool]) -> bool:
         """Return whether one of the records is meant for a format; what it lacks for that is another's to say."""

@@ -84,7 +84,8 @@ class NearMisses:
         self._first = self._first or quoted(line, _SHOWN)
         self._draft.count(f"lines that look nearly like a message, not read as one (the first: {self._first})")
         if self._source is not None:
-            self._source.miss(self._source.error("", f"{quoted(line, _SHOWN)} looks like a message, and is not read as one"))
+            reason = f"{quoted(line, _SHOWN)} looks like a message, and is not read as one"
+            self._source.miss(self._source.error("", reason))
 
 
 class TurnIds:

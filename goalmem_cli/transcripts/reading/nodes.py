@@ -17,6 +17,9 @@ TIME_KEYS = (
     "sent_at", "sentAt", "inserted_at",
 )  # fmt: skip
 """What programs call the time of a message, the surest first."""
+_WRAPPERS = ("conversations", "chats", "data", "items", "history", "threads")
+_IN_RECORDS = frozenset({"mapping", "chat_messages", "messages", "safeHtmlItem"})
+"""Keys under which a list of records stands one level deeper, and by which they are known as records."""
 _TIMES_IN_OBJECTS = ("$date", "$numberLong", "_seconds", "seconds")
 
 
@@ -175,8 +178,18 @@ def records(source: Source) -> Iterator[Node]:
         for index in text.elements():
             yield Node(text.value(), source.file, f"[{index}]")
     else:
-        yield Node(text.value(), source.file)
+        yield from unwrapped(Node(text.value(), source.file))
     text.finish()
+
+
+def unwrapped(document: Node) -> list[Node]:
+    """Return the records that an object holds as a list under a key that says no more, else the object alone."""
+    if isinstance(document.value, dict):
+        for key in _WRAPPERS:
+            listed = document.value.get(key)
+            if isinstance(listed, list) and any(isinstance(one, dict) and _IN_RECORDS & one.keys() for one in listed):
+                return document.child(key).elements()
+    return [document]
 
 
 class Listing:

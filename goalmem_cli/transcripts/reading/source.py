@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO, TypeVar
 
 from goalmem_cli.errors import InputError, NoMessages, TextBroken
 from goalmem_cli.records import STANDARD_INPUT
+from goalmem_cli.transcripts.reading.compressed import decompressed, plain_name
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.zipped import Place
 
@@ -25,6 +27,9 @@ LONGEST_LINE = 2**26
 """In characters. A longer line, or a longer value of a JSON document, is refused: no message is that long."""
 
 _CHUNK = 2**20
+WINDOWS = "cp1252"
+_OF_EXCEL = frozenset({".csv", ".tsv"})
+_CONTROL = re.compile(b"[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]")
 _OF_BYTES = frozenset({".eml", ".mbox"})
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
@@ -57,7 +62,8 @@ class Source:
     those that leave it open whether the day or the month comes first, and `columns` which column of a table holds what.
     Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files. `skip`
     hears of each record that cannot be read, and refuses the source by raising the error, as it does where nothing else
-    is said. `missed` has what looks like a message and was kept as text of another.
+    is said. `missed` has what looks like a message and was kept as text of another. `is_of_excel` says, once the text
+    was opened, that it is a table in Windows-1252, as Excel saves them, and no UTF-8.
     """
 
     def __init__(
@@ -67,6 +73,7 @@ class Source:
         self.folder = folder
         self.order: Order | None = None
         self.first_skipped: InputError | None = None
+        self.is_of_excel = False
         self.missed: list[InputError] = []
         self.columns: Mapping[str, str] = {}
         self._open = open_
@@ -76,7 +83,7 @@ class Source:
     @classmethod
     def from_bytes(cls, data: bytes, file: str) -> Source:
         """Return the source of a file whose bytes are at hand."""
-        return cls(file, lambda: io.BytesIO(data))
+        return cls(file, lambda: decompressed(io.BytesIO(data)))
 
     @classmethod
     def from_path(cls, path: Place, reached: Reached = _unheard, *, skip: Skip = refuse) -> Source:
@@ -89,19 +96,19 @@ class Source:
             folder = path if path.is_dir() else None
         except OSError as error:
             raise _unreadable(path, error) from error
-        return cls(str(path), lambda: path.open("rb"), reached, folder, skip=skip)
+        return cls(str(path), lambda: decompressed(path.open("rb")), reached, folder, skip=skip)
 
     @property
     def suffix(self) -> str:
         """The file name's ending in lower case, with its dot; empty for standard input."""
-        return Path(self.file).suffix.lower()
+        return Path(plain_name(self.file)).suffix.lower()
 
     @property
     def stem(self) -> str:
         """What a conversation of this file is called when it has no name of its own."""
         if self.file == STANDARD_INPUT:
             return "stdin"
-        return clean(Path(self.file).stem).strip() or "transcript"
+        return clean(Path(plain_name(self.file)).stem).strip() or "transcript"
 
     @cached_property
     def head(self) -> str:
@@ -165,13 +172,22 @@ class Source:
         """
         with self._raw() as raw:
             try:
-                encoding, skipped = _encoding_of(raw)
+                encoding, skipped = self._encoding(raw)
                 raw.seek(skipped)
             except OSError as error:
                 raise _unreadable(self.file, error) from error
             yield io.TextIOWrapper(
                 io.BufferedReader(_Counted(raw, self._reached), _CHUNK), encoding, self._errors, newline=None
             )
+
+    def _encoding(self, raw: BinaryIO) -> tuple[str, int]:
+        """Return the encoding and how many bytes its mark takes; a table that is no UTF-8 may be one of Excel."""
+        encoding, skipped = _encoding_of(raw)
+        if self.suffix in _OF_EXCEL and encoding == "utf-8" and not skipped:
+            raw.seek(0)
+            self.is_of_excel = self.is_of_excel or _is_windows_text(raw)
+            return (WINDOWS if self.is_of_excel else encoding), 0
+        return encoding, skipped
 
     def part(self, path: Place) -> Source:
         """Return a file of this folder, of which what cannot be read is skipped as that of the folder is.
@@ -256,7 +272,7 @@ class Source:
 
     def _first_wrong_byte(self, encoding: str) -> int:
         with self._open() as raw:
-            encoding, skipped = _encoding_of(raw)
+            encoding, skipped = self._encoding(raw)
             raw.seek(skipped)
             decoder, read = codecs.getincrementaldecoder(encoding)(), skipped
             while True:
@@ -302,3 +318,24 @@ def _encoding_of(raw: BinaryIO) -> tuple[str, int]:
         if pairs > 1 and 2 * zeros[:pairs].count(0) > pairs and not letters[:pairs].count(0):
             return encoding, 0
     return "utf-8", 0
+
+
+def _is_windows_text(raw: BinaryIO) -> bool:
+    """Say whether the bytes are no UTF-8, and are text in Windows-1252."""
+    strict = codecs.getincrementaldecoder("utf-8")()
+    is_utf8, windows = True, codecs.getincrementaldecoder(WINDOWS)()
+    while True:
+        chunk = raw.read(_CHUNK)
+        try:
+            if is_utf8:
+                strict.decode(chunk, final=not chunk)
+        except UnicodeDecodeError:
+            is_utf8 = False
+        try:
+            windows.decode(chunk)
+        except UnicodeDecodeError:
+            return False
+        if _CONTROL.search(chunk):
+            return False
+        if not chunk:
+            return not is_utf8

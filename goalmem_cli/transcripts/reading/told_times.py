@@ -61,6 +61,7 @@ _ZONES = {"Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, 
 _ZONES |= {"PST": -8, "PDT": -7}
 """Of the zones that have names those of RFC 2822: other names have several meanings."""
 
+_NOON, _HOURS = 12, 24
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 # Seconds beyond the first are past the year 5000, milliseconds short of it before 1974: no transcript means either.
 _EPOCHS = ((10**11, 1), (10**14, 10**3), (10**17, 10**6))
@@ -194,10 +195,8 @@ def _stamp_from_match(match: re.Match[str]) -> Stamp:
 
 
 def _clock(match: re.Match[str]) -> time:
-    hour = int(match["hour"])
-    if match["half"] is not None:
-        if not 1 <= hour <= 12:
-            raise ValueError("hour must be in 1..12 before am or pm")
-        hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
+    hour = int(match["hour"]) if int(match["hour"]) != _HOURS else 0
+    if match["half"] is not None and hour <= _NOON:  # some programs write a half beside a clock of 24 hours
+        hour = hour % _NOON + (_NOON if match["half"].lower() == "p" else 0)
     part = (match["part"] or "").ljust(6, "0")[:6]
     return time(hour, int(match["minute"]), int(match["second"] or 0), int(part))

@@ -1,0 +1,61 @@
+"""Files that are compressed one by one: `.gz`, and `.zst`, which the Codex CLI makes of logs that are a week old."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import tempfile
+import zlib
+from collections.abc import Callable
+from gzip import GzipFile
+from pathlib import PurePath
+from typing import Any, BinaryIO, cast
+
+ENDINGS = (".gz", ".zst")
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_IN_MEMORY = 2**26
+_READERS: tuple[tuple[str, Callable[[Any, BinaryIO], Any]], ...] = (
+    ("compression.zstd", lambda module, raw: module.open(raw)),
+    ("zstandard", lambda module, raw: module.ZstdDecompressor().stream_reader(raw, read_across_frames=True)),
+    ("pyarrow", lambda module, raw: module.input_stream(raw, compression="zstd")),
+)
+
+
+def plain_name(name: str) -> str:
+    """Return the name without the ending that says how the file is compressed."""
+    path = PurePath(name)
+    return name[: -len(path.suffix)] if path.suffix.lower() in ENDINGS and path.stem else name
+
+
+def decompressed(raw: BinaryIO) -> BinaryIO:
+    """Return the file's bytes as they were before they were compressed; those of another file as they are.
+
+    Raises:
+        OSError: they cannot be read; its `strerror` says why.
+    """
+    if not raw.seekable():
+        return raw
+    mark = raw.read(len(_ZSTD))
+    raw.seek(0)
+    if not mark.startswith(_GZIP) and mark != _ZSTD:
+        return raw
+    whole = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - who reads it closes it
+    try:
+        with raw:
+            shutil.copyfileobj(GzipFile(fileobj=raw) if mark != _ZSTD else _zstd(raw), whole)
+    except (EOFError, zlib.error, ValueError, OSError) as error:
+        whole.close()
+        reason = getattr(error, "strerror", None) or f"compressed, and broken: {error}"
+        raise OSError(0, reason) from error
+    whole.seek(0)
+    return whole
+
+
+def _zstd(raw: BinaryIO) -> Any:
+    for name, open_ in _READERS:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        return open_(module, raw)
+    raise OSError(0, "compressed with zstd, which needs the package zstandard: pip install zstandard")
