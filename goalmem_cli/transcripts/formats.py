@@ -15,6 +15,7 @@ from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
 from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
+from goalmem_cli.transcripts.readers.described import DESCRIBED, DescribedReader
 from goalmem_cli.transcripts.readers.discord import DiscordReader
 from goalmem_cli.transcripts.readers.facebook import FacebookReader
 from goalmem_cli.transcripts.readers.gemini import GeminiReader
@@ -37,6 +38,7 @@ from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
+from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
 from goalmem_cli.transcripts.readers.table import TableReader
 from goalmem_cli.transcripts.readers.teams import TeamsReader
 from goalmem_cli.transcripts.readers.telegram import TelegramReader
@@ -62,6 +64,7 @@ READERS: tuple[Reader, ...] = (
     ComplexTrReader(),
     TotReader(),
     ChatgptReader(),
+    *map(DescribedReader, DESCRIBED),
     ClaudeReader(),
     SharegptReader(),
     TelegramReader(),
@@ -83,6 +86,7 @@ READERS: tuple[Reader, ...] = (
     ImessageReader(),
     LineReader(),
     KakaotalkReader(),
+    SubtitlesReader(),
     WhatsappReader(),
     SignalReader(),
     *map(MarkedReader, LAYOUTS),
@@ -90,7 +94,7 @@ READERS: tuple[Reader, ...] = (
     NamesReader(),
 )
 # In these a first bracket is no sign of JSON: lists of things to do begin so, and messengers' lines.
-_NEVER_JSON = frozenset({".txt", ".md", ".markdown", ".csv", ".tsv", ".eml", ".mbox"})
+_NEVER_JSON = frozenset({".txt", ".vtt", ".srt", ".md", ".markdown", ".csv", ".tsv", ".eml", ".mbox"})
 _MARKDOWN_HINT = "--format markdown reads it all the same, with its headings or bold words as speakers"
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _JSON_BEGINNINGS = ("{", "[", '"', "]", "}")

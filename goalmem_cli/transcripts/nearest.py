@@ -18,7 +18,8 @@ _LIKELY = 0.4
 def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Reader]:
     """Return up to three readers whose signs name keys that the file has, those of which it has the most first.
 
-    Those are left out of whose keys the file has the lesser part. A key that half of these readers name counts less than one that only one names.
+    Those are left out of whose keys the file has the lesser part. A key that half of these readers name counts less
+    than one that only one names.
     """
     named = {reader: set(_KEY.findall(reader.sign)) for reader in readers}
     found = {key for node in (glimpse.document, *glimpse.lines) if node is not None for key in _keys(node.value)}

@@ -16,7 +16,6 @@ from goalmem_cli.transcripts.reading.told_times import (
     time_of_day_from_text,
 )
 
-
 CEST = timezone(timedelta(hours=2))
 
 

@@ -147,12 +147,14 @@ class Node:
         has it as `unread`: what was said is worth keeping without its time.
         """
         value = self.value
-        if isinstance(value, dict):  # as MongoDB and Firestore write times
-            value = next((value[key] for key in _TIMES_IN_OBJECTS if key in value), value)
-        if value is None or (value == 0 and not isinstance(value, str)):
+        for _ in range(2):  # as MongoDB and Firestore write times
+            if isinstance(value, dict):
+                value = next((value[key] for key in _TIMES_IN_OBJECTS if key in value), value)
+        if value is None or value in (0, False):
             return None
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return stamp_or_unread(repr(value), lambda _: stamp_from_epoch(value))
+            number: float = value
+            return stamp_or_unread(repr(value), lambda _: stamp_from_epoch(number))
         return stamp_or_unread(value if isinstance(value, str) else quoted(repr(value)), read)
 
     def first_stamp(self) -> Stamp | None:

@@ -1,0 +1,133 @@
+"""Reads what was said in meetings: subtitles (WebVTT and SubRip) of Teams, Zoom and others, and timed lines.
+
+WebVTT is the W3C's (2019), with the speaker as ``<v Name>`` or before a colon; timed lines are
+``[00:00:01] Name: text`` and Zoom's saved chats, ``10:36:02 From Mira to Everyone: text``.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.messenger import are_log_levels
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.told_times import Stamp
+
+_CLOCK = r"(?:(?P<hour>\d{1,3}):)?(?P<minute>\d\d):(?P<second>\d\d)(?:[.,]\d{1,3})?"
+_CUE = re.compile(rf"\s*{_CLOCK}\s+-->\s+[\d:.,]+.*")
+_LINE = re.compile(rf"[\[(]{_CLOCK}[\])] ?(?P<speaker>[^\W\d_][^:\n]{{0,59}}): ?(?P<text>.*)")
+_CHAT = re.compile(
+    rf"{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,60}}?)(?:\s+(?:to|an|à|a)\s+[^:\n]{{1,60}}?)?\s*:\s*(?P<text>.*)"
+)
+_VOICE = re.compile(r"<v(?:\.[^ >]*)? (?P<speaker>[^<>]{1,100})>")
+_NAMED = re.compile(r"(?P<speaker>[^\W\d_][^:\n.!?]{0,59}): (?P<text>.+)", re.DOTALL)
+_TAG = re.compile(r"</?[a-z][^<>]*>|<\d[\d:.]*>", re.IGNORECASE)
+_DAY = re.compile(r"(?<!\d)(20\d\d)[-_. ]?(\d\d)[-_. ]?(\d\d)(?!\d)")
+_FIRST_LINES = 40
+_FIRST_CUE = 6
+_FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Cue:
+    """What is said at a time from the beginning on; nobody is named where the speaker is the one before."""
+
+    at: timedelta
+    speaker: str
+    text: str
+
+
+class SubtitlesReader:
+    """A file is one conversation; its times are those of the day in its name, and unknown without one."""
+
+    name = "subtitles"
+    suffixes = (".vtt", ".srt", ".txt")
+    sign = "`00:00:01.000 --> 00:00:04.000` and who says what, or lines `[00:00:01] Name: text`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the first lines have cues, or two of them a time, a name and a colon."""
+        lines = [line for line in glimpse.head.split("\n") if line.strip()][:_FIRST_LINES]
+        if any(map(_CUE.fullmatch, lines[:_FIRST_CUE])):
+            return True
+        found = [match for line in lines if (match := _LINE.fullmatch(line) or _CHAT.fullmatch(line))]
+        names = [match["speaker"] for match in found]
+        return len(found) >= _FEWEST and 2 * len(found) >= len(lines) and not are_log_levels(names)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversation.
+
+        Raises:
+            InputError: nobody says anything in it, or it cannot be read.
+        """
+        draft, day = Draft(), _day_of(source.file)
+        messages = (
+            Message(cue.speaker, cue.text, None if day is None else Stamp(day + cue.at))
+            for cue in _joined(_cues(source))
+        )
+        return conversations_from_drafts(source, self.name, draft.fill(messages))
+
+
+def _day_of(file: str) -> datetime | None:
+    found = _DAY.search(Path(file).stem)
+    try:
+        return None if found is None else datetime(int(found[1]), int(found[2]), int(found[3]))
+    except ValueError:
+        return None
+
+
+def _cues(source: Source) -> Iterator[_Cue]:
+    at: timedelta | None = None
+    texts: list[str] = []
+    speaker = ""
+    for _, line in source.lines():
+        cue, said = _CUE.fullmatch(line), _LINE.fullmatch(line) or _CHAT.fullmatch(line)
+        if cue is not None or said is not None:
+            if at is not None:
+                yield _cue(at, speaker, texts)
+            found = cue or said
+            at, texts, speaker = _since_start(found) if found else None, [], ""
+            if said is not None:
+                speaker, texts = said["speaker"].strip(), [said["text"]]
+        elif at is not None:
+            texts.append(line)
+    if at is not None:
+        yield _cue(at, speaker, texts)
+
+
+def _cue(at: timedelta, speaker: str, lines: list[str]) -> _Cue:
+    """Return the cue without tags; behind a blank line stand the number of the next, or its name."""
+    text = "\n".join(lines)
+    if not speaker:
+        text = text.partition("\n\n")[0]
+        voice = _VOICE.search(text)
+        speaker = voice["speaker"].strip() if voice else ""
+    text = html.unescape(_TAG.sub("", text)).strip()
+    named = None if speaker else _NAMED.fullmatch(text)
+    return _Cue(at, named["speaker"].strip(), named["text"].strip()) if named else _Cue(at, speaker, text)
+
+
+def _since_start(found: re.Match[str]) -> timedelta:
+    return timedelta(hours=int(found["hour"] or 0), minutes=int(found["minute"]), seconds=int(found["second"]))
+
+
+def _joined(cues: Iterable[_Cue]) -> Iterator[_Cue]:
+    """Yield the cues, those of one speaker that follow each other as one."""
+    held: _Cue | None = None
+    for cue in cues:
+        if not cue.text:
+            continue
+        if held is not None and cue.speaker in ("", held.speaker):
+            held = replace(held, text=f"{held.text} {cue.text}")
+            continue
+        if held is not None:
+            yield held
+        held = replace(cue, speaker=cue.speaker or "unknown")
+    if held is not None:
+        yield held
