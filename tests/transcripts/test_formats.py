@@ -15,6 +15,7 @@ from tests.transcripts.test_agent_log import lines as agent_log
 from tests.transcripts.test_came import TRIP
 from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
+from tests.transcripts.test_described import FILES as DESCRIBED
 from tests.transcripts.test_discord import DISCORD
 from tests.transcripts.test_facebook import FACEBOOK
 from tests.transcripts.test_gemini import SAMPLES as GEMINI
@@ -54,6 +55,7 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "telegram-html": ("a.html", TELEGRAM_HTML.encode()),
     "facebook": ("a.json", json.dumps(FACEBOOK).encode()),
     "discord": ("a.json", json.dumps(DISCORD).encode()),
+    **{name: (file, text.encode()) for name, (file, text) in DESCRIBED.items()},
     **GEMINI,
     **{name: ("a.jsonl" if name == "cursor" else "a.json", data) for name, data in CHAT_EXPORTS.items()},
     **{name: ("a.json", json.dumps(document).encode()) for name, document in EXPORTS.items()},

@@ -1,0 +1,153 @@
+"""Chats in JSON that are described in one table, and what was said in meetings."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from goalmem_cli.errors import UnknownFormat
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts import detect, read_bytes
+
+DEEPSEEK: dict[str, object] = {
+    "id": "d", "title": "Boats", "mapping": {
+        "root": {"id": "root", "parent": None, "children": ["1"], "message": None},
+        "1": {"id": "1", "parent": "root", "children": ["2", "3"], "message": {
+            "inserted_at": "2026-02-01T10:00:05+00:00", "fragments": [{"type": "REQUEST", "content": "Late?"}]}},
+        "2": {"id": "2", "parent": "1", "children": [], "message": {
+            "inserted_at": "2026-02-01T10:00:07+00:00", "fragments": [{"type": "RESPONSE", "content": "No."}]}},
+        "3": {"id": "3", "parent": "1", "children": [], "message": {
+            "inserted_at": "2026-02-01T10:00:09+00:00", "fragments": [
+                {"type": "THINK", "content": "fog"}, {"type": "RESPONSE", "content": "Yes."}]}},
+    },
+}  # fmt: skip
+GROK: dict[str, object] = {
+    "conversations": [{"conversation": {"id": "g", "title": "Boats"}, "responses": [
+        {"response": {"_id": "1", "sender": "human", "message": "Late?",
+                      "create_time": {"$date": {"$numberLong": "1769940005000"}}}},
+        {"response": {"_id": "2", "sender": "ASSISTANT", "message": "Yes.",
+                      "create_time": {"$date": {"$numberLong": "1769940009000"}}}},
+    ]}],
+    "projects": [],
+}  # fmt: skip
+OPEN_WEBUI: dict[str, object] = {
+    "id": "w", "title": "Boats", "chat": {"history": {"currentId": "3", "messages": {
+        "1": {"id": "1", "parentId": None, "role": "user", "content": "Late?", "timestamp": 1769940005},
+        "2": {"id": "2", "parentId": "1", "role": "assistant", "content": "No.", "timestamp": 1769940007},
+        "3": {"id": "3", "parentId": "1", "role": "assistant", "content": "Yes.", "timestamp": 1769940009},
+    }}},
+}  # fmt: skip
+LLAMA = [
+    {"type": "session", "harness": "llama.app", "id": "l", "name": "Boats", "currNode": "3"},
+    {
+        "type": "message",
+        "message": {"id": "0", "parent": None, "role": "system", "content": "", "timestamp": 1769940000000},
+    },
+    {
+        "type": "message",
+        "message": {"id": "1", "parent": "0", "role": "user", "content": "Late?", "timestamp": 1769940005000},
+    },
+    {
+        "type": "message",
+        "message": {"id": "2", "parent": "1", "role": "assistant", "content": "No.", "timestamp": 1769940007000},
+    },
+    {
+        "type": "message",
+        "message": {"id": "3", "parent": "1", "role": "assistant", "content": "Yes.", "timestamp": 1769940009000},
+    },
+]
+CHATLAB: dict[str, object] = {
+    "chatlab": {"version": "0.0.2"}, "meta": {"name": "Boats", "platform": "wechat"},
+    "messages": [
+        {"sender": "a", "accountName": "Mira", "timestamp": 1769940005, "type": 0, "content": "Late?", "platformMessageId": "1"},
+        {"sender": "a", "accountName": "Mira", "timestamp": 1769940006, "type": 1, "content": "[picture]", "platformMessageId": "2"},
+        {"sender": "b", "accountName": "Otto", "timestamp": 1769940009, "type": 0, "content": "Yes.", "platformMessageId": "3"},
+    ],
+}  # fmt: skip
+
+
+def lines(*values: object) -> str:
+    """Return a JSON document a line."""
+    return "\n".join(map(json.dumps, values)) + "\n"
+
+
+FILES = {
+    "deepseek": ("a.json", json.dumps([DEEPSEEK])),
+    "grok": ("a.json", json.dumps(GROK)),
+    "open-webui": ("a.json", json.dumps([OPEN_WEBUI])),
+    "llama-ui": ("a.jsonl", lines(*LLAMA)),
+    "chatlab": ("a.json", json.dumps(CHATLAB)),
+}
+
+
+def read(text: str, name: str) -> Conversation:
+    """Return the one conversation of a file, in the format that it is found to have."""
+    (conversation,) = read_bytes(text.encode(), name)
+    return conversation
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_reads_each_layout_as_golden(name: str) -> None:
+    """Speakers, texts, times and the branch that was shown last; thinking, media and other branches are counted."""
+    file, text = FILES[name]
+    assert detect(file, text.encode()) == name
+    chat = read(text, file)
+
+    speakers = ("Mira", "Otto") if name == "chatlab" else ("user", "assistant")
+    assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
+        (speakers[0], "Late?", datetime(2026, 2, 1, 10, 0, 5, tzinfo=UTC)),
+        (speakers[1], "Yes.", datetime(2026, 2, 1, 10, 0, 9, tzinfo=UTC)),
+    ]
+    assert any("left out" in note for note in chat.notes) == (name != "grok")
+
+
+def test_several_conversations_in_lines() -> None:
+    """Each session line begins one."""
+    second = [{**LLAMA[0], "id": "k", "name": "Piers"}, *LLAMA[1:]]
+    found = read_bytes(lines(*LLAMA, *second).encode(), "a.jsonl")
+    assert [(chat.name, len(chat.turns)) for chat in found] == [("l", 2), ("k", 2)]
+
+
+def test_chatlab_in_lines() -> None:
+    """The same messages, a record a line."""
+    messages = CHATLAB["messages"]
+    assert isinstance(messages, list)
+    head = {"_type": "header", "chatlab": CHATLAB["chatlab"], "meta": CHATLAB["meta"]}
+    text = lines(head, {"_type": "member", "platformId": "a"}, *({"_type": "message", **one} for one in messages))
+    assert [(turn.speaker, turn.text) for turn in read(text, "a.jsonl").turns] == [("Mira", "Late?"), ("Otto", "Yes.")]
+
+
+VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:00:07.900\n{}\n\n3\n00:01:05.400 --> 00:01:07.900\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.vtt", VTT.format("<v Mira Holt>The boat</v>", "<v Mira Holt>is late.</v>", "<v Otto>Coffee &amp; cake?</v>")),
+        ("a.vtt", VTT.format("Mira Holt: The boat", "is late.", "Otto: Coffee &amp; cake?")),
+        ("a.srt", VTT.format("Mira Holt: The boat", "is late.", "Otto: Coffee &amp; cake?").replace("WEBVTT\n\n", "").replace(".", ",")
+         .replace("late,", "late.")),
+        ("a.txt", "[00:00:02] Mira Holt: The boat\n[00:00:05] Mira Holt: is late.\n[00:01:05] Otto: Coffee & cake?\n"),
+        ("a.txt", "00:00:02 From Mira Holt to Everyone: The boat\n00:00:05\t From Mira Holt : is late.\n00:01:05 From Otto: Coffee & cake?\n"),
+    ],
+)  # fmt: skip
+def test_what_was_said_in_a_meeting(name: str, text: str) -> None:
+    """Cues of one speaker are one turn; times count from the day that the file's name has, else they are unknown."""
+    chat = read(text, name)
+    assert chat.format == "subtitles"
+    assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
+        ("Mira Holt", "The boat is late.", None), ("Otto", "Coffee & cake?", None),
+    ]  # fmt: skip
+    dated = read(text, f"Talk 2026-09-03{name[1:]}")
+    assert [turn.said for turn in dated.turns] == [datetime(2026, 9, 3, 0, 0, 2), datetime(2026, 9, 3, 0, 1, 5)]
+
+
+@pytest.mark.parametrize(
+    "text", ["[00:00:01] INFO: started\n[00:00:02] ERROR: stopped\n", "[00:00:01] started\n[00:00:02] stopped\n"]
+)
+def test_a_log_is_no_meeting(text: str) -> None:
+    """Levels do not speak."""
+    with pytest.raises(UnknownFormat, match="in none of the accepted formats"):
+        detect("a.txt", text.encode())
