@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from goalmem_cli.config import Parameters, Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library.answering import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
-from goalmem_cli.library.ingesting import Ingested, Told, Unattended, read_all
+from goalmem_cli.library.hearing import Unattended
+from goalmem_cli.library.ingesting import Ingested, Told, read_all
 from goalmem_cli.library.listening import Listener, Logged
 from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers, left_out_in_words, selected
 from goalmem_cli.records import Query, encodable

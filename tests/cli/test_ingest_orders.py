@@ -80,6 +80,20 @@ def test_somebody_at_the_terminal_is_asked(
     assert said(goalmem) == "2023-05-03"
 
 
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 5), ("\n", 5)])
+def test_somebody_at_the_terminal_is_asked_whether_a_document_is_a_chat(
+    goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str, code: int
+) -> None:
+    """It is read where they say so, and refused otherwise with the way to read it all the same."""
+    file = tmp_path / "README.md"
+    file.write_text("# Bramble\n\n## Installing\n\nType `make`.\n\n## Licence\n\nMIT.\n")
+    monkeypatch.setattr(sys, "stdin", _Terminal(answer))
+    outcome = goalmem("ingest", str(file))
+    assert outcome.code == code
+    assert "this looks like a document. Read it as a chat?" in outcome.err
+    assert ("--format markdown" in outcome.err) == bool(code)
+
+
 def test_standard_input_cannot_be_asked_about(goalmem: Goalmem) -> None:
     """What comes from a pipe is refused like a file that nobody is asked about, and can be told by a flag."""
     assert goalmem("ingest", "-", stdin=OPEN.encode()).code == 5

@@ -5,15 +5,18 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.transcripts.test_described import VTT
 from tests.transcripts.test_fuzz import check
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_kakaotalk import ANDROID, ENGLISH, WINDOWS
 from tests.transcripts.test_line import ENGLISH as LINE
 from tests.transcripts.test_line import JAPANESE
 from tests.transcripts.test_mail import FIRST, MAILBOX
+from tests.transcripts.test_marked import AIDER, COPIED, SPECSTORY
 from tests.transcripts.test_names import TALK
 from tests.transcripts.test_table import FULL
 
+MARKED = [("a.md", AIDER), ("a.md", SPECSTORY), ("a.txt", COPIED), ("a.vtt", VTT)]
 FORMATS = st.sampled_from([None, "imessage", "line", "kakaotalk"])
 TOKENS = st.lists(
     st.sampled_from(
@@ -42,7 +45,9 @@ def test_mutated_chats(data: st.DataObject, chat: str, token: str, format_name: 
 
 
 @given(
-    st.data(), st.sampled_from([("a.csv", FULL), ("a.eml", FIRST), ("a.mbox", MAILBOX), ("a.txt", TALK)]), st.binary()
+    st.data(),
+    st.sampled_from([("a.csv", FULL), ("a.eml", FIRST), ("a.mbox", MAILBOX), ("a.txt", TALK), *MARKED]),
+    st.binary(),
 )
 def test_mutated_files(data: st.DataObject, file: tuple[str, str], token: bytes) -> None:
     """A valid table, mail or text with a stretch of it replaced by any bytes."""

@@ -20,6 +20,8 @@ from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_or_unread
 
 _USER, _ASSISTANT, _ASIDE = "user", "assistant", "aside"
 _RULE = "---"
+_MOST_BEFORE = 6
+"""How many paragraphs may stand before the mark."""
 _FENCE = ("```", "~~~")
 
 
@@ -90,8 +92,12 @@ class MarkedReader:
         self._layout = layout
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the layout's mark is in the text."""
-        return self._layout.mark.search(glimpse.head) is not None
+        """Return whether the layout's mark is at the text's beginning, and no example in a document."""
+        mark = self._layout.mark.search(glimpse.head)
+        if mark is None:
+            return False
+        before = glimpse.head[: mark.start()]
+        return not any(sign in before for sign in _FENCE) and len(before.split("\n\n")) <= _MOST_BEFORE
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversation.

@@ -55,7 +55,8 @@ class SubtitlesReader:
         """Return whether the first lines have cues, or two of them a time, a name and a colon."""
         lines = [line for line in glimpse.head.split("\n") if line.strip()][:_FIRST_LINES]
         if any(map(_CUE.fullmatch, lines[:_FIRST_CUE])):
-            return True
+            is_named = any(_VOICE.search(line) or _NAMED.fullmatch(line.strip()) for line in lines)
+            return is_named or glimpse.suffix != ".txt"  # a film's, in which nobody is named, ends in .srt
         found = [match for line in lines if (match := _LINE.fullmatch(line) or _CHAT.fullmatch(line))]
         names = [match["speaker"] for match in found]
         return len(found) >= _FEWEST and 2 * len(found) >= len(lines) and not are_log_levels(names)
