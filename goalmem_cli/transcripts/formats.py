@@ -97,6 +97,8 @@ READERS: tuple[Reader, ...] = (
 _NEVER_JSON = frozenset({".txt", ".vtt", ".srt", ".md", ".markdown", ".csv", ".tsv", ".eml", ".mbox"})
 _MARKDOWN_HINT = "--format markdown reads it all the same, with its headings or bold words as speakers"
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
+_SHOWN = 12
+"""How many formats are named where a file is in none."""
 _JSON_BEGINNINGS = ("{", "[", '"', "]", "}")
 FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
 _HINT = "--format NAME reads it as that one, and says where it differs; goalmem ingest --formats lists them all"
@@ -250,7 +252,9 @@ def _why_unknown(glimpse: Glimpse, suffix: str) -> str:
     elif suffix and suffix not in SUFFIXES:
         beside = f"none of them ends in {suffix}"
     elif suffix in SUFFIXES:
-        beside = f"with {suffix}: {', '.join(reader.name for reader in READERS if suffix in reader.suffixes)}"
+        names = [reader.name for reader in READERS if suffix in reader.suffixes]
+        is_short = len(names) <= _SHOWN
+        beside = f"with {suffix}: {', '.join(names)}" if is_short else f"none of the {len(names)} with {suffix} is near"
     else:
         beside = f"they are {', '.join(FORMATS)}"
     return f"in none of the accepted formats; {beside}"

@@ -39,7 +39,7 @@ OPEN_WEBUI: dict[str, object] = {
         "3": {"id": "3", "parentId": "1", "role": "assistant", "content": "Yes.", "timestamp": 1769940009},
     }}},
 }  # fmt: skip
-LLAMA = [
+LLAMA: list[dict[str, object]] = [
     {"type": "session", "harness": "llama.app", "id": "l", "name": "Boats", "currNode": "3"},
     {
         "type": "message",
@@ -105,7 +105,7 @@ def test_reads_each_layout_as_golden(name: str) -> None:
 
 def test_several_conversations_in_lines() -> None:
     """Each session line begins one."""
-    second = [{**LLAMA[0], "id": "k", "name": "Piers"}, *LLAMA[1:]]
+    second = [dict(LLAMA[0], id="k", name="Piers"), *LLAMA[1:]]
     found = read_bytes(lines(*LLAMA, *second).encode(), "a.jsonl")
     assert [(chat.name, len(chat.turns)) for chat in found] == [("l", 2), ("k", 2)]
 

@@ -32,6 +32,7 @@ class Layout:
     `mark` is found in the text's first lines. `opening` begins what somebody says: its groups `user`, `assistant` and
     `aside` say who (an aside is left out), `said` when. `session` begins a
     session, at `said`. `left_out` is a line that nobody says, `block` a stretch of a message that nobody does.
+    `has_fences` says that nothing opens in fenced code; where the opening is sure, an unclosed fence hides none.
     `line_mark` stands before each line of the user, where all else is the assistant's.
     """
 
@@ -43,6 +44,7 @@ class Layout:
     left_out: re.Pattern[str] | None = None
     block: re.Pattern[str] | None = None
     line_mark: re.Pattern[str] | None = None
+    has_fences: bool = True
 
 
 LAYOUTS = (
@@ -64,6 +66,7 @@ LAYOUTS = (
             r"(?: \((?:(?:[^()]* )?(?P<said>\d{4}-\d\d-\d\d[ T][\d:.]+(?:Z| ?[+-]\d\d:?\d\d)?)|[^()]*)\))?\*\*_"
         ),
         block=re.compile(r"<(think|tool-use)\b.*?</\1>", re.DOTALL),
+        has_fences=False,
     ),
     Layout(
         "chat-exporter",
@@ -125,7 +128,7 @@ class _Lines:
         if session is not None:
             self._begun, self._is_in_fence = stamp_or_unread(session["said"]), False
             return self._begin("", self._begun, "")
-        if line.lstrip().startswith(_FENCE):
+        if self._layout.has_fences and line.lstrip().startswith(_FENCE):
             self._is_in_fence ^= True
         opening = None if self._is_in_fence else self._layout.opening.fullmatch(line.rstrip())
         if self._layout.line_mark is None:
