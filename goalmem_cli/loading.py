@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -45,7 +46,8 @@ class LoadedModel:
 
     `close` gives its memory back; `digest` tells its weights, with the adapter's, from others of the same name, and
     `adapter` is the hash of that adapter, blank for none. It works on `at_once` requests at a time; `is_shared` says
-    that several threads may call it at once. `fitted` is what is known of it.
+    that several threads may call it at once. `fitted` is what is known of it, and `suits` finds out which prompts it is
+    to get where goal-mem proves with it.
     """
 
     model: LanguageModel
@@ -58,6 +60,16 @@ class LoadedModel:
     is_shared: bool = False
     adapter: str = ""
     fitted: Fitted = UNFITTED
+    suits: Callable[[], Profile] | None = None
+
+    @property
+    def proving(self) -> Profile:
+        """The prompts that goal-mem gets: those of the prover that is wanted, or that suits the model.
+
+        Raises:
+            ModelError: it has to be asked, and cannot be used.
+        """
+        return self.profile if self.suits is None else self.suits()
 
     def least_certainty(self, reasoner: str, wanted: int | None) -> float:
         """Return how certain the reasoner's answers have to be, from 0 to 1: as many percent as are wanted, else as
@@ -117,7 +129,7 @@ def load_model(
     from goalmem_cli.models.catalogue import COMPACT, is_address, resolve
 
     if is_address(settings.model):
-        return _served_model(settings, announce)
+        return suited(_served_model(settings, announce), settings, announce)
     from goalmem_cli.models.weights.gguf import file_digest
     from goalmem_cli.models.weights.lora import chosen_adapter
 
@@ -127,10 +139,11 @@ def load_model(
     path, model = _model_of(weights_that_run(spec, announce, merged), spec, settings, adapter, announce)
     profile: Profile = "compact" if spec.profile == COMPACT else "full"
     digest, own = file_digest(path), adapter.digest if adapter else ""
-    return LoadedModel(
+    loaded = LoadedModel(
         model, spec.name, profile, model.context, model.close, f"{digest}+{own}" if own else digest,
         settings.parallel, adapter=own, fitted=spec.known.fitted if spec.known else UNFITTED,
     )  # fmt: skip
+    return suited(loaded, settings, announce)
 
 
 def _model_of(
@@ -205,62 +218,48 @@ def _served_model(settings: Settings, announce: Callable[[str], None]) -> Loaded
 # Which prover suits a model, and with it which prompts: found out once for each, and kept in the user's cache
 
 
-def load_suited(
-    settings: Settings, announce: Callable[[str], None] = lambda _: None, watch: Watch | None = None
-) -> LoadedModel:
-    """Return the language model that the settings name, with the prompts of the prover that is wanted or suits it.
-
-    Raises:
-        ModelError: it is missing, unreadable, or does not fit into memory, or a server does not answer.
-        UsageError: an adapter is named for a model that is a server's.
-    """
-    loaded = load_model(settings, announce, watch)
-    try:
-        return suited(loaded, settings, announce)
-    except BaseException:
-        loaded.close()
-        raise
-
-
 def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
-    """Return the model with the compact prompts where `stepwise` is wanted, or suits it better.
+    """Return the model with what finds out, when goal-mem first asks, which prompts it is to get.
 
-    A new model is asked two made-up questions where `auto` is wanted, or nothing and it is a server's: nobody has said
-    how large it is. One that was asked before is not asked again, and one that goalmem has fitted itself to never is.
-
-    Raises:
-        ModelError: the model cannot be used.
+    `stepwise` has the compact ones. Where `auto` is wanted, or nothing and it is a server's, nobody has said how large
+    the model is: it is asked two made-up questions, once. One that goalmem has fitted itself to never is.
     """
     from goalmem_cli.models.catalogue import is_address
     from goalmem_cli.reasoners.goal_mem.provers import AUTO, STEPWISE
 
     if settings.planning == STEPWISE:
-        return replace(loaded, profile="compact")
+        return replace(loaded, suits=lambda: "compact")
     is_open = settings.planning == AUTO or (settings.planning is None and is_address(settings.model))
     is_fitted = bool(loaded.adapter) and loaded.fitted.adapter == loaded.adapter
     if not is_open or is_fitted:
         return loaded
-    found = _outcome_of(loaded) or _found_out(loaded, settings, announce)
-    return replace(loaded, profile="compact" if found == STEPWISE else "full")
+    return replace(loaded, suits=cache(partial(_found_out, loaded, settings, announce)))
 
 
-def _found_out(loaded: LoadedModel, settings: Settings, announce: Callable[[str], None]) -> Suited:
-    """Ask the model the two questions, keep the outcome and say it."""
+def _found_out(loaded: LoadedModel, settings: Settings, announce: Callable[[str], None]) -> Profile:
+    """Return the prompts that suit the model: by the outcome that is kept, else by asking it, which is said.
+
+    Raises:
+        ModelError: the model cannot be used.
+    """
     from goalmem_cli.prompts import PromptBook
     from goalmem_cli.reasoners.goal_mem import steps_of
     from goalmem_cli.reasoners.goal_mem.trial import masters_proofs
 
-    announce(f"{loaded.name} is new here: it is asked two made-up questions to see how it plans best")
     prompts = PromptBook.load(settings.prompts, "full", steps_of("together"))
-    found: Suited = "together" if masters_proofs(loaded.model, prompts) else "stepwise"
-    told = "proved both" if found == "together" else "did not prove both"
-    announce(f"it {told}, so planning is {found} from now on (--planning says otherwise)")
-    _keep(loaded, found)
-    return found
-
-
-def _name_and_digest(loaded: LoadedModel) -> str:
-    return f"{loaded.name} {loaded.digest}"
+    key = f"{loaded.name} {loaded.digest} {prompts.hashes['plan_and_prove'][:12]}"
+    found = _outcomes().get(key)
+    if found is None:
+        announce(f"{loaded.name} is new here: it is asked two made-up questions to see how it plans best")
+        masters = masters_proofs(loaded.model, prompts)
+        if masters is None:
+            announce("it gave no whole reply, so planning is together for now (--planning says otherwise)")
+            return "full"
+        found = "together" if masters else "stepwise"
+        told = "proved both" if masters else "did not prove both"
+        announce(f"it {told}, so planning is {found} from now on (--planning says otherwise)")
+        _keep(key, found)
+    return "compact" if found == "stepwise" else "full"
 
 
 def _outcomes_file() -> Path:
@@ -281,15 +280,11 @@ def _outcomes() -> dict[str, Suited]:
     return {str(key): found for key, found in models.items() if found in ("together", "stepwise")}
 
 
-def _outcome_of(loaded: LoadedModel) -> Suited | None:
-    return _outcomes().get(_name_and_digest(loaded))
-
-
-def _keep(loaded: LoadedModel, found: Suited) -> None:
+def _keep(key: str, found: Suited) -> None:
     """Keep the outcome; where nothing can be written, the model is asked again the next time."""
     from goalmem_cli.store.files import replace_file
 
-    document = {"schema_version": OUTCOMES_SCHEMA, "models": {**_outcomes(), _name_and_digest(loaded): found}}
+    document = {"schema_version": OUTCOMES_SCHEMA, "models": {**_outcomes(), key: found}}
     with suppress(StoreError):
         replace_file(_outcomes_file(), json.dumps(document, ensure_ascii=False, indent=1).encode())
 

@@ -18,7 +18,7 @@ from goalmem_cli.loading import (
     DeferredModel,
     LoadedModel,
     load_embedder,
-    load_suited,
+    load_model,
     open_unread,
 )
 from goalmem_cli.memory_records import Capability
@@ -49,7 +49,7 @@ __all__ = [
     "chosen_embedder",
     "is_indexed",
     "load_embedder",
-    "load_suited",
+    "load_model",
     "local",
     "names_to_index",
     "open_backbone",
@@ -85,7 +85,7 @@ class Factories:
     """What builds the expensive parts; whoever has others hands in their own."""
 
     embedder: Callable[[str], Embedder] = load_embedder
-    model: Callable[[Settings], LoadedModel] = load_suited
+    model: Callable[[Settings], LoadedModel] = load_model
     backbones: Callable[[], Mapping[str, BackboneEntry[Backbone]]] = all_backbones
 
 
@@ -281,6 +281,8 @@ def build_reasoner(
     from goalmem_cli.reasoners.prompt_texts import DaysInWords
     from goalmem_cli.reasoners.watching import Unwatched
 
+    if settings.reasoner == GOAL_MEM:
+        loaded = replace(loaded, profile=loaded.proving)
     searching = replace(loaded, model=MeasuredModel(loaded.model, is_private=True))
     backbone = open_backbone(settings, store, factories or Factories(), lambda: searching)
     loaded = replace(loaded, model=MeasuredModel(loaded.model))

@@ -13,8 +13,9 @@ from goalmem_cli.config import Settings
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.loading import OUTCOMES, LoadedModel, suited
 from goalmem_cli.models.state_cache import model_cache
+from goalmem_cli.ports import Completion
 from goalmem_cli.testing import Reply, ScriptedModel
-from tests.reasoners.scripting import claims, plan, proved
+from tests.reasoners.scripting import TOGETHER, claims, plan, proved
 
 SERVER = "http://127.0.0.1:9/v1#small"
 REPAIRS = proved(
@@ -25,6 +26,9 @@ REPAIRS = proved(
 SAILED = plan("(Iva) sailed from (x:place)", "(Iva) sailed from (x:place)")
 VIGO = proved(claims(1, "so I sailed", x="Vigo"), plan=SAILED, status="settled", wording="Vigo")
 PORTO = proved(claims(1, "so I sailed", x="Porto"), plan=SAILED, status="settled", wording="Porto")
+KEY = f"{SERVER} a {TOGETHER.hashes['plan_and_prove'][:12]}"
+CUT = Completion('{"goal": "(Iva) sailed', is_complete=False)
+THOUGHTS = Completion("First I have to think about where", is_complete=False)
 PROSE = "She sailed from Vigo, I think."
 
 
@@ -40,7 +44,8 @@ def chosen(
     scripted, said = ScriptedModel(list(replies)), list[str]()
     loaded = LoadedModel(scripted, model, "full", 8192, digest=digest, adapter=fitted, fitted=Fitted(adapter=fitted))
     found = suited(loaded, replace(Settings(Path("store"), model=model), planning=planning), said.append)
-    return found.profile, scripted.calls, said
+    assert scripted.calls == 0  # nobody is asked before goal-mem is to prove
+    return found.proving, scripted.calls, said
 
 
 @pytest.mark.parametrize(
@@ -50,11 +55,22 @@ def chosen(
         ([REPAIRS, PORTO], "compact"),
         ([PROSE, PROSE], "compact"),
         ([REPAIRS, PROSE, PROSE], "compact"),
+        ([CUT, CUT], "compact"),
     ],
 )
 def test_new_model_of_a_server_is_asked_two_questions(replies: Sequence[Reply], profile: str) -> None:
     """One that proves both plans and proves in one reply; one that writes prose, or a wrong value, reads in steps."""
     assert chosen(replies)[:2] == (profile, len(replies))
+
+
+@pytest.mark.parametrize("reply", ["", THOUGHTS])
+def test_reply_that_says_nothing_of_it_decides_nothing(reply: Reply) -> None:
+    """A model that thinks first, or a server that sends no text: the full prompts for now, and nothing is kept."""
+    profile, calls, said = chosen([reply, reply])
+
+    assert (profile, calls) == ("full", 2)
+    assert said[-1] == "it gave no whole reply, so planning is together for now (--planning says otherwise)"
+    assert chosen([REPAIRS, VIGO])[:2] == ("full", 2)
 
 
 def test_outcome_is_kept_with_name_and_digest() -> None:
@@ -72,7 +88,7 @@ def test_outcome_is_kept_with_name_and_digest() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", '{"schema_version": 9}', json.dumps({"schema_version": 1, "models": {f"{SERVER} a": "fast"}})]
+    "content", ["", "[]", '{"schema_version": 9}', json.dumps({"schema_version": 1, "models": {KEY: "fast"}})]
 )
 def test_file_that_cannot_be_read_is_written_anew(content: str) -> None:
     """Whatever stands in it, the model is asked, and the outcome kept."""
@@ -81,7 +97,7 @@ def test_file_that_cannot_be_read_is_written_anew(content: str) -> None:
     path.write_text(content, "utf-8")
 
     assert chosen([REPAIRS, VIGO])[0] == "full"
-    assert json.loads(path.read_text("utf-8")) == {"schema_version": 1, "models": {f"{SERVER} a": "together"}}
+    assert json.loads(path.read_text("utf-8")) == {"schema_version": 1, "models": {KEY: "together"}}
 
 
 def test_where_nothing_can_be_kept_the_model_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

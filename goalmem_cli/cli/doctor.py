@@ -227,9 +227,12 @@ def _model(run: Invocation) -> Finding:
     from goalmem_cli.reasoners.goal_mem import chosen_planning
 
     loaded = run.factories.model(run.settings)
-    loaded.close()
+    try:
+        profile = loaded.proving
+    finally:
+        loaded.close()
     adapter = f"adapter {loaded.adapter[:SHOWN_HASH]}" if loaded.adapter else "no adapter"
-    planning = f"{loaded.profile} prompts, planning {chosen_planning(run.settings.planning, loaded.profile)}"
+    planning = f"{profile} prompts, planning {chosen_planning(run.settings.planning, profile)}"
     return Finding("model", f"{loaded.name}, {loaded.context} tokens of context, {planning}, {adapter}")
 
 

@@ -57,7 +57,7 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         UsageError: a settings file or a variable is wrong.
     """
     from goalmem_cli.render.console import Screen
-    from goalmem_cli.wiring import Factories, load_suited
+    from goalmem_cli.wiring import Factories, load_model
 
     settings = load_settings(flags, os.environ)
     screen = Screen(is_quiet=quiet, is_verbose=verbose)
@@ -68,7 +68,7 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
             screen.note(f"planning {settings.planning} is called {OLD_NAMES[settings.planning]} now")
     own = context.obj if isinstance(context.obj, Factories) else None
     return Invocation(
-        settings, screen, own or Factories(model=partial(load_suited, announce=screen.note, watch=screen.bytes_done))
+        settings, screen, own or Factories(model=partial(load_model, announce=screen.note, watch=screen.bytes_done))
     )
 
 

@@ -87,12 +87,12 @@ def opened(
         StoreError: what is there cannot be read.
         ModelError: the embedder that was named cannot be loaded.
     """
-    from goalmem_cli.wiring import Factories, load_suited
+    from goalmem_cli.wiring import Factories, load_model
 
     given: dict[str, Any] = {**settings, "store": store}
     told = load_settings(given, os.environ) if reads_settings else given_settings(given)
     heard = listener or Logged()
-    return Memory(told, factories or Factories(model=partial(load_suited, announce=heard.note)), heard)
+    return Memory(told, factories or Factories(model=partial(load_model, announce=heard.note)), heard)
 
 
 class Memory:

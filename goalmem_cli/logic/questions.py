@@ -30,7 +30,8 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _RANKING = re.compile(
-    r"\bfavou?rites?\b|\bprefer\w*|(?<!\bat )\b(?:best|worst|most|least)\b(?! (?:of|recent|likely)\b)|"
+    r"\bfavou?rites?\b|\bprefers?\b|(?<!\bat )\b(?:best|worst|most|least)\b(?! (?:of(?! all\b)|recent\w*|likely|man|"
+    r"men|before|regards|wishes|people|things|(?:day|night|morning|afternoon|evening|weekend|week|month|year|time)s?)\b)|"
     r"\b(?:biggest|greatest|dearest|closest|nicest|funniest|hardest|easiest|happiest|proudest|scariest|strongest)\b",
     re.IGNORECASE,
 )

@@ -17,8 +17,9 @@ _POINTING = THIRD_PERSONS | frozenset("it its that those this these one ones the
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
 _CHANGE = re.compile(
     r"\b(?:(?:after|before|since|until|besides) (?:that|this|then)|(?:hour|day|week|month|year)s? (?:later|earlier)|"
-    r"(?:the|that) (?:same|next|following|other)|"
-    r"(?:\d+|one|two|three|four|five|six|ten|twelve|some) (?:more|less|fewer))\b|"
+    r"(?:the|that) (?:same|next|following))\b|"
+    r"\b(?:\d+|one|two|three|four|five|six|ten|twelve|some) (?:more|less|fewer)\b"
+    r"(?=\s*(?:$|[,.;!?]|(?:and|or|then|the|it|i|we|you)\b))|"
     r"^(?:unless|except|only if|but only|not unless|provided|instead)\b",
     re.IGNORECASE,
 )
@@ -28,8 +29,8 @@ def leaned_on(hit: Hit) -> int:
     """Return how many of the turns before the hit it leans on: none, the one before it, or two.
 
     A turn leans on the one before it where it answers that, is a short reply, has a pronoun without a name, or changes
-    an amount or a day that was said ("five more", "three days after that"). It leans on two where the one before it
-    says next to nothing, or does not have that amount or day, and the one before that has.
+    an amount or a day that was said ("five more", "three days after that"). Such a change leans on two where the one
+    before it says next to nothing, or does not have that amount or day, and the one before that has.
     """
     before = hit.before
     if not before:
@@ -39,8 +40,8 @@ def leaned_on(hit: Hit) -> int:
         return 0
     last = before[-1][1]
     says_little = len(words(last)) <= LITTLE and "?" not in last
-    is_bare = says_little or (changes and not _has_measure(last) and _has_measure(before[-2:][0][1]))
-    return min(len(before), 2 if is_bare else 1)
+    is_bare = says_little or (not _has_measure(last) and _has_measure(before[-2:][0][1]))
+    return min(len(before), 2 if changes and is_bare else 1)
 
 
 def _is_reply(text: str, speaker: str, asker: str, said: str) -> bool:

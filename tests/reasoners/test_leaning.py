@@ -21,6 +21,9 @@ from tests.reasoners.scripting import MOMENT, chat
         (("Ana: We sail on 3 May.", "Ben: On 3 May I work.", "Ana: The next day then."), 1),
         (("Ana: I signed for the flat.", "Ben: On which terms?", "Ana: With the same terms as you."), 1),
         (("Ana: The lamp is 40 euros.", "Ben: Good.", "Ana: My sister painted the whole kitchen green today."), 0),
+        (("Ben: I have 3 dogs.", "Ana: The other day I bought a blue lamp in Ghent."), 0),
+        (("Ben: I have 3 dogs.", "Ana: I have one more question about your dog Rex."), 0),
+        (("Ben: I have 3 dogs.", "Ana: Thanks!", "Ben: Bye"), 1),
         (("Ana: The lamp is 40 euros.",), 0),
     ],
 )

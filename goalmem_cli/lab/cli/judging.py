@@ -52,8 +52,7 @@ def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
     loaded = None
     try:
         run = read_run(path)
-        unasked = "together"  # a judge plans nothing, so that which prover suits it need not be found out
-        loaded = made.factories.model(replace(made.settings, model=jury.model, adapter=None, planning=unasked))
+        loaded = made.factories.model(replace(made.settings, model=jury.model, adapter=None))
         steps = judges.steps_of(run.manifest.format, jury.style)
         prompts = open_prompts(made.settings.prompts, loaded.profile, steps)
         judge = judges.Judge(loaded.model, prompts, loaded.name, jury.style, run.manifest.format, loaded.digest)

@@ -1,8 +1,8 @@
 """Facts that speak against a subgoal: they contradict it, or tell it of another person or thing, or only as a plan.
 
 One such verdict is only the model's; it settles the subgoal as not provable once a further look for it brought nothing
-new, or the next reply says it again; at once where facts tell it of another person while what the named person has to
-tell of it is in view.
+new, or the next reply says it again; at once where another person tells it and what the named person has to tell of
+it is in view.
 """
 
 from __future__ import annotations
@@ -58,15 +58,16 @@ class Denials:
 
 
 def _is_clear(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> bool:
-    """Say whether a further look would find nothing: it is told of another, and what the named person has to tell of
-    the same thing is in view as well.
+    """Say whether a further look would find nothing: another person tells it, and one thing that the named person says,
+    and does not ask, has every name and thing of the subgoal.
     """
-    stems = content_stems(atom.phrase)
-    named = [person for person in speakers(facts.values()) if content_stems(person) & stems]
-    thing = stems.difference(*map(content_stems, named))
-    own = [fact for number, fact in facts.items() if number not in claim.facts and fact.speaker in named]
-    told = {stem for fact in own for stem in content_stems(fact.text)}
-    return claim.verdict is Verdict.OF_ANOTHER and bool(named) and bool(thing) and 2 * len(thing & told) >= len(thing)
+    people = speakers(facts.values())
+    named = [person for person in people if content_stems(person) & content_stems(atom.phrase)]
+    stems = [content_stems(constant.value) for constant in atom.constants]
+    things = frozenset[str]().union(*stems).difference(*map(content_stems, named))
+    is_anothers = claim.verdict is Verdict.OF_ANOTHER and all(facts[each].speaker not in named for each in claim.facts)
+    own = [fact.text for fact in facts.values() if fact.speaker in named and "?" not in fact.text]
+    return is_anothers and bool(named) and bool(things) and any(things <= content_stems(text) for text in own)
 
 
 def _reason(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> str:

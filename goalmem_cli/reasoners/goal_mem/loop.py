@@ -28,7 +28,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Attempt, Denied, Ending, Opened, Step, Unresolved
+from goalmem_cli.trace import Attempt, Denied, Ending, Opened, Step, Unresolved, Verdict
 
 REPEATED = "the next plan repeated one that had failed"
 VOID = "the verdict does not count: it is unknown, or what it rests on was refused"
@@ -55,6 +55,7 @@ class AttemptRun:
         self._state: ProofState | None = None
         self._last: Proposed | None = None
         self._wishes: tuple[Wish, ...] = ()
+        self._looked_beside: set[str] = set()
         self._steps: list[Step] = []
         self._note = ""
         self._is_void = False
@@ -113,7 +114,9 @@ class AttemptRun:
         if not state.is_settled:
             self._queries = open_queries(state, self._wishes)
             beside = (*state.incomplete, *settled_by(state.groundings, ())[1])
-            return self._told(self._pool.look(self._queries, beside))
+            self._looked_beside |= set(state.incomplete)
+            is_stopped = self._last is not None and self._last.status is Status.STOP
+            return self._told(self._pool.look(() if is_stopped else self._queries, beside))
         numbers = self._wanted_again(state)
         named = [wish for wish in self._wishes if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
@@ -154,7 +157,7 @@ class AttemptRun:
         """Say whether a settled list has as many values as there are said to be."""
         cited = dict.fromkeys(fact for item in state.settling(number) for fact in item.facts)
         facts = self._pool.every_fact
-        return is_whole(state, number, [self._terms.question.text, *(facts[each].text for each in cited)])
+        return is_whole(state, number, self._terms.question.text, [facts[each].text for each in cited])
 
     # Asking
 
@@ -247,13 +250,15 @@ class AttemptRun:
     def _ending(self, state: ProofState, proposed: Proposed) -> Ending | None:
         """Return why the attempt ends after a reply, or None if a further look may lead on.
 
-        Where a fact leaves out what is asked for, the turns next to it are looked at, whatever the reply wants.
+        Where a fact leaves out what is asked for, the turns next to it are looked at, and where the reply wants to stop
+        nothing else.
         """
         if self._is_proved:
             return None if self._wanted_again(state) else Ending.GROUNDED
         if self._is_denied:
             return Ending.DENIED
-        return Ending.DECLINED if proposed.status is Status.STOP and not state.incomplete else None
+        has_neighbours = bool(set(state.incomplete) - self._looked_beside)
+        return Ending.DECLINED if proposed.status is Status.STOP and not has_neighbours else None
 
     def _has_void_verdict(self, state: ProofState, proposed: Proposed, step: Step) -> bool:
         """Say whether a closed question's verdict does not count: what it rests on was refused, or is to be found.
@@ -262,7 +267,10 @@ class AttemptRun:
         """
         if not state.plan.is_closed or self._task.proposer.manner.words_apart:
             return False
-        is_refused = any(item.subgoal < len(state.plan.subgoals) for item in step.rejected)
+        weak = (Verdict.INCOMPLETE, Verdict.SUGGESTED)
+        outdone = {(c.subgoal, c.facts) for c in proposed.claims if c.verdict in weak and state.has_settled(c.subgoal)}
+        roots = [item for item in step.rejected if item.subgoal < len(state.plan.subgoals)]
+        is_refused = any((item.subgoal, item.facts) not in outdone for item in roots)
         return is_refused or (verdict_in(proposed.wording) is None and bool(proposed.wishes))
 
     def _end_idle(self, step: Step) -> tuple[Step, Ending | None]:

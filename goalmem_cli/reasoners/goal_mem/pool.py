@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
@@ -162,7 +162,7 @@ class Pool:
         Raises:
             StoreError: the memory could not be read.
         """
-        wanted = list(dict.fromkeys(queries))[:MOST_QUERIES] if is_deep else self.fresh(queries)
+        wanted = self.fresh(queries, known=() if is_deep else self._tried)
         looked, tokens = Looked(), self._tokens - self.shown.tokens
         if wanted and not self.is_spent:
             units = max(1, int((self._units - self.shown.units) * self._spending.later))
@@ -173,10 +173,11 @@ class Pool:
         beside = self._beside(cited, is_sifted=is_deep) if self._spending.neighbours else ()
         return replace(looked, new=(*looked.new, *beside))
 
-    def fresh(self, queries: Iterable[str]) -> list[str]:
-        """Return the first few queries that were not asked before, each once."""
+    def fresh(self, queries: Iterable[str], known: Collection[str] | None = None) -> list[str]:
+        """Return the first few queries that were not asked before, or are not `known` in normal form, each once."""
+        known = self._tried if known is None else known
         fresh = {normalise(query): query for query in queries if normalise(query)}
-        return [query for key, query in fresh.items() if key not in self._tried][:MOST_QUERIES]
+        return [query for key, query in fresh.items() if key not in known][:MOST_QUERIES]
 
     def _look(self, shares: Mapping[str, int], room: Room, *, is_deep: bool = False, least: float = 0.0) -> Looked:
         """Show what the queries find, each at most its share, within the room."""

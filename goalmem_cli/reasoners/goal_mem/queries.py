@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.normal import content_stems, stem, words
@@ -30,26 +31,44 @@ def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
     return queries
 
 
-def is_whole(state: ProofState, number: int, texts: Iterable[str]) -> bool:
-    """Say whether the lists of a settled subgoal have as many values as one of the texts says that there are."""
+def is_whole(state: ProofState, number: int, question: str, facts: Iterable[str]) -> bool:
+    """Say whether the lists of a settled subgoal have as many values as the question or a cited fact says there are."""
     lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
-    told = [words(text) for text in texts]
+    asked, told = words(question), [words(text) for text in facts]
     return bool(lists) and all(
-        any(_says_how_many(found, len(state.values_of(each.name, number)), each.type) for found in told)
+        _counts(asked, len(state.values_of(each.name, number)), each.type)
+        or any(_counts(said, len(state.values_of(each.name, number)), each.type, _WHOLES) for said in told)
         for each in lists
     )
 
 
-def _says_how_many(found: Sequence[str], count: int, kind: str) -> bool:
-    """Say whether words speak of so many things of a kind, or of all so many: three modules, all three."""
-    kinds, named = content_stems(kind), {str(count), "both"} if count == 2 else {str(count)}
+_WHOLES = frozenset("all the my our his her their your these both".split())
+"""Before a number these say that it is of all there are; without one of them it may be of some."""
+_PARTS = frozenset(
+    "more other others another besides except least only first last next also week month year today day".split()
+)
+_NEAR = 4
+
+
+def _counts(found: Sequence[str], count: int, kind: str, before: Collection[str] = ()) -> bool:
+    """Say whether words speak of so many things of a kind and no more, one of the words `before` standing there."""
+    kinds = content_stems(kind)
     return count > 1 and any(
-        (word in named and bool(kinds & set(map(stem, found[place + 1 : place + 4]))))
-        or (word == str(count) and found[max(0, place - 1) : place] == ["all"])
+        word == str(count)
+        and kinds & set(map(stem, found[place + 1 : place + 3]))
+        and (not before or (found[max(0, place - 1) : place][:1] and found[place - 1] in before))
+        and not _PARTS & set(found[max(0, place - _NEAR + 1) : place + _NEAR + 1])
         for place, word in enumerate(found)
     )
 
 
+_SORT_OF = re.compile(r"\b(?:type|kind|sort)s? of ", re.IGNORECASE)
+_BUT = re.compile(r" (?:besides|other than|apart from|except(?: for)?|excluding) [^,.;]*", re.IGNORECASE)
+
+
 def _phrase(atom: Atom, bound: Mapping[str, tuple[str, ...]]) -> str:
-    """Return a statement as a query, with what is bound put in; what is not, stands there by its type."""
-    return Substitution(bound).apply(atom).phrase
+    """Return a statement as a query, as somebody would have said it: with what is bound put in, and what is not by its
+    type, but without "type of" and without what is not wanted ("besides thrillers").
+    """
+    phrase = Substitution(bound).apply(atom).phrase
+    return _BUT.sub("", _SORT_OF.sub("", phrase)).strip() or phrase

@@ -6,7 +6,7 @@ is marked wherever it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from goalmem_cli.logic import Atom
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.logic.questions import asks_for_ranking
 from goalmem_cli.logic.support import Support
-from goalmem_cli.reasoners.goal_mem.records import Claim, Ruling
+from goalmem_cli.reasoners.goal_mem.records import Claim, Proposed, Ruling, Status
 from goalmem_cli.trace import Grounded, Rejected, Verdict
 
 if TYPE_CHECKING:
@@ -33,34 +33,34 @@ Cited = tuple[int, tuple[str, ...]]
 class Sorted:
     """The claims to be judged, those refused at once, and those that speak against their subgoal.
 
-    `suggested` has the reason of each claim that is only likely, and `incomplete` the facts that tell of an open
-    subgoal and leave out what is asked for.
+    `suggested` has the reason of each claim that is only likely, and `incomplete` the facts that tell of a subgoal and
+    leave out what is asked for, with its number.
     """
 
     kept: list[Claim] = field(default_factory=list)
     refused: list[Rejected] = field(default_factory=list)
     denied: list[Claim] = field(default_factory=list)
     suggested: dict[Cited, str] = field(default_factory=dict)
-    incomplete: list[str] = field(default_factory=list)
+    incomplete: list[tuple[int, str]] = field(default_factory=list)
 
 
-def sort_claims(claims: Sequence[Claim], facts: Iterable[str], state: ProofState) -> Sorted:
+def sort_claims(reply: Proposed, facts: Iterable[str], state: ProofState) -> Sorted:
     """Return what is done with each claim; `facts` are the numbers of those in view."""
-    found, in_view = Sorted(), set(facts)
-    said = {claim.subgoal for claim in claims if claim.verdict is Verdict.ENTAILED and claim.bindings}
-    for claim in claims:
+    found, in_view, is_conclusion = Sorted(), set(facts), state.plan.is_conclusion
+    said = {claim.subgoal for claim in reply.claims if claim.verdict is Verdict.ENTAILED}
+    for claim in reply.claims:
         cited, is_known = ", ".join(claim.facts), state.has_subgoal(claim.subgoal)
         atom = state.atoms[claim.subgoal] if is_known else None
         if atom is not None and in_view.issuperset(claim.facts) and _speaks_against(claim, state):
             found.denied.append(claim)
         elif claim.verdict is Verdict.INCOMPLETE:
             found.refused.append(claim.refused(f"{cited} leaves out what is asked for"))
-            found.incomplete += claim.facts if is_known and not state.has_settled(claim.subgoal) else ()
-        elif claim.verdict is Verdict.SUGGESTED and not (atom is not None and _may_be_likely(atom, state)):
+            found.incomplete += [(claim.subgoal, each) for each in claim.facts if is_known and each in in_view]
+        elif claim.verdict is Verdict.SUGGESTED and not (atom is not None and _may_be_likely(atom, reply, state)):
             found.refused.append(claim.refused(f"{cited} only suggests it: not enough by itself"))
         elif atom is None:
             found.refused.append(claim.refused("there is no such subgoal"))
-        elif claim.verdict is Verdict.SUGGESTED and claim.subgoal in said and not state.starred & claim.bindings.keys():
+        elif claim.verdict is Verdict.SUGGESTED and claim.subgoal in said and not is_conclusion:
             found.refused.append(claim.refused(f"{cited} only suggests it, and another fact says what it is"))
         elif not _says_again(claim, state):
             found.kept.append(claim)
@@ -76,9 +76,11 @@ def _speaks_against(claim: Claim, state: ProofState) -> bool:
     return denies and state.is_provisional
 
 
-def _may_be_likely(atom: Atom, state: ProofState) -> bool:
-    """Say whether what facts only suggest counts for a subgoal."""
-    return not state.is_strict and (state.plan.is_conclusion or asks_for_ranking(atom.phrase))
+def _may_be_likely(atom: Atom, reply: Proposed, state: ProofState) -> bool:
+    """Say whether what facts only suggest counts for a subgoal: a favourite only where nothing is left to look for."""
+    words = " ".join(part if isinstance(part, str) else getattr(part, "type", "") for part in atom.parts)
+    is_last = reply.status is not Status.LOOK and asks_for_ranking(words)
+    return not state.is_strict and (state.plan.is_conclusion or is_last)
 
 
 def _says_again(claim: Claim, state: ProofState) -> bool:

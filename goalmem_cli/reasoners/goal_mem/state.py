@@ -12,7 +12,7 @@ from dataclasses import replace
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.checks import has_one_value
 from goalmem_cli.logic.normal import Pair, as_pair, normalise
-from goalmem_cli.reasoners.goal_mem.agreement import shares
+from goalmem_cli.reasoners.goal_mem.agreement import are_same, shares
 from goalmem_cli.reasoners.goal_mem.denials import Denials
 from goalmem_cli.reasoners.goal_mem.judge import Taken, rule
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, Ruling, Wish, starred_in
@@ -127,12 +127,16 @@ class ProofState:
         return [item for item in (*self._grounded, *self._antecedents) if item.subgoal == number]
 
     def lost_in(self, number: int) -> dict[str, dict[str, list[int]]]:
-        """Return the values of lists that a subgoal has and other subgoals with the variable have not, with those."""
+        """Return the values of lists that fell out: a subgoal has them, and the others with the variable have not."""
         lost: dict[str, dict[str, list[int]]] = {}
+        bench = self._bench({})
         for item in self.settling(number):
             for name in item.bindings.keys() & self.starred:
                 others = {n: self.values_of(name, n) for n in self.grounded_with(name) if n != number}
+                bound = self.substitution.bindings.get(name, ())
                 for value in item.bindings[name]:
+                    if any(are_same(value, other, bench) for other in bound):
+                        continue
                     if lacking := [n for n, found in others.items() if not shares([value], found)]:
                         lost.setdefault(name, {})[value] = lacking
         return lost
@@ -192,9 +196,8 @@ class ProofState:
         self._same |= reply.same
         self._asked |= {as_pair(*pair) for pair in self.undecided}
         starred = self._star(reply.several)
-        found = sort_claims(reply.claims, facts, self)
+        found = sort_claims(reply, facts, self)
         self._suggested |= found.suggested
-        self.incomplete = tuple(dict.fromkeys(found.incomplete))
         claims = found.kept
         certain = [claim for claim in claims if not self.is_provisional or claim.subgoal < self._roots]
         first, released = self._judge_all([claim for claim in certain if not claim.is_instead], facts)
@@ -207,6 +210,7 @@ class ProofState:
         rulings = [*taken, *self._rule_on_antecedents([claim for claim in claims if claim not in certain], facts)]
         self._promote()
         dropped = self._drop()
+        self.incomplete = tuple(dict.fromkeys(fact for n, fact in found.incomplete if not self.has_settled(n)))
         pairs = {as_pair(*pair): pair for ruling in rulings for pair in ruling.undecided}
         self.undecided = tuple(pair for key, pair in pairs.items() if key not in self._asked)
         self.rejected = (*found.refused, *released, *(entry for ruling in rulings for entry in ruling.rejected))

@@ -52,13 +52,17 @@ TRIALS = (
 )
 
 
-def masters_proofs(model: LanguageModel, prompts: PromptBook) -> bool:
+def masters_proofs(model: LanguageModel, prompts: PromptBook) -> bool | None:
     """Say whether the model's replies to both questions can be used as they are, and prove the right answers.
+
+    None where a reply says nothing of it: it has no text, or was cut off before it came to the form that is asked for.
 
     Raises:
         ModelError: the model cannot be used at all.
     """
-    return all(_is_proved(trial, _Brief(model), prompts) for trial in TRIALS)
+    brief = _Brief(model)
+    masters = all(_is_proved(trial, brief, prompts) for trial in TRIALS)
+    return None if not masters and brief.says_nothing else masters
 
 
 def _is_proved(trial: Trial, model: LanguageModel, prompts: PromptBook) -> bool:
@@ -78,10 +82,15 @@ class _Brief:
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
+        self.says_nothing = False
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Return one completion per request, in order."""
-        return self._model.complete([replace(each, max_tokens=min(each.max_tokens, MOST_TOKENS)) for each in requests])
+        brief = [replace(each, max_tokens=min(each.max_tokens, MOST_TOKENS)) for each in requests]
+        replies = self._model.complete(brief)
+        self.says_nothing |= any(not each.is_complete and "{" not in each.text for each in replies)
+        self.says_nothing |= any(not each.text.strip() for each in replies)
+        return replies
 
 
 class _Told:
