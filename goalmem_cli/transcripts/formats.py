@@ -10,6 +10,7 @@ from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.nearest import nearest
 from goalmem_cli.transcripts.plugged import plugged_reader
 from goalmem_cli.transcripts.readers.agent_log import AgentLogReader
+from goalmem_cli.transcripts.readers.beam import BeamReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
@@ -60,6 +61,7 @@ READERS: tuple[Reader, ...] = (
     RealtalkReader(),
     LocomoReader(),
     LongmemevalReader(),
+    BeamReader(),
     CameReader(),
     ComplexTrReader(),
     TotReader(),

@@ -33,6 +33,30 @@ LONGMEMEVAL: dict[str, object] = {
     ],
     "answer_session_ids": ["answer_s2"],
 }
+BEAM: list[dict[str, object]] = [
+    {
+        "batch_number": 1,
+        "turns": [
+            [
+                {
+                    "role": "user",
+                    "id": 0,
+                    "time_anchor": "March-05-2024",
+                    "index": "1,1",
+                    "question_type": "main_question",
+                    "content": "I'm building a boat of 7 m, can you help me plan the hull? ->-> 1,1",
+                },
+                {"role": "assistant", "id": 1, "content": "Gladly."},
+            ]
+        ],
+        "time_anchor": None,
+    },
+    {
+        "batch_number": 2,
+        "turns": [[{"role": "user", "id": 2, "time_anchor": "April-10-2024", "content": "It is to be 8 m now."}]],
+        "time_anchor": None,
+    },
+]
 CHATGPT: dict[str, object] = {
     "title": "Cups",
     "create_time": 1700000000.5,

@@ -52,7 +52,8 @@ class Case:
     reader calls the conversation that the question is asked of; `domain` a group of conversations that belong
     together. `answer` is None where the file gives none; `answers` are all that must be named, where the answer is a
     set. `evidence` are labels of turns that the conversation has. `category` is the dataset's own code.
-    `is_unanswerable` says that the right answer is to say so. `asked` None stands for the time of the last turn.
+    `nuggets` are what an answer must have, each judged by itself. `is_unanswerable` says that the right answer is to
+    say so. `asked` None stands for the time of the last turn.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Case:
     category: str
     is_unanswerable: bool = False
     answers: tuple[str, ...] = ()
+    nuggets: tuple[str, ...] = ()
     adversarial_answer: str | None = None
     domain: str = ""
     asked: datetime | None = None
@@ -74,12 +76,12 @@ class Case:
 class Dataset:
     """Questions and the conversations they are asked of.
 
-    `format` is ``locomo`` (the corpus form too), ``longmemeval``, ``realtalk``, ``came``, ``tot`` or ``complex-tr``;
-    `digest` a hash of the files. `categories` maps each category's code to its name, in the order of the tables, with
-    types of question that the format does not know behind those that it does. `repairs` are what was wrong in the
-    files, with how often; `skipped` names each row that could not be read: file, place, reason. `conversations` yields
-    those of the given names (the `Case.conversation`), a conversation that comes in stretches as the transcript's
-    reader gives it.
+    `format` is ``locomo`` (the corpus form too), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot`` or
+    ``complex-tr``; `digest` a hash of the files. `categories` maps each category's code to its name, in the order of
+    the tables, with types of question that the format does not know behind those that it does. `repairs` are what was
+    wrong in the files, with how often; `skipped` names each row that could not be read: file, place, reason.
+    `conversations` yields those of the given names (the `Case.conversation`), a conversation that comes in stretches
+    as the transcript's reader gives it.
     """
 
     name: str

@@ -19,6 +19,7 @@ from goalmem_cli.lab.evaluation.datasets.questions import Repair
 from goalmem_cli.transcripts import FORMATS
 from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
 from tests.conftest import examples
+from tests.lab.evaluation.test_beam import chat as beam_chat
 from tests.lab.evaluation.test_came import question as came_question
 from tests.lab.evaluation.test_came import trajectory
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic
@@ -77,8 +78,11 @@ def test_each_layout_is_recognised(tmp_path: Path, name: str) -> None:
     """A file of each layout is one dataset, of which every conversation that a case names can be had."""
     documents = {"locomo": sample("s", "x"), "longmemeval": [LONGMEMEVAL], "realtalk": REALTALK}
     documents |= {"tot": [semantic("Who?", "E12")], "complex-tr": [complex_tr("a", ["Acme"])]}
-    path = trajectory(tmp_path / "set", came_question()) if name == "came" else tmp_path / "set.json"
-    if name != "came":
+    if name == "beam":
+        path = beam_chat(tmp_path / "set", {"abstention": [{"question": "Who?"}]})
+    else:
+        path = trajectory(tmp_path / "set", came_question()) if name == "came" else tmp_path / "set.json"
+    if name in documents:
         written(path, documents[name])
     for form in (None, name):
         dataset = read_dataset([path], form)
@@ -248,11 +252,15 @@ def test_whatever_is_wrong_is_an_input_error(tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("spoilt")
     name = data.draw(st.sampled_from(sorted(LAYOUTS)))
     documents = {"locomo": sample("s", "x") | {"qa": [PLANNED]}, "longmemeval": LONGMEMEVAL, "realtalk": NAMED}
+    documents["beam"] = {"event_ordering": [{"question": "x", "source_chat_ids": [[0], 2], "rubric": ["y"]}]}
     document = copy.deepcopy(documents.get(name, came_question()))
     places = list(_places(document))
     for holder, key in data.draw(st.lists(st.sampled_from(places), max_size=2)):
         holder[key] = data.draw(VALUES)
-    path = trajectory(folder / "t", document) if name == "came" else written(folder / "a.json", [document])
+    if name == "beam":
+        path = beam_chat(folder / "t", document)
+    else:
+        path = trajectory(folder / "t", document) if name == "came" else written(folder / "a.json", [document])
     try:
         dataset = read_dataset([path], name)
     except InputError as error:

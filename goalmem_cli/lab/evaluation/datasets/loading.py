@@ -10,34 +10,36 @@ from pathlib import Path
 
 from goalmem_cli.errors import InputError, UnknownFormat, UsageError
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
-from goalmem_cli.lab.evaluation.datasets import came, complex_tr, locomo, longmemeval, realtalk, tot
+from goalmem_cli.lab.evaluation.datasets import beam, came, complex_tr, locomo, longmemeval, realtalk, tot
 from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, Repair, ordered
 from goalmem_cli.records import STANDARD_INPUT, Conversation, content_hash
 from goalmem_cli.transcripts import Found, Source, conversations_in, format_of, transcript_files
-from goalmem_cli.transcripts.readers.came import LABELS, QUESTIONS, TURNS
+from goalmem_cli.transcripts.readers import beam as beam_files
+from goalmem_cli.transcripts.readers import came as came_files
 from goalmem_cli.transcripts.reading.source import refuse
 from goalmem_cli.transcripts.reading.texts import clean, quoted
-
-_CAME = "came"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How one benchmark writes its questions; its conversations are read by the transcript format of its name.
 
-    `skips` says that a row which cannot be read is left out and named, and does not end the reading.
+    `files` are the conversation's file and the questions' beside it, where they are two. `skips` says that a row which
+    cannot be read is left out and named, and does not end the reading.
     """
 
     categories: Mapping[str, str]
     read: Callable[[Source, Counter[str]], Iterator[Case]]
     skips: bool = False
+    files: tuple[str, str] | None = None
 
 
 LAYOUTS: Mapping[str, Layout] = {
     "locomo": Layout(locomo.CATEGORIES, locomo.read_cases),
     "longmemeval": Layout(longmemeval.CATEGORIES, longmemeval.read_cases),
     "realtalk": Layout(realtalk.CATEGORIES, realtalk.read_cases),
-    _CAME: Layout(came.CATEGORIES, came.read_cases),
+    "beam": Layout(beam.CATEGORIES, beam.read_cases, files=(beam_files.CHAT, beam_files.QUESTIONS)),
+    "came": Layout(came.CATEGORIES, came.read_cases, files=(came_files.TURNS, came_files.QUESTIONS)),
     "tot": Layout(tot.CATEGORIES, tot.read_cases, skips=True),
     "complex-tr": Layout(complex_tr.CATEGORIES, complex_tr.read_cases, skips=True),
 }
@@ -55,15 +57,16 @@ class _File:
     @property
     def contents(self) -> tuple[Path, ...]:
         """The files that the questions and conversations come from."""
-        return (self.path, self.path.with_name(QUESTIONS)) if self.format == _CAME else (self.path,)
+        files = LAYOUTS[self.format].files
+        return (self.path,) if files is None else (self.path, self.path.parent / files[1])
 
 
 def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  # noqa: A002
     """Return the questions of the files and folders as one dataset.
 
-    A trajectory of CAME-Bench is named by its folder, or by either of its two files. From other folders the files
-    are taken that hold a dataset's conversations; files there that are in other formats, or without questions, are
-    passed over and counted. `format` says the format instead of letting it be recognised.
+    A trajectory of CAME-Bench or a chat of BEAM is named by its folder, or by either of its two files. From other
+    folders the files are taken that hold a dataset's conversations; files there that are in other formats, or without
+    questions, are passed over and counted. `format` says the format instead of letting it be recognised.
 
     Raises:
         InputError: a path is not there or not a dataset; formats are mixed; two files have conversations of one name;
@@ -156,8 +159,7 @@ def _files(paths: Sequence[Path], form: str | None, repairs: Counter[str]) -> li
         if str(found.path) == STANDARD_INPUT:
             reason = "a dataset is read more than once, and standard input only once"
             raise InputError(STANDARD_INPUT, "", reason, "save it to a file and name that")
-        turns = _trajectory(found.path) if form in (None, _CAME) else None
-        path, name = (found.path, _format(found, form)) if turns is None else (turns, _CAME)
+        path, name = _paired(found.path, form) or (found.path, _format(found, form))
         if name in LAYOUTS:
             files.setdefault(path, _File(path, name, found.is_named))
         elif found.is_named:
@@ -183,19 +185,26 @@ def _cleaned(case: Case) -> Case:
         question=clean(case.question),
         answer=None if case.answer is None else clean(case.answer),
         answers=tuple(map(clean, case.answers)),
+        nuggets=tuple(map(clean, case.nuggets)),
         adversarial_answer=None if case.adversarial_answer is None else clean(case.adversarial_answer),
     )
 
 
-def _trajectory(path: Path) -> Path | None:
-    """Return the turns of the trajectory that one of its two files belongs to; None for any other file."""
-    turns, questions = path.with_name(TURNS), path.with_name(QUESTIONS)
-    return turns if path in (turns, questions) and turns.is_file() and questions.is_file() else None
+def _paired(path: Path, form: str | None) -> tuple[Path, str] | None:
+    """Return the conversation's file, and the format, of a pair of files that this is one of; None for any other."""
+    for name, layout in LAYOUTS.items():
+        if layout.files is None or form not in (None, name):
+            continue
+        for file in layout.files:
+            folder = path.parents[file.count("/")] if path.match(file) else None
+            if folder is not None and all((folder / each).is_file() for each in layout.files):
+                return folder / layout.files[0], name
+    return None
 
 
 def _is_labels(path: Path) -> bool:
     """Say whether a file holds the gold labels of a trajectory beside it: no conversations, nor meant to."""
-    return path.name == LABELS and _trajectory(path.with_name(TURNS)) is not None
+    return path.name == came_files.LABELS and _paired(path.with_name(came_files.TURNS), "came") is not None
 
 
 def _format(found: Found, form: str | None) -> str:
@@ -205,7 +214,7 @@ def _format(found: Found, form: str | None) -> str:
         InputError: the file cannot be read, or was named and is in no format.
     """
     if form is not None:
-        is_meant = found.is_named or (form != _CAME and found.path.suffix.lower() == ".json")
+        is_meant = found.is_named or (LAYOUTS[form].files is None and found.path.suffix.lower() == ".json")
         return form if is_meant else ""
     try:
         return format_of(Source.from_path(found.path))
@@ -238,12 +247,18 @@ def _holders(cases: Mapping[Path, Sequence[Case]]) -> dict[str, Path]:
 def _name(paths: Sequence[Path], form: str) -> str:
     """Return the name of the one folder or file, of the folder that all are in, or of the first and how many follow."""
     places = [path.resolve() for path in paths]
-    places = [path.parent if form == _CAME and path.is_file() else path for path in places]
+    files = LAYOUTS[form].files
+    places = [path if files is None or path.is_dir() else _folder_of(path, files) for path in places]
     names = list(dict.fromkeys(path.name if path.is_dir() else path.stem for path in places))
     folders = {path.parent for path in places}
     if len(names) == 1:
         return names[0]
     return folders.pop().name if len(folders) == 1 else f"{names[0]}+{len(names) - 1}"
+
+
+def _folder_of(path: Path, files: tuple[str, str]) -> Path:
+    """Return the folder of a pair of files that this is one of."""
+    return path.parents[files[1].count("/")] if path.match(files[1]) else path.parent
 
 
 def _digest(path: Path) -> str:

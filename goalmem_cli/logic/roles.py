@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
+USER, ASSISTANT = "user", "assistant"
+
 _ROLES = {
-    "human": "user",
-    "user": "user",
-    "gpt": "assistant",
-    "ai": "assistant",
-    "assistant": "assistant",
-    "chatgpt": "assistant",
-    "bing": "assistant",
-    "bard": "assistant",
-    "model": "assistant",
+    "human": USER,
+    "user": USER,
+    "gpt": ASSISTANT,
+    "ai": ASSISTANT,
+    "assistant": ASSISTANT,
+    "chatgpt": ASSISTANT,
+    "bing": ASSISTANT,
+    "bard": ASSISTANT,
+    "model": ASSISTANT,
     "system": "system",
     "system_prompt": "system",
     "_system_prompt": "system",
@@ -23,15 +25,15 @@ _ROLES = {
 }
 # What exporters call the sides where both are named: alone, some of these are people, or parts of a document.
 _SIDES = _ROLES | {
-    "you": "user",
-    "me": "user",
-    "prompt": "user",
-    "you asked": "user",
-    "you said": "user",
-    "agent": "assistant",
-    "bot": "assistant",
-    "llm": "assistant",
-    "response": "assistant",
+    "you": USER,
+    "me": USER,
+    "prompt": USER,
+    "you asked": USER,
+    "you said": USER,
+    "agent": ASSISTANT,
+    "bot": ASSISTANT,
+    "llm": ASSISTANT,
+    "response": ASSISTANT,
 }
 _MODELS = re.compile(
     r"(?:chatgpt|gpt|claude|gemini|copilot|github copilot|cursor|deepseek|grok|llama|mistral|le chat|qwen|bing|bard"
@@ -51,4 +53,4 @@ def side_of(name: str) -> str | None:
     Emoji and marks around the name do not count.
     """
     plain = " ".join(_DECORATION.sub(" ", name).casefold().split())
-    return _SIDES.get(plain) or ("assistant" if _MODELS.fullmatch(plain) else None)
+    return _SIDES.get(plain) or (ASSISTANT if _MODELS.fullmatch(plain) else None)

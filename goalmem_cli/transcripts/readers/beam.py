@@ -1,0 +1,84 @@
+"""Reads the chats of BEAM: batches of messages between a user and an assistant, a file each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
+
+CHAT, QUESTIONS = "chat.json", "probing_questions/probing_questions.json"
+"""A chat's two files, from its folder."""
+
+_BATCH, _GROUPS, _ANCHOR = "batch_number", "turns", "time_anchor"
+_TIER = re.compile(r"\d+[KM]", re.IGNORECASE)
+_PLAN_MARK = re.compile(r"\s*->->\s*[\d,\s]*\Z")  # the place in the plan that a message was written from
+
+
+class BeamReader:
+    """One chat a file, called after its folder and the tier that it is of (`100K-1`); each batch is a session.
+
+    A message is said on the day of the last `time_anchor` before it, or of its own.
+    """
+
+    name = "beam"
+    suffixes = (".json",)
+    sign = "batches of turns with `batch_number`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the batches has a number and turns."""
+        return glimpse.has_record(lambda batch: batch.has(_BATCH) and batch.has(_GROUPS))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the chat.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, drafts_from_batches(source))
+
+
+def drafts_from_batches(source: Source) -> Iterator[Draft]:
+    """Yield the chat's draft whenever it is full, and at the end.
+
+    Raises:
+        InputError: the document does not have the layout; the place is the path to the value.
+    """
+    draft = Draft(title=_title(Path(source.file)))
+    return draft.fill(source.readable(_placed(source), lambda placed: (_message(*placed),)))
+
+
+def _title(path: Path) -> str | None:
+    """Return the name of a chat that lies in a folder of its own; None for any other file."""
+    if path.name != CHAT:
+        return None
+    folder = path.resolve().parent
+    return f"{folder.parent.name}-{folder.name}" if _TIER.fullmatch(folder.parent.name) else folder.name
+
+
+def _placed(source: Source) -> Iterator[tuple[Node, int, Stamp | None]]:
+    """Yield every message with its batch's place and the day that it is said on."""
+    day: Stamp | None = None
+    for position, batch in enumerate(records(source)):
+        day = batch.child(_ANCHOR).stamp(_stamp) or day
+        for group in batch.required(_GROUPS).elements():
+            for message in group.elements():
+                day = message.child(_ANCHOR).stamp(_stamp) or day
+                yield message, position, day
+
+
+def _message(node: Node, session: int, said: Stamp | None) -> Message:
+    role = node.required("role").filled_text()
+    text = _PLAN_MARK.sub("", node.required("content").optional_text())
+    return Message(role, text, said, node.child("id").optional_name(), role, session)
+
+
+def _stamp(text: str) -> Stamp | None:
+    """Return the day that ``March-15-2024`` writes down, or any other time."""
+    return stamp_from_text(text) or stamp_from_text(text.replace("-", " "))
