@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from goalmem_cli.backbones.fusion import DEPTH, fuse
+from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse, one_place
 from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.errors import UsageError
-from goalmem_cli.memory_ports import AnyMemory, SupportsRanking
+from goalmem_cli.memory_ports import AnyMemory, OpenMemory, SupportsRanking
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Hit, Query, Turn
 
@@ -86,12 +86,20 @@ def retrieve_each(
         ranked = reader.rank(query, rankings, max(DEPTH, k))
         lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
         fuse_all = NamedTimes(reader, query).fuse if by_times else fuse
-        fused = {
-            name: fuse_all(lists, {ranking.value: weight for ranking, weight in recipe.items()})[:k]
+        return {
+            name: _first(reader, fuse_all(lists, {each.value: weight for each, weight in recipe.items()}), k, recipe)
             for name, recipe in recipes.items()
         }
-        hits = reader.hits(list(dict.fromkeys(best.unit for order in fused.values() for best in order)))
-    return {
-        name: [replace(hits[best.unit], score=best.score, ranks=best.ranks) for best in order if best.unit in hits]
-        for name, order in fused.items()
-    }
+
+
+def _first(reader: OpenMemory, order: Sequence[Fused], k: int, recipe: Recipe) -> list[Hit]:
+    """Return the first k of the order; where words and vectors are fused, each message has one place among them."""
+    is_plain = len({ranking.is_dense for ranking in recipe}) == 1  # these are measured as papers have them
+    found: list[Hit] = []
+    for start in range(0, len(order), k):
+        part = order[start : start + k]
+        hits = reader.hits([best.unit for best in part])
+        found += [replace(hits[best.unit], score=best.score, ranks=best.ranks) for best in part if best.unit in hits]
+        if is_plain or len({hit.unit.turns for hit in found}) >= k:
+            break
+    return found[:k] if is_plain else one_place(found)[:k]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from goalmem_cli.records import Hit
+
 RANK_CONSTANT = 20.0
 """How much the first ranks stand out. Over LoCoMo, 20 finds more among the first ten than the customary 60, and as
 much among the first sixty; REALTALK does not care."""
@@ -38,3 +40,18 @@ def fuse(
             ranks.setdefault(unit, {})[name] = rank
     order = sorted(scores, key=lambda unit: (-scores[unit], unit))
     return [Fused(unit, scores[unit], ranks[unit]) for unit in order]
+
+
+def one_place(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits, best first, with the first passage of each message before any further one of the same.
+
+    A long answer has many passages about one thing, which would take the places of other messages.
+    """
+    first: list[Hit] = []
+    further: list[Hit] = []
+    seen: set[tuple[str, ...]] = set()
+    for hit in hits:
+        (further if hit.unit.turns in seen else first).append(hit)
+        if hit.unit.part:
+            seen.add(hit.unit.turns)
+    return first + further

@@ -15,7 +15,7 @@ from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.passages import split_into_passages
 
 NEIGHBOURS = 2
-"""How many units before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
+"""How many turns before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,8 @@ def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
 
     The speaker's name is part of the text: questions name people, and what someone says of themselves seldom does.
     What stands for turns is read with its neighbours: those next to it, and near it in the transcript as well, so that
-    a forgotten stretch brings nobody together. What a backbone derived is read alone.
+    a forgotten stretch brings nobody together. Of a long turn, its neighbours have the nearest passage, and its own
+    passages the turn that it answers. What a backbone derived is read alone.
     """
     ordered = sorted(retrievable(units), key=order_of)
     entries: list[UnitEntry] = []
@@ -85,10 +86,31 @@ def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
         session = list(group)
         texts = [f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text for unit in session]
         for place, unit in enumerate(session):
-            near = range(max(0, place - NEIGHBOURS), min(len(session), place + NEIGHBOURS + 1))
-            around = [texts[at] for at in near if at == place or _are_near(session[at], unit)]
-            entries.append(UnitEntry(unit, texts[place], "\n".join(around)))
+            near = [*_before(session, place), place, *_after(session, place)]
+            entries.append(UnitEntry(unit, texts[place], "\n".join(texts[at] for at in near)))
     return entries
+
+
+def _before(session: Sequence[Unit], place: int) -> list[int]:
+    """Return the places of the unit's neighbours before it: of a passage only what the long turn answers."""
+    most = 1 if session[place].kind == "passage" else NEIGHBOURS
+    return _turns_near(session, place, range(place - 1, -1, -1))[:most][::-1]
+
+
+def _after(session: Sequence[Unit], place: int) -> list[int]:
+    """Return the places of the unit's neighbours after it: of a passage none."""
+    return [] if session[place].kind == "passage" else _turns_near(session, place, range(place + 1, len(session)))
+
+
+def _turns_near(session: Sequence[Unit], place: int, others: Iterable[int]) -> list[int]:
+    """Return the places of the turns near the unit in that direction, of a long one its nearest passage."""
+    found: dict[int, int] = {}
+    for at in others:
+        if not _are_near(session[at], session[place]):
+            break
+        if session[at].ordinal != session[place].ordinal:
+            found.setdefault(session[at].ordinal, at)
+    return list(found.values())
 
 
 def order_of(unit: Unit) -> tuple[bool, str, int, int, int, str]:

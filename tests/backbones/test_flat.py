@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from goalmem_cli.backbones.relevance import FUSED
 from goalmem_cli.backbones.whole_scope import WholeScope
 from goalmem_cli.errors import UsageError
 from goalmem_cli.memory_records import Ranking
-from goalmem_cli.records import Query
+from goalmem_cli.records import Query, Turn
 from goalmem_cli.store.store import Store
 from tests.store.samples import CAFE, chat, open_store
 
@@ -48,6 +49,42 @@ def test_turns_of_several_conversations_are_told_apart(tmp_path: Path) -> None:
     assert [(summary.name, summary.turns) for summary in store.conversations()] == [("a", 2), ("b", 3)]
     hits = FlatBackbone(store).retrieve(Query("Momoco", conversations=("b",)), 10)
     assert {hit.unit.conversation for hit in hits} == {"b"}
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store of a talk in which one long answer says again and again what three short messages say once."""
+    store = open_store(tmp_path_factory.mktemp("talk") / "store")
+    long = "\n\n".join(f"- Step {number}: oak for the boat. " + "Sand it well. " * 40 for number in range(12))
+    texts = ("My boat is of oak.", long, "The mast of the boat is of oak too.", "Well done.", "The oak was dear.")
+    turns = [
+        Turn("boat", 0, place, ("user", "assistant")[place % 2], text, datetime(2024, 3, 4))
+        for place, text in enumerate(texts)
+    ]
+    FlatBackbone(store).update(turns)
+    return store
+
+
+@pytest.mark.parametrize("recipe", ["hybrid", RERANKED])
+def test_a_message_has_one_place(talk: Store, recipe: str) -> None:
+    """A long answer's best passage stands for it; its further passages come behind all other messages."""
+    backbone = FlatBackbone(talk, recipe)
+    few, all_ = (backbone.retrieve(Query("boat of oak"), k) for k in (4, 100))
+
+    assert len({hit.unit.turns for hit in few}) == len(few) == 4
+    assert len({hit.unit.turns for hit in all_[:5]}) == 5
+    assert {hit.unit.part > 0 for hit in all_[5:]} == {True}
+    if recipe == RERANKED:
+        assert [hit.unit.speaker for hit in few[:2]] == ["user"] * 2
+    assert [hit.unit.id for hit in all_[:4]] == [hit.unit.id for hit in few]
+
+
+@pytest.mark.parametrize("recipe", ["bm25", "dense"])
+def test_plain_rankings_are_as_papers_have_them(talk: Store, recipe: str) -> None:
+    """There a passage is a place of its own."""
+    found = FlatBackbone(talk, recipe).retrieve(Query("boat of oak"), 10)
+
+    assert len({hit.unit.turns for hit in found}) < len(found)
 
 
 def test_an_unknown_recipe_names_those_there_are(store: Store) -> None:

@@ -74,6 +74,51 @@ def test_who_says_it_counts_for_nothing_where_only_the_content_is_asked_for() ->
     assert by_content[0] == by_content[1]
 
 
+def told(text: str, speaker: str, to: str = "") -> Hit:
+    """Return a turn that was said to somebody."""
+    return replace(hit(text, speaker), to=to)
+
+
+def test_the_side_that_is_asked_for_is_likelier_in_talks_with_an_assistant() -> None:
+    """The user tells what was done, whatever the name; what the assistant said is asked for in the past tense."""
+    hits = [
+        told("I use oak.", "user"),
+        told("I use oak.", "Ana", "Assistant"),
+        told("Use oak.", "assistant"),
+        hit("Oak"),
+    ]
+
+    assert column("side", "Which wood do I use?", *hits) == [1, 1, 0, 0]
+    assert column("side", "Can you list the woods?", *hits) == [1, 1, 0, 0]
+    for query in ("Which wood did you suggest?", "What was your advice?", "The assistant recommended (x:wood)"):
+        assert column("side", query, *hits) == [0, 0, 1, 0]
+
+
+def test_what_a_user_asks_an_assistant_tells_as_well() -> None:
+    """ "I'm building a boat, can you help?" is no mere question, as it would be between people."""
+    text = "I'm building a boat of oak, can you help me?"
+
+    assert column("question", "boat", told(text, "user"), hit(text), told("Is oak good?", "user")) == [0, 1, 1]
+
+
+def test_how_long_an_assistants_answer_is_tells_nothing() -> None:
+    """Long passages would come first otherwise, as longer turns do between people."""
+    texts = ("oak " * 50, "oak " * 200)
+    short, long = column("length", "oak", *(told(text, "assistant") for text in texts))
+    assert short == long
+    short, long = column("length", "oak", *map(hit, texts))
+    assert short < long
+
+
+def test_standing_wishes_are_likelier_evidence() -> None:
+    """What a user wants always done bears on questions that share few of its words."""
+    wishes = ("Always give versions when I ask about libraries.", "I'd really prefer oak.", "From now on, use metres.")
+    others = ("I always get up late.", "He prefers oak.", "It never ends.")
+
+    assert column("wish", "x", *(told(text, "user") for text in (*wishes, *others))) == [1, 1, 1, 0, 0, 0]
+    assert column("wish", "x", *map(hit, wishes), told(wishes[0], "assistant")) == [0, 0, 0, 0]
+
+
 def test_times_count_only_where_one_is_asked_for() -> None:
     """A turn that names a time is likelier evidence for "when" than for "who"."""
     told, plain = hit("Last Friday I ran."), hit("I ran.")

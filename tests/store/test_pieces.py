@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.records import Unit, content_hash
+from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes.derived import Indexed
 from goalmem_cli.store.indexes.vector_index import VectorIndex
 from goalmem_cli.store.passages import estimate_tokens, split_into_passages
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.store.units import UnitEntry
+from goalmem_cli.store.units import UnitEntry, entries_from_units, units_from_turns
 from goalmem_cli.trace import Status, Trace
 
 
@@ -52,6 +52,25 @@ def test_text_without_blanks_is_cut_all_the_same() -> None:
 
 
 OFFSETS = st.integers(min_value=-14, max_value=14).map(lambda hours: timezone(timedelta(hours=hours)))
+
+
+def test_the_context_of_a_long_turn_is_of_turns() -> None:
+    """Its passages are read with what it answers, and its neighbours with its nearest passage: not with its length."""
+    long = "\n\n".join(letter * 1200 for letter in "pqr")
+    texts = ("Hello.", "Plan the hull?", long, "And the sail?", "Use cotton.", "How dear?")
+    turns = [Turn("boat", 0, place, "", text, None) for place, text in enumerate(texts)]
+    contexts = [entry.context for entry in entries_from_units(units_from_turns(turns))]
+    first, last = "p" * 1200, "r" * 1200
+
+    assert [context.split("\n") for context in contexts if "q" not in context] == [
+        ["Hello.", "Plan the hull?", first],
+        ["Hello.", "Plan the hull?", first, "And the sail?"],
+        ["Plan the hull?", first],
+        ["Plan the hull?", last],
+        ["Plan the hull?", last, "And the sail?", "Use cotton.", "How dear?"],
+        [last, "And the sail?", "Use cotton.", "How dear?"],
+        ["And the sail?", "Use cotton.", "How dear?"],
+    ]
 
 
 @given(st.datetimes(timezones=OFFSETS), st.datetimes(timezones=OFFSETS))
