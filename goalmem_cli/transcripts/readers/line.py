@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.line_texts import stood_for, title_of
+from goalmem_cli.transcripts.readers.line_texts import plain_day, stood_for, title_of
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -22,15 +22,7 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _FIRST_LINES = 10
-_LONGEST_DAY = 40
 _WORD = r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e4e]){0,15}\.?"
-# A year of a Japanese era is written before the month, with the era's name or its letter.
-_ERA = re.compile(
-    r"(?P<era>令和|平成|[RH]) ?(?P<year>\d{1,2}|元)(?:[/.-]|年) ?(?P<month>\d{1,2})(?:[/.-]|月) ?(?P<day>\d{1,2})日?"
-)
-_ERAS = {"令": 2018, "R": 2018, "平": 1988, "H": 1988}
-_WIDE = str.maketrans("（）．／", "()./")
-_EAST_ASIAN = re.compile(r"(\d{1,4})年 ?(\d{1,2})月 ?(\d{1,2})日")
 _DAY = re.compile(
     rf"(?:(?P<before>{_WORD}), ?)?(?P<date>(?P<first>\d{{1,4}})(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,4}})\.?"
     rf"(?: ?\(?(?P<behind>{_WORD})\)?)?"
@@ -49,7 +41,7 @@ class LineReader:
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a day, and one below it a time, a tab and something said."""
         lines = [line for line in glimpse.head.split("\n") if line.strip()][:_FIRST_LINES]
-        first = next((number for number, line in enumerate(lines) if _DAY.fullmatch(_plain_day(line))), len(lines))
+        first = next((number for number, line in enumerate(lines) if _DAY.fullmatch(plain_day(line))), len(lines))
         return any(_SPEECH.fullmatch(line) for line in lines[first:])
 
     def read(self, source: Source) -> Iterator[Conversation]:
@@ -77,26 +69,13 @@ class _Days:
 
     def on(self, line: str) -> re.Match[str] | None:
         """Return the day that the line is."""
-        found = _DAY.fullmatch(_plain_day(line))
+        found = _DAY.fullmatch(plain_day(line))
         if found is None:
             return None
         has_year_first = len(found["first"]) > 2
         form = (found["before"] is None, has_year_first, found["mark"], found["behind"] is None)
         self._form = self._form or form
         return found if form == self._form else None
-
-
-def _plain_day(line: str) -> str:
-    """Return the line of a day with its year as a number and with narrow signs; other lines as they are."""
-    if len(line) > _LONGEST_DAY or (line.isascii() and line[:1] not in "RH"):
-        return line
-    line = _ERA.sub(_in_our_years, line.translate(_WIDE), count=1)
-    return _EAST_ASIAN.sub(r"\1/\2/\3", line).strip()
-
-
-def _in_our_years(found: re.Match[str]) -> str:
-    number = 1 if found["year"] == "元" else int(found["year"])
-    return f"{_ERAS[found['era'][0]] + number}/{found['month']}/{found['day']}"
 
 
 def _dating(source: Source) -> Dating:

@@ -1,4 +1,4 @@
-"""What LINE itself writes into an exported chat, in its languages: the head, and words that stand for something."""
+"""What LINE itself writes into an exported chat, in its languages: the head, days, words that stand for something."""
 
 from __future__ import annotations
 
@@ -38,3 +38,26 @@ def stood_for(text: str) -> str | None:
     if _UNSENT.fullmatch(text):
         return "deleted messages"
     return "calls" if text.startswith(_CALL) else None
+
+
+_LONGEST_DAY = 40
+# A year of a Japanese era is written before the month, with the era's name or its letter.
+_ERA = re.compile(
+    r"(?P<era>令和|平成|[RH]) ?(?P<year>\d{1,2}|元)(?:[/.-]|年) ?(?P<month>\d{1,2})(?:[/.-]|月) ?(?P<day>\d{1,2})日?"
+)
+_ERAS = {"令": 2018, "R": 2018, "平": 1988, "H": 1988}
+_WIDE = str.maketrans("（）．／", "()./")
+_EAST_ASIAN = re.compile(r"(\d{1,4})年 ?(\d{1,2})月 ?(\d{1,2})日")
+
+
+def plain_day(line: str) -> str:
+    """Return the line of a day with its year as a number and with narrow signs; other lines as they are."""
+    if len(line) > _LONGEST_DAY or (line.isascii() and line[:1] not in "RH"):
+        return line
+    line = _ERA.sub(_in_our_years, line.translate(_WIDE), count=1)
+    return _EAST_ASIAN.sub(r"\1/\2/\3", line).strip()
+
+
+def _in_our_years(found: re.Match[str]) -> str:
+    number = 1 if found["year"] == "元" else int(found["year"])
+    return f"{_ERAS[found['era'][0]] + number}/{found['month']}/{found['day']}"

@@ -77,3 +77,22 @@ def _moment(node: Node, time_key: str) -> float | None:
         return None
     moment = stamp.moment if stamp.moment.tzinfo else stamp.moment.replace(tzinfo=UTC)
     return moment.timestamp()
+
+
+def oldest_parts_first(files: list[Place]) -> list[Place]:
+    """Return a chat's files from the last to the first, as Meta numbers them; as they stand where times rise so."""
+    times = [_first_time(file) for file in files]
+    known = [time for time in times if time is not None]
+    is_rising = len(files) > 1 and len(known) == len(files) and known == sorted(known)
+    return files if is_rising else files[::-1]
+
+
+def _first_time(file: Place) -> float | None:
+    try:
+        document = Glimpse.from_source(Source.from_path(file)).document
+    except InputError:
+        return None  # whoever reads it says why
+    listed = None if document is None or not document.has("messages") else document.child("messages").value
+    first = listed[0] if isinstance(listed, list) and listed else None
+    time = first.get("timestamp_ms") if isinstance(first, dict) else None
+    return float(time) if isinstance(time, (int, float)) else None

@@ -1,0 +1,51 @@
+"""What stands in a message of Messenger or Instagram: texts whose UTF-8 was read as Latin-1, shares, reactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goalmem_cli.transcripts.reading.attributes import Reaction
+from goalmem_cli.transcripts.reading.nodes import Node
+
+
+def is_encrypted(node: Node) -> bool:
+    """Say whether the message is of the download of encrypted chats, in which texts are right."""
+    return node.has("senderName")
+
+
+def speaker_and_text(node: Node) -> tuple[str, str]:
+    """Return who said what, in right UTF-8."""
+    if is_encrypted(node):
+        speaker, text = node.child("senderName").text(), node.child("text").optional_text()
+    else:
+        speaker, text = (
+            repaired(given.optional_text()) for given in (node.required("sender_name"), node.child("content"))
+        )
+    return speaker or "unknown", text
+
+
+def shared_in(node: Node) -> list[str]:
+    """Return what is said of the thing that is shared in the message, and its link."""
+    share = node.child("share")
+    if not isinstance(share.value, dict):
+        return []
+    told = (repaired(share.child(key).optional_text()) for key in ("share_text", "link"))
+    return [part for part in told if part]
+
+
+def reactions_to(node: Node) -> Iterator[Reaction]:
+    """Yield what others put under the message."""
+    reactions = node.child("reactions")
+    for reaction in [] if reactions.value is None else reactions.elements():
+        what, who = (reaction.child(key).optional_text() for key in ("reaction", "actor"))
+        yield Reaction(what, (who,)) if is_encrypted(node) else Reaction(repaired(what), (repaired(who),))
+
+
+def repaired(text: str) -> str:
+    """Return the text as it was before its UTF-8 was read as Latin-1; one that is no such text as it is."""
+    if text.isascii():
+        return text
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
