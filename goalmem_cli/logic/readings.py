@@ -239,6 +239,9 @@ _NO_DATE_BEFORE = frozenset(
 )
 
 
+_IT_IS = re.compile(r"\b(?:it's|it is|today's|happy)\s+(?:\w+ly\s+|already\s+|just\s+)?\Z")
+
+
 def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
     """Read "on Friday", by the tense around it; not "every Friday", nor a short name that may be another word."""
     name = match["name"]
@@ -249,7 +252,8 @@ def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
     if scene.is_habit(*match.span(), scene.tense(*match.span())):
         return []
     tense = scene.day_tense(*match.span())
-    if match["on"] is None and WEEKDAY[name] == scene.day.weekday() and scene.is_of_today:
+    is_named = scene.is_of_today or _IT_IS.search(scene.folded, max(0, match.start() - 24), match.start())
+    if match["on"] is None and WEEKDAY[name] == scene.day.weekday() and is_named:
         return [single(scene.day)]
     if tense is not Tense.PAST and (clock := _CLOCK.match(scene.folded, match.end())):
         first = scene.day + timedelta(days=int(_has_struck(clock, scene)))

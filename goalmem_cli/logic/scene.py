@@ -54,6 +54,7 @@ _CUSTOM_IS = re.compile(  # "Wednesday is dance now", "Friday is pizza night"
     r"(?!(?:last|first|big|next|only|free|final|perfect|good|every|election|moving|exam|opening|closing)\b)"
     r"\w+ (?:day|night)\b"
 )
+_CUSTOM_DAY = re.compile(r"\b(?:favou?rite (?:\w+ )?|day off |(?:market|bin|laundry|wash|rest) day )(?:is|are)\s+\Z")
 _WEEKLY = re.compile(r"\b(?:weekly|every week|each week)\b")
 _EVERY_NTH = re.compile(r"\b(?:every|each)\s+\w+\s+\Z")
 _OF_TODAY = re.compile(
@@ -235,7 +236,8 @@ class Scene:
         """Say whether the sentence around the place is about what happens, or happened, again and again."""
         if _CUSTOM_IS.match(self.folded, end) or self.is_long_ago(start, end):
             return True
-        if _EVERY_NTH.search(self.folded[max(0, start - 24) : start]):
+        lead = self.folded[max(0, start - 32) : start]
+        if _EVERY_NTH.search(lead) or _CUSTOM_DAY.search(lead):
             return True
         pattern = {Tense.OPEN: _HABIT, Tense.PAST: _CUSTOM, Tense.FUTURE: _WEEKLY}[tense]
         return pattern.search(self.folded, *_sentence(self.folded, start, end)) is not None

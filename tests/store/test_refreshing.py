@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -72,3 +73,18 @@ def test_an_older_store_is_read_again_when_it_is_opened(tmp_path: Path) -> None:
     assert times(store) == wanted
     assert store.verify() == []
     assert any("up to this version" in line for line in said)
+
+
+def test_what_a_turn_has_beside_its_text_is_no_part_of_one(tmp_path: Path) -> None:
+    """A transcript may say "part" of a whole turn: an older store with such turns opens, and is sound."""
+    store = open_store(tmp_path / "store")
+    told = chat([ASKED, TOLD], start=SAID)
+    beside = ({"part": "2"}, {"part": 3})
+    turns = tuple(replace(turn, attributes=each) for turn, each in zip(told.turns, beside, strict=True))
+    store.add(replace(told, turns=turns))
+    wanted = times(store)
+    with duckdb.connect(str(store.path / "memory.duckdb")) as connection:
+        connection.execute("DELETE FROM migrations WHERE name = 'm009_times_read_by_what_stands_around'")
+    assert times(store) == wanted
+    assert store.verify() == []
+    assert store.refresh() == 0

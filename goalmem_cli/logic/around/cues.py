@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from goalmem_cli.logic.verbs import BASES
 
@@ -39,10 +40,11 @@ _FUTURE = re.compile(
     r"(?:can|could|may|shall) (?:i|you|we)|(?:i|we|you|they|he|she) can|want to|when (?:do|does|is|are)|"
     r"how about|what about|due|scheduled|free|"
     r"would (?:you )?like|(?:start|begin|end|open|close|leave|arrive|return|finish|happen|expire|reopen|work|suit)s|"
+    r"runs out|stays(?= (?:until|till|on)\b)|is (?:(?:this|next) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
     r"'d (?:like|love)|(?:i|we|they) (?:leave|start|fly|move|meet|return)|(?:have|has|needs?) to|gotta|"
     r"(?:day|week|month|year)s? from|(?:is|are) (?:on|at|in)|"
     r"(?:i|we|you|they)(?: have|'ve) (?:an?|the)|(?:'ve|'s|have|has) got)\b|"
-    r"'ll\b|"
+    r"'ll\b|(?<!\bat )(?<!\bto )(?<!\bfrom )\b(?:the|my|our|your|his|her|their) \w+'s on\b|"
     rf"\b(?:am|are|is|i'm|we're|they're|you're|he's|she's|it's|that's)(?: (?!not){_NO_ING}\w+)?(?: not)? "
     rf"{_NO_ING}\w{{2,}}ing\b|"
     rf"\b(?:is|are) (?:the|my|your|our|his|her|their|this) \w+ {_NO_ING}\w{{2,}}ing\b"
@@ -135,14 +137,17 @@ _ASKING = re.compile(
 )
 
 
-def cues_in(folded: str, start: int, end: int) -> Iterator[Cue]:
-    """Yield the cues between two places of a lower-case text; where two stand at one place, the surer comes first."""
+@lru_cache(maxsize=64)  # a sentence is asked several times for each expression of time in it
+def cues_in(folded: str, start: int, end: int) -> Sequence[Cue]:
+    """Return the cues between two places of a lower-case text; where two stand at one place, the surer comes first."""
+    cues: list[Cue] = []
     for pattern, manner in _PATTERNS:
         for found in pattern.finditer(folded, start, end):
             word = found[0].rsplit(" ", 1)[-1]
             if manner is Manner.PRESENT and word in BASES and not word.endswith("s"):
                 continue  # "we sank"
-            yield Cue(found.start(), found.end(), found[0], manner)
+            cues.append(Cue(found.start(), found.end(), found[0], manner))
+    return tuple(cues)
 
 
 def is_request(folded: str, start: int, end: int) -> bool:
@@ -152,4 +157,4 @@ def is_request(folded: str, start: int, end: int) -> bool:
 
 def has_verb(folded: str, start: int, end: int) -> bool:
     """Say whether the sentence between two places has a verb, as far as its common words tell."""
-    return _VERB.search(folded, start, end) is not None or next(cues_in(folded, start, end), None) is not None
+    return _VERB.search(folded, start, end) is not None or bool(cues_in(folded, start, end))

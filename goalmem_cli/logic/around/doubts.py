@@ -11,9 +11,19 @@ from goalmem_cli.logic.days import HOLIDAY, MONTH_NAME, WEEKDAY, yearly
 from goalmem_cli.logic.relative import SEASON, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
 
+_REACH = 40  # characters
 _VAGUE = re.compile(r"\b(?:few|several)\s+(?:years?|yrs?|decades?)\b")
 _THE_WEEKEND = re.compile(r"(?:(?:over|on|at|during|for)\s+)?the\s+weekend")
 _CALLED = re.compile(r"\b(?:call(?:ed|s)?|nam(?:ed?|es)) (?:him|her|it|them) \Z")
+_PUT = (
+    r"(?:moved|postponed|rescheduled|delayed|extended|shifted|switched|changed|pushed(?: back)?|put off|"
+    r"brought forward|cancell?ed|called off|booked|scheduled|planned|arranged|(?<=was )set)"
+)
+_PUT_TO = re.compile(rf"\b{_PUT}\b[^.!?;,]*\b(?:to|for|from|until|till)\s+(?:the\s+)?\Z")
+_GOT_FOR = re.compile(r"\b(?:bought|got|had|ordered|found)\b[^.!?;,]*\b(?:tickets?|seats?)\s+(?:for|to)\s+\Z")
+_WAS_PUT = re.compile(
+    rf"(?:'s(?:\s+\w+){{1,3}}?)?\s+(?:was|were|got|has\s+been|have\s+been|had\s+to\s+be)\s+(?:\w+ly\s+)?{_PUT}\b"
+)
 _YEARLY = re.compile(
     rf"(?:(?:in|during|over|throughout|at|on)\s+)?(?:the\s+)?(?P<name>{SEASON}|{MONTH_NAME}|{HOLIDAY})(?:time)?"
 )
@@ -48,6 +58,8 @@ def _is_doubtful(each: Expression, scene: Scene, decided: Collection[int], stran
         return False
     if _VAGUE.search(scene.folded, each.start, each.end) or each.start in strange:
         return True
+    if is_weekday_alone(each, scene) and each.readings[0].first < scene.day and _is_put(each, scene):
+        return True
     if each.start in decided or each.bound is not Bound.ON:
         return False
     if is_weekday_alone(each, scene):
@@ -64,11 +76,18 @@ def _is_day_in_doubt(each: Expression, scene: Scene) -> bool:
     words = scene.folded[each.start : each.end].split()
     is_same = any(WEEKDAY.get(word) == scene.day.weekday() for word in words)
     is_today = each.readings[0].first == scene.day
-    if _CALLED.search(scene.folded, 0, each.start):
+    if _CALLED.search(scene.folded, max(0, each.start - _REACH), each.start):
         return True
     if is_same and not is_today and words[0] != "on" and scene.day_tense(each.start, each.end) is not Tense.FUTURE:
         return True
     return not (is_same and is_today) and scene.is_undecided(each.start, each.end)
+
+
+def _is_put(each: Expression, scene: Scene) -> bool:
+    """Say whether something was put off to the day, or from it: only the deciding is past."""
+    left, _ = scene.sentence(each.start, each.end)
+    put = any(form.search(scene.folded, left, each.start) for form in (_PUT_TO, _GOT_FOR))
+    return put or _WAS_PUT.match(scene.folded, each.end) is not None
 
 
 def _is_yearly_in_doubt(each: Expression, scene: Scene) -> bool:

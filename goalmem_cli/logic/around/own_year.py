@@ -57,6 +57,10 @@ _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|so|because|which|who)\b")
 _SAYS = re.compile(r"\b(?:that|says?|reads?|has (?:him|her|it|them)|names?|shows?|lists?|tells?|mentions?)\b")
 _SELF = re.compile(r"\b(?:i|we|you|i'm|i've|we've|we're)\b")
 _AHEAD = re.compile(r"\b(?:will|going to|gonna|shall)\b|'ll\b")
+_OTHER_YEAR = re.compile(
+    r",?\s+(?:of\s+)?(?:(?:\w+|\d+)\s+years?\s+(?:later|earlier|before|after)|the\s+(?:next|following|previous)\s+year|"
+    r"the\s+year\s+(?:before|after))\b"
+)
 _OLD = 5  # years: what is told of an older one, and goes on in the next sentence, is of that time still
 _NEAR = 25  # characters
 
@@ -99,6 +103,8 @@ def _dated(each: Expression, found: Sequence[Expression], scene: Scene) -> Expre
     years = [year for year in _years(each, found, scene) if year.end <= each.start or year.start >= each.end]
     if not years:
         return _gone_on(each, yearly, scene)
+    if _OTHER_YEAR.match(scene.folded, each.end):
+        return replace(each, is_clear=False)
     nearest = min(years, key=lambda year: (year.start > each.start, abs(each.start - year.end)))
     holds = _holds(nearest, each, scene)
     if holds is False or (is_weekday and nearest.year == scene.day.year):

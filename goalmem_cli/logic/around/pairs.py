@@ -32,10 +32,10 @@ _LATER = rf"{_AND}(?:on\s+)?(?:the\s+)?{_NUMBER}"
 _YEAR = r"(?:[\s,]+(?P<year>(?:1[89]|20|21)\d\d))?\b"
 _LISTS = (
     re.compile(
-        rf"(?<![\w.:/-])(?:on\s+)?(?:the\s+)?(?P<days>{_NUMBER}(?:{_LATER})+)\s+(?:of\s+)?(?P<month>{MONTH_NAME}){_YEAR}"
+        rf"(?<![\w.:/-])(?:on\s+)?(?:the\s+)?(?P<days>{_NUMBER}(?:{_LATER}){{1,11}})\s+(?:of\s+)?(?P<month>{MONTH_NAME}){_YEAR}"
     ),
     re.compile(
-        rf"\b(?:on\s+)?(?P<month>{MONTH_NAME})\s+(?:the\s+)?(?P<days>{_NUMBER}(?:{_LATER})+)(?![\w:]|\.\d){_YEAR}"
+        rf"\b(?:on\s+)?(?P<month>{MONTH_NAME})\s+(?:the\s+)?(?P<days>{_NUMBER}(?:{_LATER}){{1,11}})(?![\w:]|\.\d){_YEAR}"
     ),
 )
 _EACH = re.compile(rf"(?:on\s+)?(?:the\s+)?(?P<number>{_NUMBER})\b")

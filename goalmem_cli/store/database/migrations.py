@@ -131,9 +131,10 @@ def _annotate(run: Run) -> None:
             WHERE conversation = ? AND backbone = ?""",
             [conversation, FLAT],
         )
-        texts = _texts(rows)
+        parts = {unit: _part(kind, attributes) for unit, _, _, _, _, attributes, kind in rows}
+        texts = {(session, ordinal, parts[unit]): text for unit, session, ordinal, text, *_ in rows}
         found = {
-            unit: (_reannotated(text, said, attributes, _before(texts, session, ordinal, attributes)), attributes)
+            unit: (_reannotated(text, said, attributes, _before(texts, session, ordinal, parts[unit])), attributes)
             for unit, session, ordinal, text, said, attributes, _ in rows
         }
         changed = {unit: now for unit, (now, before) in found.items() if now != before}
@@ -144,17 +145,13 @@ def _annotate(run: Run) -> None:
     run("DROP TABLE annotated")
 
 
-def _texts(rows: Sequence[tuple[Any, ...]]) -> dict[tuple[int, int, int], str]:
-    """Return what was said by session, ordinal and part: 0 is the whole turn."""
-    return {
-        (session, ordinal, json.loads(attributes).get("part", 0) if kind == "passage" else 0): text
-        for _, session, ordinal, text, _, attributes, kind in rows
-    }
+def _part(kind: str, attributes: str) -> int:
+    """Return a passage's place in its turn; 0 is a whole turn, whatever its transcript says beside the text."""
+    return int(json.loads(attributes).get("part", 0)) if kind == "passage" else 0
 
 
-def _before(texts: Mapping[tuple[int, int, int], str], session: int, ordinal: int, attributes: str) -> str | None:
+def _before(texts: Mapping[tuple[int, int, int], str], session: int, ordinal: int, part: int) -> str | None:
     """Return what was said right before a turn, or before a part of one."""
-    part = json.loads(attributes).get("part", 0)
     return texts.get((session, ordinal, part - 1)) if part > 1 else texts.get((session, ordinal - 1, 0))
 
 
