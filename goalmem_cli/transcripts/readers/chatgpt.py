@@ -24,7 +24,7 @@ _LEFT_OUT = {
 }
 _TEXT_KEYS = ("text", "result")
 # Between characters for private use stand what a page shows as a link or a card: its kind, and what belongs to it.
-_MARKER = re.compile("\ue200(\\w+)\ue202?([^\ue200\ue201]*)\ue201")
+_MARKER = re.compile("\ue200(\\w{1,40})\ue202?([^\ue200\ue201]*)\ue201")
 _OLD_MARKER = re.compile("\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011\\n]{0,200}\u3011")
 _PRIVATE = re.compile("[\ue200-\ue206]")
 

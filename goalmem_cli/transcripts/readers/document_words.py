@@ -23,8 +23,8 @@ _PARTS = frozenset(
     " platforms pregunta prerequisites problem problems procedure properties property pros purpose question"
     " questions rationale reason recommendation refactor references related release releases remark remarks"
     " remarque removals removed request requests required requirements response responses respuesta result results"
-    " return returns revert reverts risk risks réponse sample scenario schema section security see service setup"
-    " severity signature solution source status step steps summary support symptom symptoms syntax tags task tasks"
+    " return returns revert reverts risk risks réponse sample scenario schema section security see setup"
+    " severity signature solution source status step steps summary symptom symptoms syntax tags task tasks"
     " template test testing tests tip tips title to todo tool troubleshooting type types update updated updates"
     " upgrade url usage use value values variables version versions warning warnings what when where why"
     " wichtig".split()

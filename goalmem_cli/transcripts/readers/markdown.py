@@ -10,7 +10,7 @@ from datetime import datetime
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.markdown_lines import Kind, Line, sorted_lines
-from goalmem_cli.transcripts.readers.markdown_speakers import are_sides, are_speakers, is_talk
+from goalmem_cli.transcripts.readers.markdown_speakers import are_sides, are_speakers, begins_as_talk, is_talk
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
@@ -36,7 +36,9 @@ class MarkdownReader:
         style = _style_of(lines)
         speakers = [line for line in lines if style.is_name(line)]
         names = [line.name for line in speakers]
-        return style.has_sides or (are_speakers(names) and is_talk(lines, speakers, style.title))
+        if style.has_sides:
+            return begins_as_talk(lines, speakers, style.title)
+        return are_speakers(names) and is_talk(lines, speakers, style.title)
 
     def may_be_meant(self, glimpse: Glimpse) -> bool:
         """Return whether there is a name at all, so that the file can be read as this format when somebody says so."""

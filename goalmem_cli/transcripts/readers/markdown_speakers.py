@@ -16,6 +16,7 @@ _MOST_WORDS = 4
 _LONGEST = 40
 _MOST_BEFORE = 12
 _TURNS_A_HEADING = 4
+_HEADINGS_BEFORE = 1
 _NO_NAME = re.compile(r"[`/\\<>\[\]{}()=|$;:!?\"“”#^]|\.\w|\d\.|->|→|://")
 _LISTED = re.compile(r"\s*(?:[-*+]\s|\d{1,3}[.)]\s|\||```|~~~|<|!\[)")
 
@@ -47,6 +48,12 @@ def is_talk(lines: Sequence[Line], speakers: Sequence[Line], title: int | None) 
     )
     listed = sum(_LISTED.match(_first_words(lines, line)) is not None for line in speakers)
     return before <= _MOST_BEFORE and _TURNS_A_HEADING * headings <= len(speakers) and 2 * listed < len(speakers)
+
+
+def begins_as_talk(lines: Sequence[Line], speakers: Sequence[Line], title: int | None) -> bool:
+    """Return whether the sides of a chat speak from the beginning on: in a document other parts come before."""
+    before = [line for line in lines if line.number < speakers[0].number and line.number != title and not line.is_date]
+    return sum(line.kind is Kind.HEADING for line in before) <= _HEADINGS_BEFORE
 
 
 def _first_words(lines: Sequence[Line], opening: Line) -> str:

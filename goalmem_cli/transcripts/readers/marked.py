@@ -23,6 +23,13 @@ _RULE = "---"
 _MOST_BEFORE = 6
 """How many paragraphs may stand before the mark."""
 _FENCE = ("```", "~~~")
+_MODEL = (
+    r"(?:ChatGPT|GPT|Claude|Gemini|Copilot|DeepSeek|Grok|Llama|Mistral|Le Chat|Qwen|Bing|Bard|Perplexity)"
+    r"(?:[ -][\w.+-]{1,20}){0,3}"
+)
+"""Who answers: any other who `said:` something is in a tale that is told."""
+_TYPED_END = "  "
+"""What aider writes behind each line that was typed: such a line ends a fence that was never closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +85,8 @@ LAYOUTS = (
     Layout(
         "copied-chat",
         "lines `You said:` and `ChatGPT said:`",
-        re.compile(r"^(?:#+ )?You said:[ ]*\n(?:[\s\S]*?\n)??(?:#+ )?\w[\w .-]{1,30} said:[ ]*$", re.MULTILINE),
-        re.compile(r"(?:#+ )?(?:(?P<user>You)|(?P<assistant>\w[\w .-]{1,30})) said:[ ]*"),
+        re.compile(rf"^(?:#+ )?You said:[ ]*\n(?:[\s\S]*?\n)??(?:#+ )?{_MODEL} said:[ ]*$", re.MULTILINE),
+        re.compile(rf"(?:#+ )?(?:(?P<user>You)|(?P<assistant>{_MODEL})) said:[ ]*"),
     ),
 )
 
@@ -130,6 +137,12 @@ class _Lines:
             return self._begin("", self._begun, "")
         if self._layout.has_fences and line.lstrip().startswith(_FENCE):
             self._is_in_fence ^= True
+        if (
+            self._layout.line_mark is not None
+            and line.endswith(_TYPED_END)
+            and self._layout.opening.fullmatch(line.rstrip())
+        ):
+            self._is_in_fence = False
         opening = None if self._is_in_fence else self._layout.opening.fullmatch(line.rstrip())
         if self._layout.line_mark is None:
             return None if opening is None else self._begin(_role_of(opening), self._said(opening), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import shutil
+import io
 import tempfile
 import zlib
 from collections.abc import Callable
@@ -11,9 +11,12 @@ from gzip import GzipFile
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 
+from goalmem_cli.transcripts.reading.zipped import MOST_BYTES, MOST_RATIO, SMALL
+
 ENDINGS = (".gz", ".zst")
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _IN_MEMORY = 2**26
+_CHUNK = 2**20
 _READERS: tuple[tuple[str, Callable[[Any, BinaryIO], Any]], ...] = (
     ("compression.zstd", lambda module, raw: module.open(raw)),
     ("zstandard", lambda module, raw: module.ZstdDecompressor().stream_reader(raw, read_across_frames=True)),
@@ -39,16 +42,31 @@ def decompressed(raw: BinaryIO) -> BinaryIO:
     raw.seek(0)
     if not mark.startswith(_GZIP) and mark != _ZSTD:
         return raw
+    packed = raw.seek(0, io.SEEK_END)
+    raw.seek(0)
     whole = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - who reads it closes it
     try:
         with raw:
-            shutil.copyfileobj(GzipFile(fileobj=raw) if mark != _ZSTD else _zstd(raw), whole)
+            _unpack(GzipFile(fileobj=raw) if mark != _ZSTD else _zstd(raw), whole, packed)
     except (EOFError, zlib.error, ValueError, OSError) as error:
         whole.close()
         reason = getattr(error, "strerror", None) or f"compressed, and broken: {error}"
         raise OSError(0, reason) from error
     whole.seek(0)
     return whole
+
+
+def _unpack(packed: Any, whole: BinaryIO, size: int) -> None:
+    """Write what is packed, as long as it is no more than a zip's entry may be.
+
+    Raises:
+        OSError: it is more.
+    """
+    most = min(MOST_BYTES, max(SMALL, MOST_RATIO * size))
+    while chunk := packed.read(_CHUNK):
+        whole.write(chunk)
+        if whole.tell() > most:
+            raise OSError(0, f"would unpack to over {most:,} bytes, of {size:,} that are packed")
 
 
 def _zstd(raw: BinaryIO) -> Any:

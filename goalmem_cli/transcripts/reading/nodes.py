@@ -159,10 +159,8 @@ class Node:
 
     def first_stamp(self) -> Stamp | None:
         """Return the time that the object has under one of the keys by which programs call it, None without any."""
-        for key in TIME_KEYS:
-            if self.has(key) and (stamp := self.child(key).stamp()) is not None:
-                return stamp
-        return None
+        stamps = [stamp for key in TIME_KEYS if self.has(key) and (stamp := self.child(key).stamp()) is not None]
+        return next((stamp for stamp in stamps if not stamp.unread), stamps[0] if stamps else None)
 
     def mismatch(self, expected: str) -> InputError:
         """Return the error that another kind of value was expected here."""

@@ -15,8 +15,8 @@ def clean(text: str) -> str:
 
 def plain_name(name: str) -> str:
     """Return a speaker's name without characters that nobody sees, which would make two people of one."""
-    if name.isascii() and name.isprintable():
-        return name
+    if not _UNSEEN.search(name):
+        return name  # to the blank, as it was always stored: a turn is known again by its speaker
     return " ".join(_UNSEEN.sub(" " if "\n" in name or "\t" in name else "", name).split()) or name
 
 
