@@ -21,8 +21,8 @@ from goalmem_cli.backbones.fusion import one_place
 from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_stems, stem
 from goalmem_cli.logic.questions import asks_for_time, speaks_of_asker, stems_asked_for
+from goalmem_cli.logic.roles import ASSISTANT, USER, role_of
 from goalmem_cli.records import Hit
-from goalmem_cli.transcripts.roles import ASSISTANT, USER, role_of
 
 WEIGHTS: Mapping[str, float] = {
     "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalmem_cli.logic.normal import content_stems, stem
-from goalmem_cli.logic.verbs import BASES
+from goalmem_cli.logic.normal import BASES, content_stems, stem
 
 
 @pytest.mark.parametrize(

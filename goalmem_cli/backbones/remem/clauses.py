@@ -14,9 +14,8 @@ from datetime import date
 from enum import StrEnum
 
 from goalmem_cli.logic.dates import spoken_in
-from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.normal import BASES, content_stems
 from goalmem_cli.logic.relative import Expression
-from goalmem_cli.logic.verbs import BASES
 from goalmem_cli.records import Turn
 
 _TITLE = r"(?<!\bmr)(?<!\bmrs)(?<!\bms)(?<!\bdr)(?<!\bst)(?<!\bprof)(?<!\bvs)(?<![ap]\.m)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from goalmem_cli.logic.verbs import BASES
+from goalmem_cli.logic.normal import BASES
 
 
 class Manner(StrEnum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from goalmem_cli.logic.days import Period, single
+from goalmem_cli.logic.normal import BASES
 from goalmem_cli.logic.scene import Scene, Tense
-from goalmem_cli.logic.verbs import BASES
 
 _STATES = (
     "wanted|needed|loved|liked|wished|seemed|stayed|tried|used|hated|enjoyed|lived|assumed|hoped|wondered|worked|"

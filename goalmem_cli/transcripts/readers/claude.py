@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.roles import role_of
 
 _ROOT = "00000000-0000-4000-8000-000000000000"
 """What the export calls the parent of a conversation's first message."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -17,7 +18,6 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
-from goalmem_cli.transcripts.roles import role_of
 
 Keys = tuple[str, ...]
 _THOUGHTS = {"REQUEST": "user", "RESPONSE": "assistant"}

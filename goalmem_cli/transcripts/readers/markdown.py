@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from goalmem_cli.errors import InputError
+from goalmem_cli.logic.roles import role_of, side_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.markdown_lines import Kind, Line, sorted_lines
 from goalmem_cli.transcripts.readers.markdown_speakers import are_sides, are_speakers, begins_as_talk, is_talk
@@ -16,7 +17,6 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import TIME_FORMS, Stamp, stamp_or_unread, time_of_day_from_text
-from goalmem_cli.transcripts.roles import role_of, side_of
 
 _FORM = "write who speaks in bold (**Ann:** Hello.) or in a heading above"
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from goalmem_cli.logic.roles import side_of
 from goalmem_cli.transcripts.readers.document_words import are_parts
 from goalmem_cli.transcripts.readers.markdown_lines import Kind, Line
-from goalmem_cli.transcripts.roles import side_of
 
 _FEWEST = 3
 _MOST_WORDS = 4

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_log_levels, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.roles import role_of
 
 _SPEECH = re.compile(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
 _NEARLY = re.compile(r"[^\W\d_][^:\n]{0,39}: \S")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from goalmem_cli.errors import InputError
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.agent_wrappers import answered_in, is_of_an_agent, typed_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -14,7 +15,6 @@ from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.listed import Read, drafts_from_listing
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.roles import role_of
 
 
 class OpenaiReader:

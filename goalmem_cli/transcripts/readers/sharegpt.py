@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.openai import drafts_of_listings, identify
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -12,7 +13,6 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.roles import role_of
 
 _KEYS = ("conversations", "conversation")
 _LINES = (".jsonl", ".ndjson")

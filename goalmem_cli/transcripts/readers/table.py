@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.kakaotalk import NOTICE, STAND_IN
 from goalmem_cli.transcripts.reading.columns import COLUMNS, Header, header_of, rows_below
@@ -15,7 +16,6 @@ from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text, stamp_or_unread
 from goalmem_cli.transcripts.reading.written_times import written_from_text
-from goalmem_cli.transcripts.roles import role_of
 
 _KAKAOTALK = ("Date", "User", "Message")
 """The columns that KakaoTalk for macOS writes; it puts notices into the mouth of whoever they are about."""
