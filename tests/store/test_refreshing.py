@@ -79,7 +79,7 @@ def test_what_a_turn_has_beside_its_text_is_no_part_of_one(tmp_path: Path) -> No
     """A transcript may say "part" of a whole turn: an older store with such turns opens, and is sound."""
     store = open_store(tmp_path / "store")
     told = chat([ASKED, TOLD], start=SAID)
-    beside = ({"part": "2"}, {"part": 3})
+    beside: tuple[dict[str, object], ...] = ({"part": "2"}, {"part": 3})
     turns = tuple(replace(turn, attributes=each) for turn, each in zip(told.turns, beside, strict=True))
     store.add(replace(told, turns=turns))
     wanted = times(store)

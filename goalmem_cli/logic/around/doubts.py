@@ -32,16 +32,15 @@ _YEARLY = re.compile(
 def cleared(
     found: Sequence[Expression], scene: Scene, decided: Collection[int], strange: Collection[int]
 ) -> list[Expression]:
-    """Return the expressions, those in doubt marked as not clear.
+    """Return the expressions, those in doubt marked as not clear, without what is told another time for.
 
     Where a day begins at a place in `decided`, another time says which day it is; in `strange`, that it is not one of
     a span to come.
     """
+    kept = [each for each in found if not _is_told_otherwise(each, found, scene)]
     return [
-        replace(each, is_clear=False)
-        if each.is_clear and (_is_doubtful(each, scene, decided, strange) or _is_told_otherwise(each, found, scene))
-        else each
-        for each in found
+        replace(each, is_clear=False) if each.is_clear and _is_doubtful(each, scene, decided, strange) else each
+        for each in kept
     ]
 
 
