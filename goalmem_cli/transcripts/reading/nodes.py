@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -156,6 +157,17 @@ class Node:
             number: float = value
             return stamp_or_unread(repr(value), lambda _: stamp_from_epoch(number))
         return stamp_or_unread(value if isinstance(value, str) else quoted(repr(value)), read)
+
+    def moment(self) -> datetime | None:
+        """Return the time that stands here, None where nothing does.
+
+        Raises:
+            InputError: what stands here is no time.
+        """
+        stamp = self.stamp()
+        if stamp is not None and stamp.unread:
+            raise self.error(f"{stamp.unread!r} is no time")
+        return None if stamp is None else stamp.moment
 
     def first_stamp(self) -> Stamp | None:
         """Return the time that the object has under one of the keys by which programs call it, None without any."""

@@ -131,7 +131,7 @@ def test_bench_entries_holds_gold_statements_to_their_dates(goalmem: Goalmem, tm
     assert table["outcomes"]["no time"] == {"right": 1, "wider": 0, "none": 1, "another": 1}
     assert table["outcomes"]["the gold date"] == {"right": 2, "wider": 0, "none": 0, "another": 1}
     assert (table["dated"], table["others"], table["others_dated"]) == (3, 1, 0)
-    assert "Priya swims (4 May 2023; no time: 5 May 2023; the gold date: 5 May 2023)" in outcome.err
+    assert "Priya swims (4 May 2023; no time: 12 May 2023; the gold date: 12 May 2023)" in outcome.err
 
 
 @pytest.mark.slow

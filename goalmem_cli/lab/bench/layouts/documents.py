@@ -24,11 +24,13 @@ def _iso(turn: Turn) -> str:
     return f"{said_at(turn):%Y-%m-%dT%H:%M:%S.000Z}"
 
 
-def _seconds(turn: Turn) -> int:
+def seconds_of(turn: Turn) -> int:
+    """Return when the turn was said, in seconds since 1970."""
     return int(said_at(turn).timestamp())
 
 
-def _role(turn: Turn) -> str:
+def role_of(turn: Turn) -> str:
+    """Return the side of a talk with a model that says the turn."""
     return ("user", "assistant")[turn.ordinal % 2]
 
 
@@ -85,7 +87,7 @@ def _longmemeval(turns: Sequence[Turn]) -> object:
             "haystack_session_ids": [f"s{number}" for number in range(len(sessions))],
             "haystack_dates": [f"{said_at(session[0]):%Y/%m/%d (%a) %H:%M}" for session in sessions],
             "haystack_sessions": [
-                [{"role": _role(turn), "content": turn.text} for turn in session] for session in sessions
+                [{"role": role_of(turn), "content": turn.text} for turn in session] for session in sessions
             ],
         }
     ]  # fmt: skip
@@ -95,8 +97,8 @@ def _chatgpt(turns: Sequence[Turn]) -> object:
     mapping: dict[str, object] = {"m0": {"id": "m0", "message": None, "parent": None, "children": ["m1"]}}
     for number, turn in enumerate(turns, 1):
         message = {
-            "id": f"m{number}", "author": {"role": _role(turn), "name": None, "metadata": {}}, "metadata": {},
-            "create_time": _seconds(turn), "recipient": "all",
+            "id": f"m{number}", "author": {"role": role_of(turn), "name": None, "metadata": {}}, "metadata": {},
+            "create_time": seconds_of(turn), "recipient": "all",
             "content": {"content_type": "text", "parts": [turn.text]},
         }  # fmt: skip
         children = [f"m{number + 1}"] if number < len(turns) else []
@@ -122,7 +124,7 @@ def _telegram(turns: Sequence[Turn]) -> object:
     messages = [
         {
             "id": turn.ordinal, "type": "message", "date": f"{said_at(turn):%Y-%m-%dT%H:%M:%S}",
-            "date_unixtime": str(_seconds(turn)), "from": turn.speaker, "from_id": f"user{turn.ordinal % 2}",
+            "date_unixtime": str(seconds_of(turn)), "from": turn.speaker, "from_id": f"user{turn.ordinal % 2}",
             "text": turn.text, "text_entities": [{"type": "plain", "text": turn.text}],
         }
         for turn in turns
@@ -133,7 +135,7 @@ def _telegram(turns: Sequence[Turn]) -> object:
 def _facebook(turns: Sequence[Turn]) -> object:
     messages = [
         {
-            "sender_name": turn.speaker, "timestamp_ms": 1000 * _seconds(turn), "content": turn.text,
+            "sender_name": turn.speaker, "timestamp_ms": 1000 * seconds_of(turn), "content": turn.text,
             "is_geoblocked_for_viewer": False, "is_unsent_image_by_messenger_kid_parent": False,
         }
         for turn in reversed(turns)
@@ -186,7 +188,7 @@ def _slack(turns: Sequence[Turn]) -> object:
     return [
         {
             "type": "message", "user": f"U{turn.ordinal % 2}", "user_profile": {"display_name": turn.speaker},
-            "text": turn.text, "ts": f"{_seconds(turn)}.{turn.ordinal:06}",
+            "text": turn.text, "ts": f"{seconds_of(turn)}.{turn.ordinal:06}",
         }
         for turn in turns
     ]  # fmt: skip
@@ -219,7 +221,7 @@ def _teams(turns: Sequence[Turn]) -> object:
 def _opencode(turns: Sequence[Turn]) -> object:
     messages = [
         {
-            "info": {"id": f"m{turn.ordinal}", "role": _role(turn), "time": {"created": 1000 * _seconds(turn)}},
+            "info": {"id": f"m{turn.ordinal}", "role": role_of(turn), "time": {"created": 1000 * seconds_of(turn)}},
             "parts": [{"id": f"p{turn.ordinal}", "type": "text", "text": turn.text}],
         }
         for turn in turns
@@ -228,7 +230,7 @@ def _opencode(turns: Sequence[Turn]) -> object:
 
 
 def _openai(turns: Sequence[Turn]) -> object:
-    return [{"role": _role(turn), "content": turn.text, "timestamp": _seconds(turn)} for turn in turns]
+    return [{"role": role_of(turn), "content": turn.text, "timestamp": seconds_of(turn)} for turn in turns]
 
 
 def _sharegpt(turns: Sequence[Turn]) -> object:
@@ -240,7 +242,7 @@ def _sharegpt(turns: Sequence[Turn]) -> object:
 def _came(turns: Sequence[Turn]) -> object:
     return [
         {
-            "id": f"trip-1-turn-{turn.ordinal}", "role": _role(turn), "content": turn.text,
+            "id": f"trip-1-turn-{turn.ordinal}", "role": role_of(turn), "content": turn.text,
             "partition": ["trip-1", "day-1"], "timestamp_mapping": {"trip-1": f"{said_at(turn):%Y-%m-%dT%H:%M}"},
         }
         for turn in turns
@@ -250,8 +252,8 @@ def _came(turns: Sequence[Turn]) -> object:
 def _agent_log(turns: Sequence[Turn]) -> object:
     return [
         {
-            "type": _role(turn), "sessionId": "s1", "uuid": f"m{turn.ordinal}", "timestamp": _iso(turn),
-            "message": {"role": _role(turn), "content": [{"type": "text", "text": turn.text}]},
+            "type": role_of(turn), "sessionId": "s1", "uuid": f"m{turn.ordinal}", "timestamp": _iso(turn),
+            "message": {"role": role_of(turn), "content": [{"type": "text", "text": turn.text}]},
         }
         for turn in turns
     ]  # fmt: skip
@@ -277,12 +279,12 @@ DOCUMENTS: Mapping[str, Write] = {
     "discord": _discord, "gemini": _gemini, "gemini-cli": _gemini_cli, "slack": _slack, "google-chat": _google_chat,
     "teams": _teams, "opencode": _opencode, "agent-log": _agent_log, "openai": _openai, "openai-jsonl": _openai,
 }  # fmt: skip
-LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl"})
+LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl", "llama-ui"})
 
 
-def document_text(name: str, turns: Sequence[Turn]) -> str:
+def document_text(name: str, write: Write, turns: Sequence[Turn]) -> str:
     """Return the turns in the layout of the format in JSON."""
-    document = DOCUMENTS[name](turns)
+    document = write(turns)
     if name in LINES and isinstance(document, list):
         return "".join(json.dumps(line) + "\n" for line in document)
     return json.dumps(document)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
+from goalmem_cli.lab.bench.layouts import talks
 from goalmem_cli.lab.bench.layouts.documents import DOCUMENTS, LINES, document_text, said_at
 from goalmem_cli.records import Turn
 
@@ -93,7 +94,7 @@ TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
 
 def layout_of(name: str, turns: Sequence[Turn]) -> tuple[str, str]:
     """Return the ending and the text of a transcript of that format that holds the turns."""
-    if name in DOCUMENTS:
-        return (".jsonl" if name in LINES else ".json"), document_text(name, turns)
-    ending, write = TEXTS[name]
-    return ending, write(turns)
+    if write := {**DOCUMENTS, **talks.DOCUMENTS}.get(name):
+        return (".jsonl" if name in LINES else ".json"), document_text(name, write, turns)
+    ending, text = {**TEXTS, **talks.TEXTS}[name]
+    return ending, text(turns)

@@ -71,7 +71,6 @@ def answer_set(text: str) -> tuple[str, ...]:
 def _case(
     question: Node, name: str, conversation: str, asker: str | None, known: Collection[str], repairs: Counter[str]
 ) -> Case:
-    asked = question.child("date").stamp()
     answers = _answers(question.required("answer"), repairs)
     about = {node.optional_name() for node in _elements(question.child("question_turn_ids"))}
     repairs[Repair.PART_ASKED] += bool(about) and not about >= set(known)
@@ -84,7 +83,7 @@ def _case(
         evidence=present(evidence, known, repairs),
         category=_category(required_of(question, _TYPES)),
         answers=tuple(dict.fromkeys(part for answer in answers for part in answer_set(answer))),
-        asked=None if asked is None else asked.moment,
+        asked=question.child("date").moment(),
         asker=asker,
     )
 

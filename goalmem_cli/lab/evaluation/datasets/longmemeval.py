@@ -59,7 +59,6 @@ def _case(question: Node, repairs: Counter[str]) -> Case | None:
     kind = question.required("question_type")
     if kind.filled_text() not in CATEGORIES:
         raise kind.error(f"is none of the question types {', '.join(CATEGORIES)}")
-    asked = question.child("question_date").stamp()
     return Case(
         id=name,
         conversation=name,
@@ -68,7 +67,7 @@ def _case(question: Node, repairs: Counter[str]) -> Case | None:
         evidence=present((label for label in marked if label is not None), said, repairs),
         category=kind.filled_text(),
         is_unanswerable=name.endswith(_ABSTENTION),
-        asked=None if asked is None else asked.moment,
+        asked=question.child("question_date").moment(),
         asker=_ASKER,
     )
 
