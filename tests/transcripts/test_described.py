@@ -144,6 +144,18 @@ def test_what_was_said_in_a_meeting(name: str, text: str) -> None:
     assert [turn.said for turn in dated.turns] == [datetime(2026, 9, 3, 0, 0, 2), datetime(2026, 9, 3, 0, 1, 5)]
 
 
+def test_a_clock_that_may_be_of_the_day_gives_no_time() -> None:
+    """``[09:14]`` may be nine minutes from the beginning or a quarter past nine."""
+    chat = read("[09:14] Ann: Is it late?\n[09:15] Ben: No.\n", "Log 2026-09-03.txt")
+    assert [(turn.speaker, turn.said) for turn in chat.turns] == [("Ann", None), ("Ben", None)]
+
+
+def test_a_title_is_part_of_a_speaker_s_name() -> None:
+    """A full stop behind a title does not end the name."""
+    chat = read(VTT.format("Mira Holt: Hello all.", "Dr. Paul Smith: Good morning.", "Mira Holt: Welcome."), "a.vtt")
+    assert [turn.speaker for turn in chat.turns] == ["Mira Holt", "Dr. Paul Smith", "Mira Holt"]
+
+
 @pytest.mark.parametrize(
     "text", ["[00:00:01] INFO: started\n[00:00:02] ERROR: stopped\n", "[00:00:01] started\n[00:00:02] stopped\n"]
 )

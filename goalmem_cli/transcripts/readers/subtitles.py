@@ -27,7 +27,8 @@ _CHAT = re.compile(
     rf"{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,60}}?)(?:\s+(?:to|an|à|a)\s+[^:\n]{{1,60}}?)?\s*:\s*(?P<text>.*)"
 )
 _VOICE = re.compile(r"<v(?:\.[^ >]*)? (?P<speaker>[^<>]{1,100})>")
-_NAMED = re.compile(r"(?P<speaker>[^\W\d_][^:\n.!?]{0,59}): (?P<text>.+)", re.DOTALL)
+_TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Sra|Srta)\. ){0,2}"
+_NAMED = re.compile(rf"(?P<speaker>{_TITLE}[^\W\d_][^:\n.!?]{{0,59}}): (?P<text>.+)", re.DOTALL)
 _TAG = re.compile(r"</?[a-z][^<>]*>|<\d[\d:.]*>", re.IGNORECASE)
 _DAY = re.compile(r"(?<!\d)(20\d\d)[-_. ]?(\d\d)[-_. ]?(\d\d)(?!\d)")
 _FIRST_LINES = 40
@@ -37,9 +38,12 @@ _FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class _Cue:
-    """What is said at a time from the beginning on; nobody is named where the speaker is the one before."""
+    """What is said at a time from the beginning on; nobody is named where the speaker is the one before.
 
-    at: timedelta
+    `at` is None where the time may be one from the beginning or of the day: ``[09:14]``.
+    """
+
+    at: timedelta | None
     speaker: str
     text: str
 
@@ -69,7 +73,7 @@ class SubtitlesReader:
         """
         draft, day = Draft(), _day_of(source.file)
         messages = (
-            Message(cue.speaker, cue.text, None if day is None else Stamp(day + cue.at))
+            Message(cue.speaker, cue.text, None if day is None or cue.at is None else Stamp(day + cue.at))
             for cue in _joined(_cues(source))
         )
         return conversations_from_drafts(source, self.name, draft.fill(messages))
@@ -85,24 +89,26 @@ def _day_of(file: str) -> datetime | None:
 
 def _cues(source: Source) -> Iterator[_Cue]:
     at: timedelta | None = None
+    has_begun = False
     texts: list[str] = []
     speaker = ""
     for _, line in source.lines():
         cue, said = _CUE.fullmatch(line), _LINE.fullmatch(line) or _CHAT.fullmatch(line)
         if cue is not None or said is not None:
-            if at is not None:
+            if has_begun:
                 yield _cue(at, speaker, texts)
-            found = cue or said
-            at, texts, speaker = _since_start(found) if found else None, [], ""
+            has_begun, texts, speaker = True, [], ""
+            at = _since_start(cue) if cue is not None else None
             if said is not None:
+                at = _since_start(said) if said["hour"] else None
                 speaker, texts = said["speaker"].strip(), [said["text"]]
-        elif at is not None:
+        elif has_begun:
             texts.append(line)
-    if at is not None:
+    if has_begun:
         yield _cue(at, speaker, texts)
 
 
-def _cue(at: timedelta, speaker: str, lines: list[str]) -> _Cue:
+def _cue(at: timedelta | None, speaker: str, lines: list[str]) -> _Cue:
     """Return the cue without tags; behind a blank line stand the number of the next, or its name."""
     text = "\n".join(lines)
     if not speaker:
