@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts.reading.compressed import decompressed
 
 
 def said(text: str, name: str) -> list[tuple[str, str]]:
@@ -80,3 +82,19 @@ def test_a_marker_without_end_takes_no_time() -> None:
         + '"]}}}}}]'
     )
     assert len(said(text, "a.json")[0][1]) == 60000
+
+
+class Damaged(io.BytesIO):
+    """A file whose bytes cannot be read."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Fail, as a damaged entry of a zip does."""
+        raise OSError(5, f"damaged, within {size} bytes")
+
+
+def test_a_file_that_cannot_be_read_is_closed() -> None:
+    """Nobody else could close it: the error goes on without it."""
+    raw = Damaged(b"x")
+    with pytest.raises(OSError, match="damaged"):
+        decompressed(raw)
+    assert raw.closed

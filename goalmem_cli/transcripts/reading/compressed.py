@@ -36,14 +36,15 @@ def decompressed(raw: BinaryIO) -> BinaryIO:
     Raises:
         OSError: they cannot be read; its `strerror` says why.
     """
-    if not raw.seekable():
-        return raw
-    mark = raw.read(len(_ZSTD))
-    raw.seek(0)
-    if not mark.startswith(_GZIP) and mark != _ZSTD:
-        return raw
-    packed = raw.seek(0, io.SEEK_END)
-    raw.seek(0)
+    try:
+        mark = _mark_of(raw)
+        if not mark.startswith(_GZIP) and mark != _ZSTD:
+            return raw
+        packed = raw.seek(0, io.SEEK_END)
+        raw.seek(0)
+    except BaseException:
+        raw.close()
+        raise
     whole = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - who reads it closes it
     try:
         with raw:
@@ -54,6 +55,15 @@ def decompressed(raw: BinaryIO) -> BinaryIO:
         raise OSError(0, reason) from error
     whole.seek(0)
     return whole
+
+
+def _mark_of(raw: BinaryIO) -> bytes:
+    """Return the first bytes of a file, which stands at its beginning again; nothing of one that cannot go back."""
+    if not raw.seekable():
+        return b""
+    mark = raw.read(len(_ZSTD))
+    raw.seek(0)
+    return mark
 
 
 def _unpack(packed: Any, whole: BinaryIO, size: int) -> None:
