@@ -10,7 +10,7 @@ from goalmem_cli.logic.questions import asks_for_ranking
 from goalmem_cli.reasoners.goal_mem import Limits
 from goalmem_cli.records import Turn
 from goalmem_cli.trace import Ending, Status, Trace
-from tests.reasoners.scripting import ask_together, chat, checked, claims, plan, proved
+from tests.reasoners.scripting import ask_together, chat, checked, claims, plan, proved, wants
 
 ONE = Limits(max_breadth=1, budget=3)
 
@@ -107,7 +107,7 @@ def test_favourite_that_is_only_suggested_waits_for_what_may_be_said() -> None:
         lines, ASKED,
         proved(
             claims(1, "Plum jam", verdict="suggested", x="plum jam"), plan=FAVOURITE, status="look",
-            open=[{"subgoal": "S1", "why": "it is only praised", "queries": ["Quince is my favourite"], "needs": []}],
+            open=[wants(1, "Quince is my favourite")],
         ),
         proved(claims(1, "Quince", x="quince"), status="settled", wording="quince"),
         limits=Limits(max_breadth=1, budget=3),
@@ -168,7 +168,7 @@ def test_settled_list_is_shown_whole_and_says_what_fell_out() -> None:
     """The next round sees each subgoal with all its values; the trace says which are no part of the answer and why."""
     read = claims(1, "we read", x=("Emma", "Dracula", "Ulysses"))
     replies = (
-        proved(read, claims(2, "Emma made", x="Emma"), plan=BOTH, status="look", open=[_more(2)]),
+        proved(read, claims(2, "Emma made", x="Emma"), plan=BOTH, status="look", open=[wants(2, "made me cry")]),
         proved(claims(2, "Dracula made", x="Dracula"), status="settled", wording="Emma, Dracula"),
     )
     trace, model = ask_together(CLUB, "Which books made Ana cry?", *replies, limits=Limits(max_breadth=1, budget=6))
@@ -177,10 +177,6 @@ def test_settled_list_is_shown_whole_and_says_what_fell_out() -> None:
     assert "; Dracula not in S2; Ulysses not in S2" in model.seen[1].tail
     assert trace.answer == "Emma, Dracula"
     assert trace.notes == ("x = Ulysses fell out: nothing says it of S2",)
-
-
-def _more(subgoal: int) -> dict[str, object]:
-    return {"subgoal": f"S{subgoal}", "why": "there may be more", "queries": ["made me cry"], "needs": []}
 
 
 @pytest.mark.parametrize(
@@ -232,7 +228,7 @@ def test_what_is_told_of_another_ends_where_the_person_speaks_of_it(own: str, an
     )  # fmt: skip
     another = proved(
         claims(1, "Jaws", verdict="of_another"), plan=CINEMA, status="look",
-        open=[{"subgoal": "S1", "why": "Ana saw it", "queries": ["Up was the film that I watched"], "needs": []}],
+        open=[wants(1, "Up was the film that I watched")],
     )  # fmt: skip
     later = proved(claims(1, "Up was", x="Up"), status="settled", wording="Up")
     trace, model = ask_together(
@@ -257,7 +253,7 @@ def test_plan_of_the_person_themselves_is_looked_for_further() -> None:
     painted = plan("(Ana) painted (the boat) on (x:date)", "(Ana) painted (the boat) on (x:date)")
     wish = proved(
         claims(1, "want to have", verdict="of_another"), plan=painted, status="look",
-        open=[{"subgoal": "S1", "why": "she only wants to", "queries": ["painted it, the old tub"], "needs": []}],
+        open=[wants(1, "painted it, the old tub")],
     )  # fmt: skip
     then = proved(claims(1, "the old tub", x="3 June 2023"), status="settled", wording="3 June 2023")
     trace, _ = ask_together(

@@ -39,12 +39,9 @@ def say_settled(state: ProofState, number: int) -> str:
     items = state.settling(number)
     if not items:
         return ""
-    names = dict.fromkeys(name for item in items for name in item.bindings)
-    values = {
-        name: state.values_of(name, number) if name in state.starred else state.substitution.bindings.get(name, ())
-        for name in names
-    }
-    values = {name: found or state.values_of(name, number) for name, found in values.items()}
+    own = {name: state.values_of(name, number) for item in items for name in item.bindings}
+    agreed = {name: found for name, found in state.substitution.bindings.items() if name not in state.starred}
+    values = {name: agreed.get(name, found) for name, found in own.items()}
     cited = ", ".join(dict.fromkeys(fact for item in items for fact in item.facts))
     lost = (entry for said in state.lost_in(number).values() for entry in said.items())
     not_in = "".join(f"; {value} not in {_labels(lacking)}" for value, lacking in lost)

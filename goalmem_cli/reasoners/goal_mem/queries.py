@@ -34,15 +34,15 @@ def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
 def is_whole(state: ProofState, number: int, question: str, facts: Iterable[str]) -> bool:
     """Say whether the lists of a settled subgoal have as many values as the question or a cited fact says there are."""
     lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
+    counted = [(each.type, len(state.values_of(each.name, number))) for each in lists]
     asked, told = words(question), [words(text) for text in facts]
-    return bool(lists) and all(
-        _counts(asked, len(state.values_of(each.name, number)), each.type)
-        or any(_counts(said, len(state.values_of(each.name, number)), each.type, _WHOLES) for said in told)
-        for each in lists
+    return bool(counted) and all(
+        _counts(asked, count, kind) or any(_counts(said, count, kind, _WHOLES) for said in told)
+        for kind, count in counted
     )
 
 
-_WHOLES = frozenset("all the my our his her their your these both".split())
+_WHOLES = frozenset("all the my our his her their your these".split())
 """Before a number these say that it is of all there are; without one of them it may be of some."""
 _PARTS = frozenset(
     "more other others another besides except least only first last next also week month year today day".split()
@@ -55,10 +55,10 @@ def _counts(found: Sequence[str], count: int, kind: str, before: Collection[str]
     kinds = content_stems(kind)
     return count > 1 and any(
         word == str(count)
+        and (not before or previous in before)
         and kinds & set(map(stem, found[place + 1 : place + 3]))
-        and (not before or (found[max(0, place - 1) : place][:1] and found[place - 1] in before))
         and not _PARTS & set(found[max(0, place - _NEAR + 1) : place + _NEAR + 1])
-        for place, word in enumerate(found)
+        for place, (previous, word) in enumerate(zip(("", *found), found, strict=False))
     )
 
 

@@ -78,7 +78,7 @@ def _speaks_against(claim: Claim, state: ProofState) -> bool:
 
 def _may_be_likely(atom: Atom, reply: Proposed, state: ProofState) -> bool:
     """Say whether what facts only suggest counts for a subgoal: a favourite only where nothing is left to look for."""
-    words = " ".join(part if isinstance(part, str) else getattr(part, "type", "") for part in atom.parts)
+    words = " ".join(part if isinstance(part, str) else part.type for part in atom.parts)
     is_last = reply.status is not Status.LOOK and asks_for_ranking(words)
     return not state.is_strict and (state.plan.is_conclusion or is_last)
 

@@ -279,12 +279,11 @@ DOCUMENTS: Mapping[str, Write] = {
     "discord": _discord, "gemini": _gemini, "gemini-cli": _gemini_cli, "slack": _slack, "google-chat": _google_chat,
     "teams": _teams, "opencode": _opencode, "agent-log": _agent_log, "openai": _openai, "openai-jsonl": _openai,
 }  # fmt: skip
-LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl", "llama-ui"})
+LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl"})
 
 
-def document_text(name: str, write: Write, turns: Sequence[Turn]) -> str:
-    """Return the turns in the layout of the format in JSON."""
-    document = write(turns)
-    if name in LINES and isinstance(document, list):
+def document_text(document: object, *, by_line: bool) -> str:
+    """Return a document of a format as text, a list's elements a line each where the format has them so."""
+    if by_line and isinstance(document, list):
         return "".join(json.dumps(line) + "\n" for line in document)
     return json.dumps(document)

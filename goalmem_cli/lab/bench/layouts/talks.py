@@ -120,6 +120,7 @@ DOCUMENTS: Mapping[str, Write] = {
     "beam": _beam, "deepseek": _deepseek, "grok": _grok, "open-webui": _open_webui, "llama-ui": _llama_ui,
     "chatlab": _chatlab,
 }  # fmt: skip
+LINES = frozenset({"llama-ui"})
 TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
     "subtitles": (".vtt", _subtitles), "aider": (".md", _aider), "specstory": (".md", _specstory),
     "chat-exporter": (".md", _chat_exporter), "copied-chat": (".txt", _copied_chat),

@@ -88,13 +88,16 @@ TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
     "telegram-html": (".html", _telegram_html), "whatsapp": (".txt", _whatsapp), "signal": (".md", _signal),
     "imessage": (".txt", _imessage), "line": (".txt", _line), "kakaotalk": (".txt", _kakaotalk),
     "table": (".csv", _table), "mail": (".mbox", _mail), "cursor": (".md", _cursor), "markdown": (".md", _markdown),
-    "names": (".txt", _names),
+    "names": (".txt", _names), **talks.TEXTS,
 }  # fmt: skip
+_DOCUMENTS = {**DOCUMENTS, **talks.DOCUMENTS}
+_LINES = LINES | talks.LINES
 
 
 def layout_of(name: str, turns: Sequence[Turn]) -> tuple[str, str]:
     """Return the ending and the text of a transcript of that format that holds the turns."""
-    if write := {**DOCUMENTS, **talks.DOCUMENTS}.get(name):
-        return (".jsonl" if name in LINES else ".json"), document_text(name, write, turns)
-    ending, text = {**TEXTS, **talks.TEXTS}[name]
-    return ending, text(turns)
+    if name in _DOCUMENTS:
+        by_line = name in _LINES
+        return (".jsonl" if by_line else ".json"), document_text(_DOCUMENTS[name](turns), by_line=by_line)
+    ending, write = TEXTS[name]
+    return ending, write(turns)
