@@ -26,15 +26,15 @@ from goalmem_cli.records import Hit
 
 WEIGHTS: Mapping[str, float] = {
     "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
-    "time": 0.390, "number": 0.671, "asked": 7.903, "side": 1.5, "wish": 1.5,
+    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -1.5, "wish": 1.5,
 }  # fmt: skip
 """By feature, in the order of `features`: the logarithm of the rank it had; which share of the query's words are in the
 turn or its speaker's name, rare ones counting more; which share of the query's names are there or in the neighbouring
 turns; whether the query names the speaker; whether the turn ends in a question; the logarithm of its length; whether
 the query asks for a time and the turn names one; likewise for a number; which share of the query's words are not in the
-turn but in a question of the turn before, which it answers; whether, in a talk with an assistant, the turn is of the
-side that is asked for: the user's, or the assistant's where the query asks what that said; whether the user says there
-how things are always to be done."""
+turn but in a question of the turn before, which it answers; whether, in a talk with an assistant, the side that
+said it is not the one asked for: a long answer of the assistant, or the user where the query asks for its words;
+whether the user says there how things are always to be done."""
 BIAS = -5.741
 PERSONAL = ("names", "speaker")
 """The features by which a turn of or about whom the query names is likelier than another's of the same content."""
@@ -45,8 +45,10 @@ POOL = 90
 """So many hits are reranked at least: the first sixty then hold more than those of the fused order, in chats between
 people (LoCoMo 0.922 after 0.910) as in talks with assistants, and the first ten as much."""
 
-_LONG = 100
-"""An assistant's answers are long whatever they say: in talks with one, more letters than these count for nothing."""
+_LONG_ANSWER = 300
+"""In letters. What an assistant says in fewer is ranked as what people say: it is evidence as often (the minis)."""
+_COUNTED = 100
+"""A long answer counts as one of so many letters: an assistant's are long whatever they say."""
 
 _NUMBER = re.compile(
     r"\b(?:number|amount|price|count|cost|fee|rent|sum|length|duration|distance|how (?:many|much|long)|payment"
@@ -139,7 +141,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     seen = Counter(word for words in told for word in words)
     rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
     asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))
-    side = ASSISTANT if _ASSISTANTS.search(query) else USER
+    other = USER if _ASSISTANTS.search(query) else ASSISTANT
     rows = []
 
     whole = math.fsum(rarity.values()) or 1
@@ -149,6 +151,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
 
     for place, (hit, words) in enumerate(zip(hits, told, strict=True), 1):
         text, role = hit.unit.text, _role(hit)
+        long_answer = role == ASSISTANT and (bool(hit.unit.part) or len(text) > _LONG_ANSWER)
         missing = names - words
         for unit in hit.beside if missing else ():
             missing -= content_stems(unit.text) | content_stems(unit.speaker)
@@ -158,11 +161,11 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             (len(names) - len(missing)) / (len(names) or 1),
             bool(names & content_stems(hit.unit.speaker)),
             text.rstrip().endswith("?") and not (role == USER and speaks_of_asker(text)),
-            math.log(1 + (min(len(text), _LONG) if role else len(text))),
+            math.log(1 + (_COUNTED if long_answer else len(text))),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),
             share(_asked_before(hit) - words),
-            role == side,
+            role == other == USER or (role == other and long_answer),
             role == USER and bool(_WISH.search(text)),
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)

@@ -80,18 +80,23 @@ def told(text: str, speaker: str, to: str = "") -> Hit:
 
 
 def test_the_side_that_is_asked_for_is_likelier_in_talks_with_an_assistant() -> None:
-    """The user tells what was done, whatever the name; what the assistant said is asked for in the past tense."""
+    """The user tells what was done, whatever the name; what the assistant said is asked for in the past tense.
+
+    A short answer of an assistant is told as people tell things.
+    """
     hits = [
         told("I use oak.", "user"),
         told("I use oak.", "Ana", "Assistant"),
+        told("Use oak. " * 40, "assistant"),
         told("Use oak.", "assistant"),
         hit("Oak"),
     ]
 
-    assert column("side", "Which wood do I use?", *hits) == [1, 1, 0, 0]
-    assert column("side", "Can you list the woods?", *hits) == [1, 1, 0, 0]
+    assert column("other_side", "Which wood do I use?", *hits) == [0, 0, 1, 0, 0]
+    assert column("other_side", "Can you list the woods?", *hits) == [0, 0, 1, 0, 0]
     for query in ("Which wood did you suggest?", "What was your advice?", "The assistant recommended (x:wood)"):
-        assert column("side", query, *hits) == [0, 0, 1, 0]
+        assert column("other_side", query, *hits) == [1, 1, 0, 0, 0]
+    assert WEIGHTS["other_side"] < 0
 
 
 def test_what_a_user_asks_an_assistant_tells_as_well() -> None:
@@ -102,11 +107,13 @@ def test_what_a_user_asks_an_assistant_tells_as_well() -> None:
 
 
 def test_how_long_an_assistants_answer_is_tells_nothing() -> None:
-    """Long passages would come first otherwise, as longer turns do between people."""
-    texts = ("oak " * 50, "oak " * 200)
+    """Long passages would come first otherwise, as longer turns do between people; short answers count as those do."""
+    texts = ("oak " * 80, "oak " * 200)
     short, long = column("length", "oak", *(told(text, "assistant") for text in texts))
     assert short == long
     short, long = column("length", "oak", *map(hit, texts))
+    assert short < long
+    short, long = column("length", "oak", told("oak", "assistant"), told("oak " * 70, "assistant"))
     assert short < long
 
 
