@@ -47,7 +47,7 @@ class LoadedModel:
     `close` gives its memory back; `digest` tells its weights, with the adapter's, from others of the same name, and
     `adapter` is the hash of that adapter, blank for none. It works on `at_once` requests at a time; `is_shared` says
     that several threads may call it at once. `fitted` is what is known of it, and `suits` finds out which prompts it is
-    to get where goal-mem proves with it.
+    to get where it answers questions.
     """
 
     model: LanguageModel
@@ -63,8 +63,8 @@ class LoadedModel:
     suits: Callable[[], Profile] | None = None
 
     @property
-    def proving(self) -> Profile:
-        """The prompts that goal-mem gets: those of the prover that is wanted, or that suits the model.
+    def answering(self) -> Profile:
+        """The prompts that a reasoner gets: those of the prover that is wanted, or that suits the model.
 
         Raises:
             ModelError: it has to be asked, and cannot be used.
@@ -219,7 +219,7 @@ def _served_model(settings: Settings, announce: Callable[[str], None]) -> Loaded
 
 
 def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
-    """Return the model with what finds out, when goal-mem first asks, which prompts it is to get.
+    """Return the model with what finds out, when it is first to answer, which prompts it is to get.
 
     `stepwise` has the compact ones. Where `auto` is wanted, or nothing and it is a server's, nobody has said how large
     the model is: it is asked two made-up questions, once. One that goalmem has fitted itself to never is.

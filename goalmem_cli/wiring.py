@@ -281,8 +281,7 @@ def build_reasoner(
     from goalmem_cli.reasoners.prompt_texts import DaysInWords
     from goalmem_cli.reasoners.watching import Unwatched
 
-    if settings.reasoner == GOAL_MEM:
-        loaded = replace(loaded, profile=loaded.proving)
+    loaded = replace(loaded, profile=loaded.answering)
     searching = replace(loaded, model=MeasuredModel(loaded.model, is_private=True))
     backbone = open_backbone(settings, store, factories or Factories(), lambda: searching)
     loaded = replace(loaded, model=MeasuredModel(loaded.model))

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
+import goalmem_cli
 from goalmem_cli.config import Settings
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.loading import OUTCOMES, LoadedModel, suited
 from goalmem_cli.models.state_cache import model_cache
 from goalmem_cli.ports import Completion
+from goalmem_cli.prompts import Profile
 from goalmem_cli.testing import Reply, ScriptedModel
+from goalmem_cli.wiring import Factories
+from tests.conftest import SAMPLES
 from tests.reasoners.scripting import TOGETHER, claims, plan, proved
 
 SERVER = "http://127.0.0.1:9/v1#small"
@@ -44,8 +48,8 @@ def chosen(
     scripted, said = ScriptedModel(list(replies)), list[str]()
     loaded = LoadedModel(scripted, model, "full", 8192, digest=digest, adapter=fitted, fitted=Fitted(adapter=fitted))
     found = suited(loaded, replace(Settings(Path("store"), model=model), planning=planning), said.append)
-    assert scripted.calls == 0  # nobody is asked before goal-mem is to prove
-    return found.proving, scripted.calls, said
+    assert scripted.calls == 0  # nobody is asked before it is to answer
+    return found.answering, scripted.calls, said
 
 
 @pytest.mark.parametrize(
@@ -126,3 +130,16 @@ def test_nobody_is_asked_where_it_is_said_or_known(planning: str | None, model: 
 def test_auto_asks_a_file_too() -> None:
     """Where `auto` is named, the model is asked wherever it runs."""
     assert chosen([PROSE, PROSE], "auto", model="some.gguf")[:2] == ("compact", 2)
+
+
+@pytest.mark.parametrize("profile", ["full", "compact"])
+def test_every_reasoner_gets_the_prompts_that_suit(tmp_path: Path, profile: Profile) -> None:
+    """A small model behind a server copies what a long prompt shows it, also where it only reads."""
+    scripted = ScriptedModel(["unknown"] * 2)
+    loaded = LoadedModel(scripted, SERVER, "full", 8192, suits=lambda: profile)
+    factories = Factories(model=lambda _: loaded)
+    with goalmem_cli.open(tmp_path / "store", reasoner="direct", factories=factories) as memory:
+        memory.ingest(SAMPLES / "momoco.json")
+        memory.ask("Which drink did Alice order at cafe Momoco?")
+
+    assert {bool(request.examples) for request in scripted.seen} == {profile == "full"}

@@ -228,7 +228,7 @@ def _model(run: Invocation) -> Finding:
 
     loaded = run.factories.model(run.settings)
     try:
-        profile = loaded.proving
+        profile = loaded.answering
     finally:
         loaded.close()
     adapter = f"adapter {loaded.adapter[:SHOWN_HASH]}" if loaded.adapter else "no adapter"

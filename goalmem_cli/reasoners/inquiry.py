@@ -6,6 +6,7 @@ and for most one prompt that reads the answer from the facts. They differ in wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -45,6 +46,12 @@ _REFUSALS = frozenset(
             "cannot be answered",
         ),
     )
+)
+
+_TITLED = "(?<!Prof[.])(?<!Capt[.])(?<!Gen[.])(?<!Mrs[.])"
+_GOES_ON = re.compile(
+    rf"(?<=\w\w\w[.]){_TITLED}\s+(?=[A-Z(\"\[]\S*\s+\S+\s+\S)"  # a further sentence
+    r'|;\s*"|\s*\[(?:said|time|F\d)|[.,;]?\s+facts:'  # how facts are written in the prompt
 )
 
 
@@ -221,8 +228,11 @@ class Inquiry:
             return self.conclude(Reading(None), stopped)
         numbers = [fact.number for fact in known]
         shown = known[::-1] if is_ranked and self._is_compact else facts
-        reading = self.ask(step, lambda fields: reading_of(fields, numbers), reading_choices(numbers), shown)
-        return self.conclude(reading, stopped)
+
+        def read(fields: Fields) -> Reading:
+            return reading_of(fields, numbers, goes_on=self._is_compact)
+
+        return self.conclude(self.ask(step, read, reading_choices(numbers), shown), stopped)
 
     def conclude(self, reading: Reading | None, stopped: Stop) -> Trace:
         """Return the trace: answered, unknown, or failed where there is no reading because no reply could be used."""
@@ -261,13 +271,17 @@ def reading_choices(numbers: Sequence[str]) -> dict[str, Sequence[str]]:
     return {"facts": numbers, "replies": ["unknown", "cited"]}
 
 
-def reading_of(fields: Fields, numbers: Sequence[str]) -> Reading:
+def reading_of(fields: Fields, numbers: Sequence[str], *, goes_on: bool = False) -> Reading:
     """Return the reading that the fields `answer` and `facts` give; `numbers` are the facts that were shown.
+
+    A small model often `goes_on` after its answer: it explains it, or copies the facts. That is left out.
 
     Raises:
         ReplyUnusable: there is no answer, no fact is cited for it, or one that was not shown.
     """
     answer = one_of(fields, "answer")
+    if goes_on:
+        answer = _GOES_ON.split(answer, maxsplit=1)[0].strip() or answer
     cited = tuple(dict.fromkeys(part.strip() for text in fields.get("facts", ()) for part in text.split(",") if part))
     if unknown := [number for number in cited if number not in numbers]:
         raise ReplyUnusable(f"{unknown[0][:20]!r} is none of the facts")

@@ -19,6 +19,7 @@ from goalmem_cli.transcripts import read_file
 from tests.conftest import SAMPLES
 from tests.reasoners.forward import (
     COMPACT,
+    FULL,
     QUESTION,
     RUBBISH,
     adversarial,
@@ -52,6 +53,34 @@ def test_a_small_model_reads_the_best_fact_last(book: PromptBook) -> None:
     numbers = [number for number in shown if number in asked.trace.facts]
     assert len(numbers) > 1
     assert numbers == (list(asked.trace.facts)[::-1] if book.profile == "compact" else list(asked.trace.facts))
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Leeds. The facts tell us that Alice moved there.", "Leeds."),
+        ("Kyoto Latte [said 8:00 pm, 9 September 2023]", "Kyoto Latte"),
+        ('2 October 2023; "on Monday" = 2 October 2023', "2 October 2023"),
+        ("a vet. facts: F1. Ben: I paid 12 euros", "a vet"),
+        ("It was good. Very good", "It was good. Very good"),
+        ("Prof. Adler Smith of Leeds", "Prof. Adler Smith of Leeds"),
+        ("Dr. Osei from the clinic", "Dr. Osei from the clinic"),
+        ("in the U.S. Army of the North", "in the U.S. Army of the North"),
+    ],
+)
+def test_what_a_small_model_adds_to_its_answer_is_left_out(said: str, kept: str) -> None:
+    """It explains the answer, or copies how facts are written; a large model's answer is kept whole."""
+    small, large = (ask(Direct, QUESTION, says(answer=said, facts=["Latte"]), book=book) for book in (COMPACT, FULL))
+
+    assert (small.trace.answer, large.trace.answer) == (kept, said)
+
+
+def test_a_small_model_that_explains_why_it_refuses_refuses() -> None:
+    """What comes after the refusal is no answer."""
+    assert (
+        ask(Direct, QUESTION, "answer: Not mentioned. The facts do not say it.\nfacts: F1", book=COMPACT).trace.answer
+        is None
+    )
 
 
 @both_profiles

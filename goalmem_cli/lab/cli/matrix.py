@@ -122,7 +122,7 @@ def matrix(
         variants = _variants(made, wanted, listed(ablations, "--ablations"), vary or ())
         loaded = made.factories.model(made.settings)
         try:
-            loaded = replace(loaded, profile=loaded.proving)  # the same prompts for all rows
+            loaded = replace(loaded, profile=loaded.answering)
             tables = _Matrix(made, wanted, tuple(_possible(made, variants, loaded)), loaded)
             if estimate:
                 _show_costs(made, list(tables.costs()), is_json=json)

@@ -122,15 +122,12 @@ class Measuring:
     @contextmanager
     def _model(self) -> Iterator[LoadedModel | None]:
         """Yield the model, or None where nothing asks one."""
-        from goalmem_cli.wiring import GOAL_MEM
-
         if not (self._answers or self._structured or "model" in self._wanted.queries):
             yield None
             return
         loaded = self._run.factories.model(self._run.settings)
         try:
-            # All reasoners of a run get the same prompts, those that goal-mem gets where it is among them.
-            yield replace(loaded, profile=loaded.proving) if GOAL_MEM in self._wanted.reasoners else loaded
+            yield replace(loaded, profile=loaded.answering) if self._answers else loaded
         finally:
             loaded.close()
 

@@ -74,7 +74,7 @@ def read_each(
     def parse(replies: Sequence[Completion]) -> list[Read]:
         found = []
         for request, (_, facts), said in zip(sent, questions, replies, strict=True):
-            reading = reading_of(read_fields(said.text, request), [fact.number for fact in facts])
+            reading = reading_of(read_fields(said.text, request), [fact.number for fact in facts], goes_on=True)
             found.append(Read(reading, said.mean_likelihood))
         return found
 
