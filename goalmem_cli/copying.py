@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_ports import AnyMemory
 from goalmem_cli.memory_records import Added
+from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.transcripts import read_file
 
 SAMPLE = 200
@@ -31,6 +32,8 @@ class Copied:
 def copy(source: AnyMemory, target: AnyMemory, report: Callable[[Added], None], seed: int = 0) -> Copied:
     """Bring all of one memory into another, and compare them; what is there already is left as it is.
 
+    So are its marks of what was forgotten, where it has any; else it gets the source's.
+
     It goes through a file, so that neither memory has to fit into this process, and is safe a batch at a time:
     interrupted, the same copy goes on from there.
 
@@ -41,6 +44,9 @@ def copy(source: AnyMemory, target: AnyMemory, report: Callable[[Added], None], 
         file = Path(folder) / "memory.jsonl"
         source.export_file(file)
         added = target.add_all(read_file(file, "goalmem"), report=report) if source.conversations() else []
+    marks = Tombstones.of_folder(source.path)
+    if not marks.is_empty and Tombstones.of_folder(target.path).is_empty:
+        marks.keep(target.path)
     return _compared(source, target, added, seed)
 
 

@@ -13,6 +13,7 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.typed_times import earliest
 from goalmem_cli.errors import UsageError
+from goalmem_cli.library.forgetting import forget as forget_for_good
 from goalmem_cli.library.scope import selected
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ def register(app: typer.Typer) -> None:
         "forget",
         context_settings=CONTEXT,
         epilog=examples(
-            "goalmem forget lisbon-trip", "goalmem forget --speaker Ben --before 2023-06 --yes", guide="store"
+            "goalmem forget lisbon-trip",
+            "goalmem forget --speaker Ben --before 2023-06 --yes",
+            "goalmem forget --list",
+            guide="store",
         ),
     )(forget)
 
@@ -46,6 +50,17 @@ def forget(
         typer.Option(metavar="TIME", help="Only what was said before then: 2023, 2023-05 or 2023-05-21."),
     ] = None,
     speaker: options.Speakers = None,
+    always: Annotated[
+        bool,
+        typer.Option("--always", help="Also leave out what comes later of these conversations and speakers."),
+    ] = False,
+    leave_nothing: Annotated[
+        bool,
+        typer.Option("--leave-nothing", help="Keep no marks: reading its transcript again brings it back."),
+    ] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Say how much was forgotten before, and forget nothing.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")] = False,
     yes: options.Yes = False,
     store: options.Store = None,
@@ -54,12 +69,18 @@ def forget(
 ) -> int:
     """Delete turns and all that came from them.
 
-    No file of the store holds their text afterwards.
+    No file of the store holds their text afterwards, and reading their transcript again does not bring them back:
+    `goalmem ingest --restore-forgotten` does.
     Shows first what will go and asks. What is given together narrows: a speaker's turns before a time. Exits with 1
     when there is nothing of the kind.
     """
+    if listed:
+        return _list(begin(context, quiet=quiet, store=store), is_json=json)
     if not (conversation or before or speaker):
         raise UsageError("nothing says what to forget", "name a conversation, or give --before or --speaker")
+    if always and (before or leave_nothing):
+        other = "--before" if before else "--leave-nothing"
+        raise UsageError(f"--always and {other} exclude each other", "give one of them")
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_stored
 
@@ -73,7 +94,7 @@ def forget(
         run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
     if counts.turns and not dry_run:
         _confirm(run, counts, is_given=yes)
-        counts = _forgotten(run, memory, selection)
+        counts = _forgotten(run, memory, selection, leaves_marks=not leave_nothing, is_always=always)
     if json:
         run.screen.document(_document(counts, is_done=not dry_run))
     elif not counts.turns:
@@ -83,6 +104,24 @@ def forget(
     return 0 if counts.turns else NOTHING_FOUND
 
 
+def _list(run: Invocation, *, is_json: bool) -> int:
+    """Say how many turns are marked as forgotten, and of how many conversations and speakers all that comes."""
+    from goalmem_cli.render.text import counted
+    from goalmem_cli.store.tombstones import Tombstones
+    from goalmem_cli.wiring import open_stored
+
+    memory = open_stored(run.settings, run.factories, run.screen.note)
+    kept = Tombstones.of_folder(memory.path)
+    if is_json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, "turns": len(kept.turns), "always": len(kept.always)})
+    elif kept.is_empty:
+        run.screen.note("nothing is marked as forgotten")
+    else:
+        rules = f", and all that comes of {counted(len(kept.always), 'conversation or speaker')}" if kept.always else ""
+        run.screen.report(f"forgotten: {counted(len(kept.turns), 'turn')}{rules}")
+    return NOTHING_FOUND if kept.is_empty else 0
+
+
 def _confirm(run: Invocation, counts: Forgotten, *, is_given: bool) -> None:
     """Show what will go and ask, unless the yes was given beforehand: then it is told once it is gone."""
     if not is_given:
@@ -90,9 +129,11 @@ def _confirm(run: Invocation, counts: Forgotten, *, is_given: bool) -> None:
     confirm("Delete that for good?", is_given=is_given)
 
 
-def _forgotten(run: Invocation, memory: KeptMemory, selection: Selection) -> Forgotten:
+def _forgotten(
+    run: Invocation, memory: KeptMemory, selection: Selection, *, leaves_marks: bool, is_always: bool
+) -> Forgotten:
     try:
-        return memory.forget(selection)
+        return forget_for_good(memory, selection, leaves_marks=leaves_marks, is_always=is_always)
     except KeyboardInterrupt:
         run.screen.warn("interrupted: what was begun is finished by the next search, question or rebuild")
         raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -11,10 +11,10 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.ingest_report import document_of, line_of, warn_of_skipped
+from goalmem_cli.cli.ingest_report import document_of, line_of, notes_of, warn_of_skipped
 from goalmem_cli.cli.invocation import begin, is_terminal, standard_input_file
 from goalmem_cli.errors import InputError, UsageError
-from goalmem_cli.library.ingesting import FileReport, Reading, Told, are_columns, few
+from goalmem_cli.library.ingesting import Reading, Told, are_columns
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ StrictInput = Annotated[
 Continues = Annotated[
     str | None,
     typer.Option("--conversation", metavar="NAME", help="The stored conversation that standard input goes on with."),
+]
+RestoreForgotten = Annotated[
+    bool,
+    typer.Option("--restore-forgotten", help="Store again what was forgotten, where the files hold it."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
 
@@ -100,6 +104,7 @@ def ingest(
     conversation: Continues = None,
     dry_run: DryRun = False,
     strict_input: StrictInput = False,
+    restore_forgotten: RestoreForgotten = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -108,7 +113,7 @@ def ingest(
     from goalmem_cli.wiring import open_store
 
     order = _order(day_first=day_first, month_first=month_first)
-    told = Told(format, order, _columns(columns), strict_input, conversation)
+    told = Told(format, order, _columns(columns), strict_input, conversation, restore_forgotten)
     if not paths and not sources:
         raise UsageError("there is nothing to read", "name files or folders, or a source with --from")
     if conversation is not None and STANDARD_INPUT not in map(str, paths or ()):
@@ -124,7 +129,12 @@ def ingest(
         raise
     finally:
         # What was stored before a failure of the store is worth saying.
-        _tell(run.screen, reading.taken(), is_dry=dry_run, is_said=not json)
+        for report in reading.taken():
+            warn_of_skipped(run.screen, report)
+            for note in notes_of(report, is_restored=restore_forgotten):
+                run.screen.note(f"{report.path}: {note}")
+            if not json:
+                run.screen.report(line_of(report, is_dry=dry_run))
     reading.finish()
     if json:
         run.screen.document(document_of(reading.taken(), reading.errors))
@@ -170,21 +180,6 @@ class _Heard:
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
         """Give what opens standard input."""
         return standard_input_file()
-
-
-def _tell(screen: Screen, reports: Iterable[FileReport], *, is_dry: bool, is_said: bool) -> None:
-    """Say what each file held."""
-    for report in reports:
-        warn_of_skipped(screen, report)
-        for note in report.notes:
-            screen.note(f"{report.path}: {note}")
-        if report.replaced:
-            screen.note(f"{report.path}: changed text replaces what was stored: {few(report.replaced)}")
-        if report.beside:
-            kept = "kept as new, though what they say is also told by or begins as"
-            screen.note(f"{report.path}: {kept} {few(report.beside)} of another file")
-        if is_said:
-            screen.report(line_of(report, is_dry=is_dry))
 
 
 def _columns(text: str) -> dict[str, str]:

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
+from goalmem_cli.library.ingesting import few
 
 if TYPE_CHECKING:
     from goalmem_cli.library.ingesting import FileReport
     from goalmem_cli.render.console import Screen
 
 SCHEMA_VERSION = 1
+FLAG_RESTORE = "--restore-forgotten"
 _SHOWN = 3
 
 
@@ -29,6 +31,26 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
         screen.note(f"  {error.message}")
     if len(report.skipped) > _SHOWN:
         screen.note(f"  and {len(report.skipped) - _SHOWN} more: --json lists them all")
+
+
+def notes_of(report: FileReport, *, is_restored: bool) -> list[str]:
+    """Return what is worth saying of a file beside what it held."""
+    notes = list(report.notes)
+    if report.forgotten:
+        what, it = _turns_once(report.forgotten)
+        again = f"stored again: {what}"
+        left_out = f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
+        notes.append(again if is_restored else left_out)
+    if report.replaced:
+        notes.append(f"changed text replaces what was stored: {few(report.replaced)}")
+    if report.beside:
+        kept = "kept as new, though what they say is also told by or begins as"
+        notes.append(f"{kept} {few(report.beside)} of another file")
+    return notes
+
+
+def _turns_once(count: int) -> tuple[str, str]:
+    return ("1 turn that was forgotten", "it") if count == 1 else (f"{count} turns that were forgotten", "them")
 
 
 def line_of(report: FileReport, *, is_dry: bool) -> str:
@@ -50,7 +72,10 @@ def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> 
     }
     return {
         "schema_version": SCHEMA_VERSION,
-        "files": [{key: getattr(report, key) for key in keys} for report in reports],
+        "files": [
+            {key: getattr(report, key) for key in (*keys, *(("forgotten",) if report.forgotten else ()))}
+            for report in reports
+        ],
         **{name: rows for name, rows in lists.items() if rows},
     }
 

@@ -93,7 +93,7 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
     if problems:
         hint = "`goalmem stores rebuild` writes the indexes anew"
         if run.settings.address is not None:
-            hint = "`goalmem forget NAME`, then `goalmem ingest` its file again"
+            hint = "`goalmem forget NAME --leave-nothing`, then `goalmem ingest` its file again"
         raise StoreError(f"{run.settings.place}: {counted(len(problems), 'problem')}", hint)
     run.screen.report(f"{run.settings.place}: sound")
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UnlikelyChat, UsageError
+from goalmem_cli.library.forgetting import Sieve
 from goalmem_cli.library.hearing import Hears
 from goalmem_cli.records import STANDARD_INPUT
 
@@ -30,7 +31,8 @@ _BEARABLE = 0.02
 class Told:
     """What is said of all files: their format, what they leave open, and whether one bad record refuses them.
 
-    `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`.
+    `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`. What was
+    forgotten is left out, unless the files are to be what `restores_forgotten` turns.
     """
 
     form: str | None = None
@@ -38,6 +40,7 @@ class Told:
     columns: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
     conversation: str | None = None
+    restores_forgotten: bool = False
 
     def __post_init__(self) -> None:
         if not are_columns(self.columns):
@@ -68,6 +71,7 @@ class FileReport:
     notes: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
     missed: list[InputError] = field(default_factory=list)
+    forgotten: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,9 @@ class Ingested:
 
     `new_turns` of its `turns` were not stored before; `replaced` names the turns whose stored text gave way; `skipped`
     has the records that could not be read and were left out; `notes` tell what was repaired; `beside` names the stored
-    conversations of other files that tell the same or begin so, beside which its own were kept as new. `error` says why
-    the file, or the first of its conversations that was not taken, was not.
+    conversations of other files that tell the same or begin so, beside which its own were kept as new. `forgotten`
+    counts the turns that were forgotten once: left out now, or stored again where that is wanted. `error` says why the
+    file, or the first of its conversations that was not taken, was not.
     """
 
     path: str
@@ -90,6 +95,7 @@ class Ingested:
     notes: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     error: InputError | None = None
+    forgotten: int = 0
 
 
 class Reading:
@@ -110,6 +116,7 @@ class Reading:
         self._refused: set[str] = set()
         self._files: list[Found] = []
         self._passed_over: set[Place] = set()
+        self._sieve = Sieve(restores=told.restores_forgotten)
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
@@ -131,11 +138,14 @@ class Reading:
             UsageError: there is no such format.
             StoreError: the memory cannot be written.
         """
+        self._sieve.take(memory.path)
         with self._hears.shown():
             self._pour(self._files, memory, is_dry=is_dry)
         settled = self._settled()
         with self._hears.shown():
             self._pour(settled, memory, is_dry=is_dry)
+        if not is_dry:
+            self._sieve.forget_restored(memory.path)
 
     def finish(self) -> None:
         """Tell of the files of which too much was not understood, and of the folders in which no transcript was."""
@@ -195,8 +205,6 @@ class Reading:
 
     def _conversations(self, files: list[Found]) -> Iterator[Conversation]:
         """Yield what the files hold, each conversation under the report of its file."""
-        from goalmem_cli.transcripts import conversations_in, summed
-
         sizes = [_size_of(one.place) for one in files]
         for number, one in enumerate(files):
             report = FileReport(str(one.place))
@@ -209,13 +217,9 @@ class Reading:
                 reach = partial(self._hears.reached, one.path.name)
                 with self._source(one, report, reach, sum(sizes[:number]), sum(sizes)) as source:
                     source.order, source.columns = self._orders.get(one.place, self._told.order), self._told.columns
-                    self._check_whole(source, one)
-                    for conversation in conversations_in(source, self._form_of(one)):
-                        report.format = conversation.format
-                        report.notes = summed((*report.notes, *conversation.notes))
-                        named = self._named(replace(conversation, file=_place_of(report.path)), report)
-                        self._under_way.append((report, not conversation.continues))
-                        yield named
+                    form = self._forms.get(one.place, self._told.form)
+                    self._check_whole(source, form)
+                    yield from self._sifted(self._read(source, form, report), report)
                     report.missed = source.missed
             except (UnknownFormat, NoMessages) as error:
                 if one.is_named and isinstance(error, UnlikelyChat):
@@ -231,10 +235,27 @@ class Reading:
             except InputError as error:
                 self._refuse(report, error)
 
-    def _form_of(self, one: Found) -> str | None:
-        return self._forms.get(one.place, self._told.form)
+    def _read(self, source: Source, form: str | None, report: FileReport) -> Iterator[Conversation]:
+        """Yield what a file holds, as the store is to take it."""
+        from goalmem_cli.transcripts import conversations_in, summed
 
-    def _check_whole(self, source: Source, one: Found) -> None:
+        for conversation in conversations_in(source, form):
+            report.format = conversation.format
+            report.notes = summed((*report.notes, *conversation.notes))
+            yield self._named(replace(conversation, file=_place_of(report.path)), report)
+
+    def _sifted(self, conversations: Iterable[Conversation], report: FileReport) -> Iterator[Conversation]:
+        """Yield the conversations of a file without what was forgotten; those of which nothing is left are counted."""
+        for sifted in self._sieve.sifted(conversations):
+            report.forgotten += sifted.known
+            report.turns += sifted.left_out
+            if sifted.kept is None:
+                report.conversations += sifted.is_another
+            else:
+                self._under_way.append((report, sifted.is_another))
+                yield sifted.kept
+
+    def _check_whole(self, source: Source, form: str | None) -> None:
         """Read a file to its end first where one bad record refuses it: then nothing of it is stored.
 
         Raises:
@@ -243,7 +264,7 @@ class Reading:
         from goalmem_cli.transcripts import conversations_in
 
         if self._told.is_strict:
-            turns = sum(len(found.turns) for found in conversations_in(source, self._form_of(one)))
+            turns = sum(len(found.turns) for found in conversations_in(source, form))
             if len(source.missed) > _BEARABLE * (turns + len(source.missed)):
                 raise source.missed[0]
             source.missed.clear()
@@ -313,7 +334,7 @@ def read_all(
         Ingested(
             report.path, report.format, report.conversations, report.turns, report.new_turns,
             tuple(report.replaced), tuple(report.skipped), tuple(report.notes), tuple(report.beside),
-            first.pop(report.path, None),
+            first.pop(report.path, None), report.forgotten,
         )
         for report in reading.taken()
     ]  # fmt: skip

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from goalmem_cli.config import Parameters, Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library.answering import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
+from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.hearing import Unattended
 from goalmem_cli.library.ingesting import Ingested, Told, read_all
 from goalmem_cli.library.listening import Listener, Logged
@@ -159,6 +160,7 @@ class Memory:
         order: Order | None = None,
         columns: dict[str, str] | None = None,
         is_strict: bool = False,
+        restores_forgotten: bool = False,
         is_dry: bool = False,
     ) -> list[Ingested]:
         """Read transcripts into the memory: files, folders, zips, and what the programs `sources` keep on this machine.
@@ -166,7 +168,8 @@ class Memory:
         A file that cannot be read does not stop the others: its record has the error, and a log a warning. What is
         stored already stays as it is. `order` says whether 05/03 is May or March in chats that leave it open, which are
         refused without it; `columns` names the columns of a table by what they hold; a file in which one record cannot
-        be read is refused if `is_strict`; nothing is stored if `is_dry`.
+        be read is refused if `is_strict`; what was forgotten is left out unless `restores_forgotten`; nothing is stored
+        if `is_dry`.
 
         Returns:
             A record for each file that was read, then one for each file and folder that could not be.
@@ -175,7 +178,7 @@ class Memory:
             UsageError: there is no such source or format, or a table has no such columns.
             StoreError: the store cannot be written.
         """
-        told = Told(format, order, columns or {}, is_strict)
+        told = Told(format, order, columns or {}, is_strict, restores_forgotten=restores_forgotten)
         return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
 
     def search(
@@ -289,11 +292,15 @@ class Memory:
         *,
         speakers: Sequence[str] | None = None,
         before: datetime | None = None,
+        leaves_marks: bool = True,
+        is_always: bool = False,
         is_dry: bool = False,
     ) -> Forgotten:
         """Delete turns and all that came from them for good; what is given together narrows.
 
-        One conversation may be given by its name alone. An empty list is refused: it names nothing.
+        One conversation may be given by its name alone. An empty list is refused: it names nothing. Unless it leaves no
+        marks, `ingest` knows the turns again and leaves them out; with `is_always` also what comes later of the same
+        conversations and speakers.
 
         Returns:
             What was deleted, or would be if `is_dry`.
@@ -304,7 +311,9 @@ class Memory:
         """
         named = [conversations] if isinstance(conversations, str) else conversations
         selection = selected(self.kept, named, speakers, before, self._parts.names)
-        return self.kept.forgettable(selection) if is_dry else self.kept.forget(selection)
+        if is_dry:
+            return self.kept.forgettable(selection)
+        return forget(self.kept, selection, leaves_marks=leaves_marks, is_always=is_always)
 
     def index(self, backbone: str, report: Callable[[PartDone], None] = lambda _: None) -> Indexed:
         """Have the model derive what a structured backbone keeps of the turns that it has not derived from yet.

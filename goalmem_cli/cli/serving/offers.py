@@ -16,6 +16,7 @@ from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.cli.typed_times import earliest, latest
 from goalmem_cli.errors import StoreError, UsageError
 from goalmem_cli.library.answering import Kind, one_line, refuse_empty
+from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.memory import Memory
 from goalmem_cli.library.scope import Names, selected
 from goalmem_cli.loading import DeferredModel
@@ -224,7 +225,7 @@ class Offers:
             if shown is None or shown[0] != selection or shown[1].ids != counts.ids:
                 hint = "call forget without a token to see what would go now, and again with the token it gives"
                 raise UsageError("the token is not for what would be deleted now", hint)
-            return {"is_done": True, **_of_forgotten(memory.forget(selection, shown[1].ids))}
+            return {"is_done": True, **_of_forgotten(forget(memory, selection, shown[1].ids))}
 
     def _announced(self, selection: Selection, counts: Forgotten) -> dict[str, object]:
         if not counts.turns:

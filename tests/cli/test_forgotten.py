@@ -1,0 +1,232 @@
+"""What was forgotten stays forgotten, when the same transcript or one like it is read again."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.store.tombstones import FILE
+from tests.conftest import SAMPLES
+from tests.invoking import Goalmem
+
+PIN = {"role": "user", "name": "Nora", "content": "My PIN is 8843.", "timestamp": "2026-01-01T10:00:00+00:00"}
+SAME_WORDS = {**PIN, "name": "Tom"}
+REPLY = {"role": "user", "name": "Ravi", "content": "Do not write it here.", "timestamp": "2026-01-02T10:01:00+00:00"}
+LATER = {"role": "user", "name": "Nora", "content": "I moved to Leeds.", "timestamp": "2026-02-01T10:00:00+00:00"}
+
+
+@pytest.fixture
+def talk(goalmem: Goalmem, tmp_path: Path) -> Path:
+    """A stored talk, as a file."""
+    return stored(goalmem, tmp_path / "talk.json", PIN, REPLY)
+
+
+def stored(goalmem: Goalmem, file: Path, *messages: dict[str, str]) -> Path:
+    """Write the messages into the file, read it, and return it."""
+    file.write_text(json.dumps(messages), "utf-8")
+    assert goalmem("ingest", str(file)).code == 0
+    return file
+
+
+def said(goalmem: Goalmem) -> list[str]:
+    """Return what the store holds."""
+    goalmem("stores", "export", "--out", "all.jsonl")
+    lines = map(json.loads, Path("all.jsonl").read_text("utf-8").splitlines())
+    return [line["turn"]["text"] for line in lines if "turn" in line]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_forgotten_turn_does_not_come_back(goalmem: Goalmem, talk: Path) -> None:
+    """The same file, or one that goes on, stores nothing of it, and says so; nothing of the key or text is exported."""
+    assert goalmem("forget", "--speaker", "Nora", "--yes").code == 0
+    for _ in range(2):
+        outcome = goalmem("ingest", str(talk))
+        assert outcome.out == f"{talk}: openai, 1 conversation, 2 turns, nothing new\n"
+        assert "left out: 1 turn that was forgotten (--restore-forgotten takes it back)" in outcome.err
+    assert stored(goalmem, talk, PIN, REPLY, LATER) == talk
+    assert said(goalmem) == [REPLY["content"], LATER["content"]]
+    assert "8843" not in goalmem("search", "PIN", "--json", "-q").out
+    assert b"8843" not in Path("store", FILE).read_bytes()
+
+
+def test_a_dry_run_and_json_say_it_too(goalmem: Goalmem, talk: Path) -> None:
+    """What would be left out is counted as what is."""
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    outcome = goalmem("ingest", str(talk), "--dry-run", "--json")
+    assert json.loads(outcome.out)["files"][0] | {"path": ""} == {
+        "path": "", "format": "openai", "conversations": 1, "turns": 2, "new_turns": 0, "forgotten": 1,
+    }  # fmt: skip
+
+
+def test_a_whole_conversation_stays_forgotten_under_another_name(goalmem: Goalmem, talk: Path) -> None:
+    """A copy, or a later export of the same chat, brings only what is new in it."""
+    assert goalmem("forget", "talk", "--yes").code == 0
+    outcome = goalmem("ingest", str(talk))
+    assert (outcome.code, outcome.out) == (0, f"{talk}: openai, 1 conversation, 2 turns, nothing new\n")
+    assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["turns"] == 0
+    stored(goalmem, talk.with_name("talk (1).json"), PIN, REPLY, LATER)
+    assert said(goalmem) == [LATER["content"]]
+
+
+def test_somebody_elses_same_words_are_stored(goalmem: Goalmem, talk: Path) -> None:
+    """Only what that speaker said at that instant was forgotten."""
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    stored(goalmem, talk.with_name("other.json"), SAME_WORDS, {**PIN, "timestamp": "2026-03-01T10:00:00+00:00"})
+    assert said(goalmem) == [SAME_WORDS["content"], PIN["content"], REPLY["content"]]
+
+
+def test_the_instant_counts_and_not_how_it_is_written(goalmem: Goalmem, talk: Path) -> None:
+    """Another export may have the same instant in another zone."""
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    stored(goalmem, talk.with_name("zone.json"), {**PIN, "timestamp": "2026-01-01T11:00:00+01:00"})
+    assert said(goalmem) == [REPLY["content"]]
+
+
+def test_a_turn_without_a_time_is_known_by_its_conversation(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The same words in another conversation are another turn."""
+    words = "Nora: My PIN is 8843.\nRavi: Do not write it here.\nNora: Right.\nRavi: Good.\n"
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text(words if name == "one.txt" else words + "Nora: Bye.\n", "utf-8")
+    goalmem("ingest", "one.txt")
+    goalmem("forget", "one", "--speaker", "Nora", "--yes")
+    assert goalmem("ingest", "one.txt").out == "one.txt: names, 1 conversation, 4 turns, nothing new\n"
+    assert "5 turns, 5 new stored" in goalmem("ingest", "two.txt").out
+
+
+def test_forgotten_turns_are_stored_again_where_that_is_wanted(goalmem: Goalmem, talk: Path) -> None:
+    """`--restore-forgotten` stores them, and they are no longer forgotten; a dry run of it changes nothing."""
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    goalmem("ingest", str(talk), "--restore-forgotten", "--dry-run")
+    assert goalmem("forget", "--list").out == "forgotten: 1 turn\n"
+    outcome = goalmem("ingest", str(talk), "--restore-forgotten")
+    assert "1 new stored" in outcome.out
+    assert "stored again: 1 turn that was forgotten" in outcome.err
+    assert goalmem("forget", "--list").code == 1
+    assert said(goalmem) == [PIN["content"], REPLY["content"]]
+
+
+def test_nothing_is_left_where_that_is_wanted(goalmem: Goalmem, talk: Path) -> None:
+    """With `--leave-nothing` nobody can tell that anything was forgotten, and reading brings it back."""
+    goalmem("forget", "--speaker", "Nora", "--yes", "--leave-nothing")
+    assert not Path("store", FILE).exists()
+    assert "1 new stored" in goalmem("ingest", str(talk)).out
+
+
+@pytest.mark.parametrize("words", [("--speaker", "Nora"), ("talk",), ("talk", "--speaker", "Nora")])
+def test_what_comes_later_is_forgotten_too_with_always(goalmem: Goalmem, talk: Path, words: tuple[str, ...]) -> None:
+    """Of the speaker, the conversation, or the speaker there; until it is restored."""
+    assert goalmem("forget", *words, "--always", "--yes").code == 0
+    stored(goalmem, talk, PIN, REPLY, LATER)
+    assert LATER["content"] not in said(goalmem)
+    listed = json.loads(goalmem("forget", "--list", "--json").out)
+    assert (listed["turns"], listed["always"]) == (2 if words == ("talk",) else 1, 1)
+    stored(goalmem, talk.with_name("other.json"), {**LATER, "content": "I keep bees."})
+    assert ("I keep bees." in said(goalmem)) == ("talk" in words)
+    goalmem("ingest", str(talk), "--restore-forgotten")
+    assert said(goalmem)[-1] == LATER["content"]
+    assert goalmem("forget", "--list").code == 1
+
+
+@pytest.mark.parametrize("words", [("--before", "2026-01-02"), ("--leave-nothing",)])
+def test_always_excludes_what_contradicts_it(goalmem: Goalmem, talk: Path, words: tuple[str, ...]) -> None:
+    """It is about all that comes later."""
+    assert talk.exists()
+    assert goalmem("forget", "--speaker", "Nora", "--always", *words, "--yes").code == 2
+    assert len(said(goalmem)) == 2
+
+
+def test_an_exported_store_does_not_bring_it_back(goalmem: Goalmem, talk: Path) -> None:
+    """Neither the turn nor what goalmem's own memory derived from it."""
+    assert talk.exists()
+    said(goalmem)
+    Path("all.jsonl").rename("before.jsonl")
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    assert goalmem("ingest", "before.jsonl").code == 0
+    assert said(goalmem) == [REPLY["content"]]
+    assert goalmem("stores", "verify", "-q").code == 0
+
+
+def test_the_marks_are_private_and_go_with_the_store(goalmem: Goalmem, talk: Path) -> None:
+    """Only the owner can read the key; a removed store leaves nothing."""
+    assert talk.exists()
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    assert stat.S_IMODE(Path("store", FILE).stat().st_mode) == 0o600
+    assert goalmem("stores", "remove", "--yes").code == 0
+    assert not Path("store").exists()
+
+
+def test_a_copy_has_the_marks(goalmem: Goalmem, talk: Path) -> None:
+    """Whoever goes on with a copy, or with a database, does not read in again what was forgotten."""
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    assert goalmem("stores", "copy", "store", "copy").code == 0
+    assert "1 turn that was forgotten" in goalmem("ingest", str(talk), "--store", "copy").err
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"schema_version": 9}', '{"schema_version": 1, "key": "x"}'])
+def test_a_garbled_file_stops_reading(goalmem: Goalmem, talk: Path, content: str) -> None:
+    """Reading on would bring back what was forgotten."""
+    Path("store", FILE).write_text(content, "utf-8")
+    outcome = goalmem("ingest", str(talk))
+    assert (outcome.code, "nobody knows what was forgotten" in outcome.err) == (3, True)
+
+
+def test_a_long_conversation_keeps_what_was_not_forgotten(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes in several stretches: the first may be forgotten whole, and so may one between."""
+    monkeypatch.setattr("goalmem_cli.transcripts.reading.drafts.STRETCH_TURNS", 2)
+    messages = [
+        {"role": "user", "name": name, "content": f"Line {place}.", "timestamp": f"2026-01-0{place}T10:00:00+00:00"}
+        for place, name in enumerate(["Nora", "Nora", "Ravi", "Ravi", "Nora", "Nora", "Ravi"], 1)
+    ]
+    talk = stored(goalmem, tmp_path / "talk.json", *messages)
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    goalmem("forget", "--speaker", "Ravi", "--yes", "--leave-nothing")
+    assert "7 turns, 3 new stored" in goalmem("ingest", str(talk)).out
+    assert said(goalmem) == ["Line 3.", "Line 4.", "Line 7."]
+    assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["conversations"] == 1
+
+
+def test_a_memory_in_milvus_keeps_marks_as_well(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They lie where goalmem keeps what belongs to it."""
+    from goalmem_cli.milvus.embedded import close_embedded
+
+    monkeypatch.setenv("GOALMEM_STORE", f"milvus:{tmp_path / 'database'}")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    sample = str(SAMPLES / "momoco.json")
+    try:
+        goalmem("ingest", sample)
+        goalmem("forget", "--speaker", "Ben", "--yes")
+        outcome = goalmem("ingest", sample)
+        assert "nothing new" in outcome.out
+        assert "turns that were forgotten" in outcome.err
+        assert goalmem("stores", "remove", "--yes").code == 0
+        assert not list(tmp_path.rglob(FILE))
+    finally:
+        close_embedded()
+
+
+def test_stopped_before_it_deletes_nothing_is_lost(
+    goalmem: Goalmem, talk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The marks come first: what is marked is still stored then, and forgetting again deletes it."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr("goalmem_cli.store.store.Forgetting.forget", stop)
+        assert goalmem("forget", "--speaker", "Nora", "--yes").code == 130
+    assert goalmem("ingest", str(talk)).code == 0
+    assert said(goalmem) == [PIN["content"], REPLY["content"]]
+    assert goalmem("forget", "--speaker", "Nora", "--yes").code == 0
+    assert said(goalmem) == [REPLY["content"]]
