@@ -1,12 +1,13 @@
-"""Whether a value is a name or a person's, where a variable's type says otherwise: no cat is the man who rents out."""
+"""Persons among values: reject a person's name where the type is not a person, and say whom a pronoun means."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from goalmem_cli.logic.normal import content_words, words
-from goalmem_cli.logic.questions import asks_who_one_is
+from goalmem_cli.logic.checks import Remembered, told_as_you
+from goalmem_cli.logic.normal import content_words, normalise, words
+from goalmem_cli.logic.questions import asks_who_one_is, speaks_of_asker
 from goalmem_cli.logic.terms import Atom, Variable
 
 _ANIMALS = frozenset(
@@ -24,6 +25,9 @@ _THINGS = frozenset(
     "gift present car vehicle bike boat material colour color plant tree flower job profession hobby sport language "
     "weekday".split()
 )
+_SPEAKER = re.compile(r"(?:i|me|myself|mine)|i (?:do|did|am|was|have|had|will|would|can)|it (?:is|was|s) me")
+_ADDRESSED = re.compile(r"you|yourself|yours|you (?:do|did|are|were|have|had|will|would|can)")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _TITLED = re.compile(r"(?:mr|mrs|ms|miss|dr|prof|professor)\b\.? [A-Z]", re.IGNORECASE)
 _KIN = frozenset(
     "sister brother sibling mother mum mom father dad son daughter child aunt uncle cousin niece nephew grandmother "
@@ -86,3 +90,20 @@ def _bearer(atom: Atom) -> str:
     phrase = " ".join(words(atom.phrase))
     bearer = _BEARER.search(phrase)
     return next(filter(None, bearer.groups()), "") if bearer and not {"who", "that"} & set(phrase.split()) else ""
+
+
+def who_is_meant(value: str, fact: Remembered) -> str:
+    """Return whom a pronoun that is given for a value means in the fact: "I" its speaker, "you" whom it is said to.
+
+    Any other value is returned as it is; so is a pronoun of which nobody knows whom it means.
+    """
+    said = normalise(value)
+    if _SPEAKER.fullmatch(said):
+        return fact.speaker or value
+    return (told_as_you(fact) or value) if _ADDRESSED.fullmatch(said) else value
+
+
+def only_asks(fact: Remembered) -> bool:
+    """Say whether the fact is nothing but questions that tell nothing of whoever asks them."""
+    asked = all(sentence.rstrip("\"'”’) ").endswith("?") for sentence in _SENTENCES.split(fact.text.strip()))
+    return asked and not speaks_of_asker(fact.text)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.normal import normalise
+from goalmem_cli.logic.people import who_is_meant
 from goalmem_cli.model_replies import Fields, Reply, ask_whole, read_fields
 from goalmem_cli.ports import Backbone, Completion, LanguageModel, Observer, Request
 from goalmem_cli.prompts import PromptBook
@@ -230,7 +231,10 @@ class Inquiry:
         shown = known[::-1] if is_ranked and self._is_compact else facts
 
         def read(fields: Fields) -> Reading:
-            return reading_of(fields, numbers, goes_on=self._is_compact)
+            reading = reading_of(fields, numbers, goes_on=self._is_compact)
+            if reading.answer is None or not reading.cited:
+                return reading
+            return replace(reading, answer=who_is_meant(reading.answer, self._facts.by_number[reading.cited[0]]))
 
         return self.conclude(self.ask(step, read, reading_choices(numbers), shown), stopped)
 

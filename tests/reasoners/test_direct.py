@@ -185,3 +185,10 @@ def test_whoever_asks_is_named_once_and_by_their_whole_name() -> None:
     assert facts.naming_asker("Did I tell Alice of it?") == "Did I tell Alice of it? (Al)"
     assert facts.naming_asker("Did I, Al, tell it?") == "Did I, Al, tell it?"
     assert facts.naming_asker("Who told Alice?") == "Who told Alice?"
+
+
+@both_profiles
+@pytest.mark.parametrize(("said", "meant"), [("I", "Alice"), ("Me.", "Alice"), ("I ordered it", "I ordered it")])
+def test_a_pronoun_is_whoever_says_it(book: PromptBook, said: str, meant: str) -> None:
+    """ "Who ordered a latte?" is answered with a name."""
+    assert ask(Direct, QUESTION, says(answer=said, facts=["Latte"]), book=book).trace.answer == meant

@@ -261,3 +261,31 @@ def test_plan_of_the_person_themselves_is_looked_for_further() -> None:
     )
 
     assert trace.answer == "3 June 2023"
+
+
+# Pronouns, and whoever asks
+
+
+HENS = chat("Ana: Who keeps hens here?", "Ben: I do, nine of them.", "Ana: Who drives on Sunday?")
+KEEPS = plan("(x:person) keeps hens", "(x:person) keeps hens")
+DRIVES = plan("(x:person) drives on Sunday", "(x:person) drives on Sunday")
+
+
+@pytest.mark.parametrize("said", ["I", "me", "I do", "Ben"])
+def test_pronoun_is_no_answer(said: str) -> None:
+    """ "I" is whoever says it."""
+    reply = proved(claims(1, "nine of them", x=said), plan=KEEPS, status="settled", wording=said)
+
+    assert ask_together(HENS, "Who keeps hens?", reply)[0].answer == "Ben"
+
+
+def test_whoever_asks_is_not_who_does_it() -> None:
+    """A question tells nothing of its speaker, unless it is asked who asks."""
+    reply = proved(claims(1, "drives on Sunday", x="Ana"), plan=DRIVES, status="settled", wording="Ana")
+    asks = plan("(x:person) asked who drives on Sunday", "(x:person) asked who drives on Sunday")
+    asked = proved(claims(1, "drives on Sunday", x="Ana"), plan=asks, status="settled", wording="Ana")
+    trace, _ = ask_together(HENS, "Who drives on Sunday?", reply, limits=Limits(max_breadth=1, max_depth=0))
+
+    assert trace.status is Status.UNKNOWN
+    assert rejected(trace)[:1] == ["Ana only asks it"]
+    assert ask_together(HENS, "Who asked who drives on Sunday?", asked)[0].answer == "Ana"

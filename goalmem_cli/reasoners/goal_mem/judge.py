@@ -7,6 +7,7 @@ what they make together is in `agreement.py`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -24,12 +25,19 @@ from goalmem_cli.logic.checks import (
 )
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import standard_time
-from goalmem_cli.logic.normal import content_words, normalise, stem, words
+from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
+from goalmem_cli.logic.people import only_asks, who_is_meant
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.trace import Contradicted, Denied, Grounded, Rejected, Verdict
 
+_SPEAKS = re.compile(
+    r"\b(?:ask|wonder|want(?:s|ed)? to know|question|sp[eo]ak|spoke|talk|mention|sa(?:y|id)|tell|told|discuss|call"
+    r"|writ|wrote|messag|contact|invit|offer|suggest|propos|remind)",
+    re.IGNORECASE,
+)
+"""What somebody does who asks something."""
 BRIDGED = "bridged: "
 """What a note on a grounding opens with where no cited fact names a constant of its subgoal."""
 
@@ -62,7 +70,8 @@ def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:
     ranks: list[float | None] = []
     rejected: list[Rejected] = []
     contradicted: list[Contradicted] = []
-    for claim in sorted(claims, key=lambda item: (item.subgoal, item.facts, sorted(item.bindings.items()))):
+    meant = [_with_persons(claim, bench) for claim in claims]
+    for claim in sorted(meant, key=lambda item: (item.subgoal, item.facts, sorted(item.bindings.items()))):
         if trouble := _misfit(claim, bench):
             rejected.append(claim.refused(trouble))
         elif claim.is_contradiction:
@@ -93,7 +102,34 @@ def _misfit(claim: Claim, bench: Bench) -> str:
         return "" if claim.is_contradiction and bench.is_closed else _unbound(claim, bench)
     if claim.is_contradiction:
         return _foreign_anchor(claim, bench) if bench.is_closed else f"{', '.join(claim.facts)} says otherwise"
-    return _unbound(claim, bench) or _wrong_type(claim, bench) or _foreign_anchor(claim, bench)
+    return (
+        _unbound(claim, bench)
+        or _wrong_type(claim, bench)
+        or _only_asked(claim, bench)
+        or _foreign_anchor(claim, bench)
+    )
+
+
+def _with_persons(claim: Claim, bench: Bench) -> Claim:
+    """Return the claim with the person whom a pronoun means in the first fact it cites: "I" is nobody's name."""
+    fact = bench.facts.get(claim.facts[0]) if claim.facts else None
+    if fact is None:
+        return claim
+    meant = {name: tuple(who_is_meant(value, fact) for value in values) for name, values in claim.bindings.items()}
+    return replace(claim, bindings=meant)
+
+
+def _only_asked(claim: Claim, bench: Bench) -> str:
+    """Return that the value is whoever asks the very question, or nothing: asking tells nothing of who does it."""
+    facts = [bench.facts[number] for number in claim.facts]
+    if _SPEAKS.search(str(bench.subgoals[claim.subgoal])) or not all(map(only_asks, facts)):
+        return ""
+    told = {stem(word) for fact in facts for word in words(fact.text)}
+    for values in claim.bindings.values():
+        for value in values:
+            if any(normalise(value) == normalise(fact.speaker) for fact in facts) and not told & content_stems(value):
+                return f"{value} only asks it"
+    return ""
 
 
 def _unbound(claim: Claim, bench: Bench) -> str:

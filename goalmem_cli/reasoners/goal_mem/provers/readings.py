@@ -9,7 +9,7 @@ from goalmem_cli.logic import Atom
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import time_around
 from goalmem_cli.logic.normal import content_stems
-from goalmem_cli.logic.people import is_only_named, unfit
+from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant
 from goalmem_cli.logic.questions import asks_for_time
 from goalmem_cli.logic.support import Support, support_of, telling_stems
 from goalmem_cli.model_replies import read_fields
@@ -124,6 +124,7 @@ def stated_by(
     """
     people, facts = speakers(in_view), {fact.number: fact for fact in in_view}
     cited = [facts[number] for number in numbers]
+    answer = who_is_meant(answer, cited[0]) if cited else answer
     order = [*cited, *(fact for fact in shown if fact not in cited)]
     fit = [fact for fact in order if is_trusted or not doubt(atom, fact, people, in_view)]
     told = stating(answer, fit)
