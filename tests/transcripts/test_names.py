@@ -37,7 +37,7 @@ def test_reads_a_text_as_golden() -> None:
     )
     notes = ("lines that look nearly like a message, not read as one (the first: 'It is flat: no hills.'): 2",)
     assert read(TALK) == Conversation("talk", "names", turns, None, notes)
-    assert detect("talk.txt", TALK.encode()) == detect("-", TALK.encode()) == "names"
+    assert {detect(name, TALK.encode()) for name in ("talk.txt", "talk.md", "-")} == {"names"}
 
 
 def test_roles_are_known() -> None:

@@ -31,7 +31,7 @@ class NamesReader:
     """A file is one conversation, without times. Who comes back, or has the form of a name, speaks."""
 
     name = "names"
-    suffixes = (".txt",)
+    suffixes = (".txt", ".md", ".markdown")
     sign = "lines `Name: text`, where one name comes back"
 
     def recognises(self, glimpse: Glimpse) -> bool:
