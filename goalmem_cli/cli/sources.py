@@ -1,32 +1,46 @@
-"""`goalmem sources`: transcripts that programs keep on this machine."""
+"""`goalmem sources`: transcripts that programs keep on this machine, listed, or read whenever they grow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import time
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
+from goalmem_cli.cli.ingest_report import line_of, notes_of, warn_of_skipped
+from goalmem_cli.cli.invocation import Invocation, begin
+from goalmem_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from goalmem_cli.library.finding import Seen
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.transcripts.places import Kept
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+_SHORTEST = 10
+"""Seconds between two rounds, at least."""
+
+group = typer.Typer(cls=ListGroup, help="List and read transcripts that programs keep here.", context_settings=CONTEXT)
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "sources",
-        context_settings=CONTEXT,
-        epilog=examples("goalmem sources", "goalmem ingest --from claude-code", guide="formats"),
-    )(sources)
+    """Add the group to the app."""
+    app.add_typer(
+        group,
+        name="sources",
+        epilog=examples(
+            "goalmem sources", "goalmem ingest --from claude-code", "goalmem sources watch", guide="formats"
+        ),
+    )
 
 
-def sources(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> int:
+@group.command("list", epilog=examples("goalmem sources --json", guide="formats"))
+def list_sources(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> int:
     """List transcripts that programs keep on this machine.
 
     Only names and the beginnings of files are looked at; `goalmem ingest --from NAME` reads one of them.
@@ -67,3 +81,74 @@ def _document(kept: Kept) -> dict[str, object]:
         "bytes": kept.size,
         "newest": None if kept.newest is None else kept.newest.isoformat(),
     }
+
+
+@group.command(
+    "watch", epilog=examples("goalmem sources watch", "goalmem sources watch codex --every 5m", guide="formats")
+)
+def watch(
+    context: typer.Context,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SOURCE]...", help="Only these sources [default: all that there are]."),
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option("--every", metavar="TIME", help="Keep running, and read again so often: 30s, 5m, 1h.")
+    ] = None,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Read what is new there into the store, for cron or a hook.
+
+    What is stored already stays as it is. Exits with 5 when a file could not be read.
+    """
+    from goalmem_cli.transcripts.places import program_of
+    from goalmem_cli.wiring import open_store
+
+    pause = None if every is None else _pause(every)
+    for name in sources or ():
+        program_of(name)
+    run = begin(context, quiet=quiet, store=store)
+    memory = open_store(run.settings, run.factories, run.screen.note)
+    seen: Seen = {}
+    while True:
+        failed = _read_new(run, memory, sources, seen)
+        if pause is None:
+            return InputError.exit_code if failed else 0
+        time.sleep(pause)
+
+
+def _pause(text: str) -> int:
+    """Return a time as it was typed after `--every`, in seconds.
+
+    Raises:
+        UsageError: it is none, or too short.
+    """
+    match = re.fullmatch(r"(\d{1,6})\s*([smh])", text.strip())
+    seconds = int(match[1]) * _SECONDS[match[2]] if match else 0
+    if seconds < _SHORTEST:
+        raise UsageError(f"--every {text!r} is no time of {_SHORTEST} seconds or more", "write 30s, 5m or 1h")
+    return seconds
+
+
+def _read_new(run: Invocation, memory: KeptMemory, sources: list[str] | None, seen: Seen) -> bool:
+    """Read the files that were not read as they are now, and say of which there is something to say; return whether
+    one could not be read.
+    """
+    from goalmem_cli.library.hearing import Unattended
+    from goalmem_cli.library.ingesting import Reading, Told
+    from goalmem_cli.transcripts.places import PROGRAMS, kept_by
+
+    chosen = [program for program in PROGRAMS if not sources or program.name in sources]
+    there = [program.name for program in chosen if kept_by(program).paths]
+    reading = Reading(Told(), Unattended(run.screen))
+    reading.find((), there, seen)
+    reading.read(memory, is_dry=False)
+    reading.finish()
+    for report in reading.taken():
+        warn_of_skipped(run.screen, report)
+        if report.new_turns or report.replaced:
+            for note in notes_of(report, is_restored=False):
+                run.screen.note(f"{report.path}: {note}")
+            run.screen.report(line_of(report, is_dry=False))
+    return bool(reading.errors)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UnlikelyChat, UsageError
+from goalmem_cli.library.finding import Seen, found_at
 from goalmem_cli.library.forgetting import Sieve
 from goalmem_cli.library.hearing import Hears
 from goalmem_cli.records import STANDARD_INPUT
@@ -120,13 +121,13 @@ class Reading:
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
-    def find(self, paths: Iterable[Path], sources: Iterable[str]) -> None:
-        """Look for the files to read.
+    def find(self, paths: Iterable[Path], sources: Iterable[str], seen: Seen | None = None) -> None:
+        """Look for the files to read; those that are as they were `seen` are left out, and the others noted there.
 
         Raises:
             UsageError: there is no such source, or the format is a plug-in's that cannot be used.
         """
-        self._files, errors = _found_at(paths, sources, self._told.form)
+        self._files, errors = found_at(paths, sources, self._told.form, seen)
         self._hear(errors)
 
     def read(self, memory: KeptMemory, *, is_dry: bool) -> None:
@@ -339,36 +340,6 @@ def read_all(
         for report in reading.taken()
     ]  # fmt: skip
     return [*done, *(Ingested(path, error=error) for path, error in first.items())]
-
-
-def _found_at(paths: Iterable[Path], sources: Iterable[str], form: str | None) -> tuple[list[Found], list[InputError]]:
-    """Return what to read, each once, and the paths and sources that lead to nothing.
-
-    Raises:
-        UsageError: there is no such source, or the format is a plug-in's that cannot be used.
-    """
-    from goalmem_cli.transcripts import endings_with, transcript_files
-    from goalmem_cli.transcripts.places import folders_of, kept_by, program_of
-
-    files: dict[Place, Found] = {}
-    errors, endings = [], endings_with(form)
-    for program in map(program_of, sources):
-        kept = kept_by(program)
-        hint = "check the permissions, or give the folders by name"
-        errors += [InputError(program.name, "", line, hint) for line in kept.unseen]
-        if found := kept.found():
-            files |= {one.place: one for one in found}
-        else:
-            looked = ", ".join(map(str, folders_of(program)))
-            reason = f"no {program.what} found in {looked}"
-            errors.append(InputError(program.name, "", reason, "`goalmem sources` lists what there is"))
-    for path in paths:
-        try:
-            found_there = transcript_files([path], endings)
-            files |= {one.place: one for one in found_there if one.is_named or one.place not in files}
-        except InputError as error:
-            errors.append(error)
-    return list(files.values()), errors
 
 
 def _lost(report: FileReport) -> InputError | None:

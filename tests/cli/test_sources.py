@@ -52,6 +52,55 @@ def listed(goalmem: Goalmem) -> dict[str, list[str]]:
 
 
 @pytest.mark.usefixtures("home")
+def test_watching_reads_what_is_new_and_ends(goalmem: Goalmem, home: Path) -> None:
+    """Once for cron: the first time all, then what was added, of the sources that are named; nothing is no error."""
+    assert goalmem("sources", "watch").out == ""
+    file = session(home, "a1")
+    assert "1 turn, 1 new stored" in goalmem("sources", "watch").out
+    outcome = goalmem("sources", "watch")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    session(home, "a1", "a2")
+    assert goalmem("sources", "watch", "codex").out == ""
+    assert (
+        goalmem("sources", "watch", "claude-code").out == f"{file}: agent-log, 1 conversation, 2 turns, 1 new stored\n"
+    )
+
+
+@pytest.mark.usefixtures("home")
+def test_watching_goes_on_with_what_changed(goalmem: Goalmem, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `--every` it reads again after a while, only files that are not as they were, until it is stopped."""
+    read, slept = list[str](), list[float]()
+    session(home, "a1")
+    session(home, "b1", name="s2")
+    grown = iter([("a1",), ("a1", "a2")])
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        uuids = next(grown, None)
+        if uuids is None:
+            raise KeyboardInterrupt
+        if len(uuids) > 1:
+            session(home, *uuids)
+
+    def opened(place: Path, *words: object, **more: object) -> Source:
+        read.append(place.name)
+        return from_path(place, *words, **more)  # type: ignore[arg-type]
+
+    from_path = Source.from_path
+    monkeypatch.setattr("goalmem_cli.cli.sources.time.sleep", sleep)
+    monkeypatch.setattr(Source, "from_path", opened)
+    assert goalmem("sources", "watch", "--every", "5m").code == 130
+    assert slept == [300, 300, 300]
+    assert [name for name in read if name.startswith("s")] == ["s1.jsonl", "s2.jsonl", "s1.jsonl"]
+
+
+@pytest.mark.parametrize("words", [("--every", "soon"), ("--every", "5s"), ("--every", "-5m"), ("no-such",)])
+def test_watching_refuses_what_it_does_not_know(goalmem: Goalmem, words: tuple[str, ...]) -> None:
+    """A time of ten seconds or more, and sources that there are."""
+    assert goalmem("sources", "watch", *words).code == 2
+
+
+@pytest.mark.usefixtures("home")
 def test_where_nothing_is_the_places_are_named(goalmem: Goalmem) -> None:
     """Exit 1, as for a search without hits, and the folders that were looked at."""
     outcome = goalmem("sources")
