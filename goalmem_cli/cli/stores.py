@@ -14,11 +14,13 @@ from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.config import Settings, stores_folder
 from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
+from goalmem_cli.library.ingesting import few
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_records import ConversationSummary, Stats
 
 SCHEMA_VERSION = 1
+LEAST_SPEAKERS = 2
 
 group = typer.Typer(
     cls=ListGroup,
@@ -77,7 +79,17 @@ def show(
         speakers = ", ".join(speaker.name for speaker in each.speakers)
         cells.append((each.name, each.format, each.turns, speakers, when(each.first_said), when(each.last_said)))
     run.screen.show(plain_table(columns, cells, numbers=("turns",)))
+    if documents := [each.name for each in conversations if _is_document(each)]:
+        run.screen.warn(f"read from documents, it seems, and not from chats: {few(documents)}")
+        run.screen.note("  an earlier version took headings for names; `goalmem forget NAME` takes one away")
     return 0
+
+
+def _is_document(conversation: ConversationSummary) -> bool:
+    """Say whether it came from Markdown in which no two people come back, as they do who talk with each other."""
+    if conversation.format != "markdown" or any(speaker.role for speaker in conversation.speakers):
+        return False
+    return sum(speaker.turns > 1 for speaker in conversation.speakers) < LEAST_SPEAKERS
 
 
 @group.command("verify", epilog=examples("goalmem stores verify", guide="store"))

@@ -71,6 +71,24 @@ def test_nothing_of_the_kind_is_exit_1(momoco: Goalmem) -> None:
     assert momoco("forget", "--before", "1999", "--yes").code == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "is_warned"),
+    [
+        ("# Installing\n\nRun it.\n\n# Licence\n\nFree.\n", True),
+        ("**Ana:** Where?\n\n**Ben:** Here.\n\n**Ana:** Good.\n\n**Ben:** Indeed.\n", False),
+        ("**User:** Where?\n\n**Assistant:** Here.\n", False),
+    ],
+)
+def test_documents_that_an_earlier_version_took_for_chats_are_named(
+    goalmem: Goalmem, tmp_path: Path, text: str, *, is_warned: bool
+) -> None:
+    """`stores show` says which conversations look so, and how one goes."""
+    (tmp_path / "read.md").write_text(text, "utf-8")
+    assert goalmem("ingest", str(tmp_path / "read.md"), "--format", "markdown").code == 0
+    outcome = goalmem("stores", "show")
+    assert (outcome.code, "it seems, and not from chats: read" in outcome.err) == (0, is_warned)
+
+
 def test_an_export_is_read_back(momoco: Goalmem, tmp_path: Path) -> None:
     """On stdout and in a file it is the same, and another store made of it gives it again."""
     shown = momoco("stores", "export")
