@@ -67,7 +67,7 @@ class Settings:
     leave the choice to the model, and so does `planning`; `certainty` (percent) None withholds what is less certain
     than the model's record says, 0 nothing; `strict` None refuses the inferences of a small model only.
     Without `checks` goal-mem takes a model's groundings as they are, and the trace says so. With `keep_prompts` a trace
-    has each prompt and its reply.
+    has each prompt and its reply. `redact` blacks out secrets in what is read before it is stored.
     `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
     a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
     bundled model has. `backbones` is what structured backbones are told, by name; each checks its own when it is
@@ -97,6 +97,7 @@ class Settings:
     strict: bool | None = None
     checks: bool = True
     keep_prompts: bool = False
+    redact: bool = False
     prompts: Path | None = None
     parallel: int = 8
     timeout: int = 300

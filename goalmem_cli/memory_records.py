@@ -121,11 +121,14 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which turns to forget: those that every given part lets through. `before` hides what was said then or later."""
+    """Which turns to forget: those that every given part lets through. `before` hides what was said then or later;
+    `content_keys` are those of turns (see `Turn.content_key`).
+    """
 
     conversations: tuple[str, ...] | None = None
     speakers: tuple[str, ...] | None = None
     before: datetime | None = None
+    content_keys: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

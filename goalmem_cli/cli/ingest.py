@@ -43,6 +43,12 @@ RestoreForgotten = Annotated[
     bool,
     typer.Option("--restore-forgotten", help="Store again what was forgotten, where the files hold it."),
 ]
+Redact = Annotated[
+    bool | None,
+    typer.Option(
+        "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers before storing."
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
 
 
@@ -105,6 +111,7 @@ def ingest(
     dry_run: DryRun = False,
     strict_input: StrictInput = False,
     restore_forgotten: RestoreForgotten = False,
+    redact: Redact = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -113,12 +120,13 @@ def ingest(
     from goalmem_cli.wiring import open_store
 
     order = _order(day_first=day_first, month_first=month_first)
-    told = Told(format, order, _columns(columns), strict_input, conversation, restore_forgotten)
+    named = _columns(columns)
     if not paths and not sources:
         raise UsageError("there is nothing to read", "name files or folders, or a source with --from")
     if conversation is not None and STANDARD_INPUT not in map(str, paths or ()):
         raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
-    run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder)
+    run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, redact=redact)
+    told = Told(format, order, named, strict_input, conversation, restore_forgotten, run.settings.redact)
     reading = Reading(told, _Heard(run.screen))
     reading.find(paths or (), sources or ())
     memory = open_store(run.settings, run.factories, run.screen.note)
@@ -131,7 +139,7 @@ def ingest(
         # What was stored before a failure of the store is worth saying.
         for report in reading.taken():
             warn_of_skipped(run.screen, report)
-            for note in notes_of(report, is_restored=restore_forgotten):
+            for note in notes_of(report, is_restored=restore_forgotten, is_redacted=run.settings.redact):
                 run.screen.note(f"{report.path}: {note}")
             if not json:
                 run.screen.report(line_of(report, is_dry=dry_run))

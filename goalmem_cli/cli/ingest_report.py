@@ -33,7 +33,7 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
         screen.note(f"  and {len(report.skipped) - _SHOWN} more: --json lists them all")
 
 
-def notes_of(report: FileReport, *, is_restored: bool) -> list[str]:
+def notes_of(report: FileReport, *, is_restored: bool, is_redacted: bool) -> list[str]:
     """Return what is worth saying of a file beside what it held."""
     notes = list(report.notes)
     if report.forgotten:
@@ -41,6 +41,10 @@ def notes_of(report: FileReport, *, is_restored: bool) -> list[str]:
         again = f"stored again: {what}"
         left_out = f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
         notes.append(again if is_restored else left_out)
+    if report.secrets:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.secrets.items()))
+        seen = f"it may hold secrets ({kinds}): --redact blacks them out"
+        notes.append(f"redacted: {kinds}" if is_redacted else seen)
     if report.replaced:
         notes.append(f"changed text replaces what was stored: {few(report.replaced)}")
     if report.beside:

@@ -141,14 +141,14 @@ def _read_new(run: Invocation, memory: KeptMemory, sources: list[str] | None, se
 
     chosen = [program for program in PROGRAMS if not sources or program.name in sources]
     there = [program.name for program in chosen if kept_by(program).paths]
-    reading = Reading(Told(), Unattended(run.screen))
+    reading = Reading(Told(redacts=run.settings.redact), Unattended(run.screen))
     reading.find((), there, seen)
     reading.read(memory, is_dry=False)
     reading.finish()
     for report in reading.taken():
         warn_of_skipped(run.screen, report)
         if report.new_turns or report.replaced:
-            for note in notes_of(report, is_restored=False):
+            for note in notes_of(report, is_restored=False, is_redacted=run.settings.redact):
                 run.screen.note(f"{report.path}: {note}")
             run.screen.report(line_of(report, is_dry=False))
     return bool(reading.errors)

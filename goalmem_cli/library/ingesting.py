@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,6 +14,7 @@ from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownForm
 from goalmem_cli.library.finding import Seen, found_at
 from goalmem_cli.library.forgetting import Sieve
 from goalmem_cli.library.hearing import Hears
+from goalmem_cli.library.redacting import Redactor
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Told:
     """What is said of all files: their format, what they leave open, and whether one bad record refuses them.
 
     `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`. What was
-    forgotten is left out, unless the files are to be what `restores_forgotten` turns.
+    forgotten is left out, unless it `restores_forgotten` turns; secrets are blacked out where it `redacts`.
     """
 
     form: str | None = None
@@ -42,6 +43,7 @@ class Told:
     is_strict: bool = False
     conversation: str | None = None
     restores_forgotten: bool = False
+    redacts: bool = False
 
     def __post_init__(self) -> None:
         if not are_columns(self.columns):
@@ -73,6 +75,7 @@ class FileReport:
     beside: list[str] = field(default_factory=list)
     missed: list[InputError] = field(default_factory=list)
     forgotten: int = 0
+    secrets: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ class Ingested:
     `new_turns` of its `turns` were not stored before; `replaced` names the turns whose stored text gave way; `skipped`
     has the records that could not be read and were left out; `notes` tell what was repaired; `beside` names the stored
     conversations of other files that tell the same or begin so, beside which its own were kept as new. `forgotten`
-    counts the turns that were forgotten once: left out now, or stored again where that is wanted. `error` says why the
+    counts the turns that were forgotten once: left out now, or stored again where that is wanted; `secrets` counts them
+    by kind, blacked out where that is wanted, and else looked for in agents' logs alone. `error` says why the
     file, or the first of its conversations that was not taken, was not.
     """
 
@@ -97,6 +101,7 @@ class Ingested:
     beside: tuple[str, ...] = ()
     error: InputError | None = None
     forgotten: int = 0
+    secrets: Mapping[str, int] = field(default_factory=dict)
 
 
 class Reading:
@@ -118,6 +123,7 @@ class Reading:
         self._files: list[Found] = []
         self._passed_over: set[Place] = set()
         self._sieve = Sieve(restores=told.restores_forgotten)
+        self._redactor = Redactor(redacts=told.redacts)
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
@@ -140,6 +146,7 @@ class Reading:
             StoreError: the memory cannot be written.
         """
         self._sieve.take(memory.path)
+        self._redactor.begin(memory, is_dry=is_dry)
         with self._hears.shown():
             self._pour(self._files, memory, is_dry=is_dry)
         settled = self._settled()
@@ -243,6 +250,8 @@ class Reading:
         for conversation in conversations_in(source, form):
             report.format = conversation.format
             report.notes = summed((*report.notes, *conversation.notes))
+            conversation, secrets = self._redactor.redacted(conversation)
+            report.secrets += secrets
             yield self._named(replace(conversation, file=_place_of(report.path)), report)
 
     def _sifted(self, conversations: Iterable[Conversation], report: FileReport) -> Iterator[Conversation]:
@@ -335,7 +344,7 @@ def read_all(
         Ingested(
             report.path, report.format, report.conversations, report.turns, report.new_turns,
             tuple(report.replaced), tuple(report.skipped), tuple(report.notes), tuple(report.beside),
-            first.pop(report.path, None), report.forgotten,
+            first.pop(report.path, None), report.forgotten, dict(report.secrets),
         )
         for report in reading.taken()
     ]  # fmt: skip

@@ -161,6 +161,7 @@ class Memory:
         columns: dict[str, str] | None = None,
         is_strict: bool = False,
         restores_forgotten: bool = False,
+        redacts: bool | None = None,
         is_dry: bool = False,
     ) -> list[Ingested]:
         """Read transcripts into the memory: files, folders, zips, and what the programs `sources` keep on this machine.
@@ -168,8 +169,8 @@ class Memory:
         A file that cannot be read does not stop the others: its record has the error, and a log a warning. What is
         stored already stays as it is. `order` says whether 05/03 is May or March in chats that leave it open, which are
         refused without it; `columns` names the columns of a table by what they hold; a file in which one record cannot
-        be read is refused if `is_strict`; what was forgotten is left out unless `restores_forgotten`; nothing is stored
-        if `is_dry`.
+        be read is refused if `is_strict`; what was forgotten is left out unless `restores_forgotten`; secrets are
+        blacked out if it `redacts` (None: as the settings say); nothing is stored if `is_dry`.
 
         Returns:
             A record for each file that was read, then one for each file and folder that could not be.
@@ -178,7 +179,8 @@ class Memory:
             UsageError: there is no such source or format, or a table has no such columns.
             StoreError: the store cannot be written.
         """
-        told = Told(format, order, columns or {}, is_strict, restores_forgotten=restores_forgotten)
+        blacks_out = self._parts.settings.redact if redacts is None else redacts
+        told = Told(format, order, columns or {}, is_strict, restores_forgotten=restores_forgotten, redacts=blacks_out)
         return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
 
     def search(

@@ -74,6 +74,8 @@ def _leaving(kept: Kept, selection: Selection) -> _Leaving:
     before = None if selection.before is None else selection.before - _INSTANT
     query = Query("", selection.conversations, selection.speakers, until=before)
     turns = _selected(kept, query)
+    if selection.content_keys is not None:
+        turns = [turn for turn in turns if turn.content_key in selection.content_keys]
     gone = {turn.id: turn for turn in turns}
     talks = kept.shown({turn.conversation for turn in turns})
     numbers = Counter(turn.conversation for turn in turns)

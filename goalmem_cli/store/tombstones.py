@@ -17,6 +17,7 @@ from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.store.files import content_if_there, replace_file
+from goalmem_cli.store.secrets import redacted
 from goalmem_cli.store.units import units_from_turns
 
 FILE = "forgotten.json"
@@ -104,7 +105,7 @@ class Tombstones:
                 gone.update(known, (unit.id for unit in units_from_turns(left_out)))
                 kept = tuple(turn for turn in conversation.turns if turn.id not in known)
                 conversation = replace(conversation, turns=kept)
-            return _without(conversation, gone), frozenset().union(*known.values()), len(known)
+            return without_resting_on(conversation, gone), frozenset().union(*known.values()), len(known)
 
         return sift
 
@@ -118,11 +119,12 @@ class Tombstones:
         return by_rule | (self.turns & {self._of_turn(turn, room)})
 
     def _of_turn(self, turn: Turn, room: str) -> str:
+        text = redacted(turn.text)[0]  # the same, whether it is stored with or without `--redact`
         if turn.said is None:
-            return self._mark("told", room, turn.speaker, turn.text)
+            return self._mark("told", room, turn.speaker, text)
         moment = Moment.from_datetime(turn.said)
         clock = f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
-        return self._mark("said", clock, turn.speaker, turn.text)
+        return self._mark("said", clock, turn.speaker, text)
 
     def _of_any(self, room: str | None, speaker: str | None) -> str:
         return self._mark("always", room, speaker)
@@ -132,7 +134,7 @@ class Tombstones:
         return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
 
 
-def _without(conversation: Conversation, gone: set[str]) -> Conversation:
+def without_resting_on(conversation: Conversation, gone: set[str]) -> Conversation:
     """Return a conversation of an exported store without what rests on turns or units that are left out."""
     if not gone or not (conversation.derived or conversation.edges or conversation.ledger):
         return conversation

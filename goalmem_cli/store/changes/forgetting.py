@@ -173,7 +173,7 @@ def _query(selection: Selection) -> Query:
 
 
 def _leaving(connection: Connection, selection: Selection) -> _Leaving:
-    turns = tables.passing_turns(connection, _query(selection))
+    turns = tables.passing_turns(connection, _query(selection), selection.content_keys)
     touched, whole = tables.conversations_without(connection, turns)
     units, parts = ledger.leaving_with(connection, turns)
     return _Leaving(

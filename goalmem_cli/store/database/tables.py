@@ -358,9 +358,12 @@ def keys_of(connection: Connection, turns: Sequence[str], units: Sequence[str], 
     ]
 
 
-def passing_turns(connection: Connection, query: Query) -> list[str]:
-    """Return the ids of the turns that the query's filters let through."""
+def passing_turns(connection: Connection, query: Query, content_keys: Iterable[str] | None = None) -> list[str]:
+    """Return the ids of the turns that the query's filters let through; with `content_keys`, only of those."""
     conditions, parameters = conditions_of(query)
+    if content_keys is not None:
+        conditions.append("content_key IN (SELECT unnest(?::VARCHAR[]))")
+        parameters.append(sorted(content_keys))
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     return [str(turn) for (turn,) in connection.rows(f"SELECT id FROM turns {where}", parameters)]
 

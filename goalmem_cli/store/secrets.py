@@ -1,0 +1,77 @@
+"""Secrets in what somebody wrote: keys of known forms, passwords in addresses, card numbers, which can be blacked out.
+
+There is a library for looking through source code (detect-secrets); it goes by lines of files and by entropy, and so
+finds what is no secret in every other chat about code. Only what has a form of its own is taken here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+
+from goalmem_cli.records import Turn
+
+_FORMS: tuple[tuple[str, str, str], ...] = (
+    ("private key", "PRIVATE KEY", r"-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:-----END [A-Z ]*-----|\Z)"),
+    ("aws key", "AKIA", r"\bAKIA[0-9A-Z]{16}\b"),
+    ("aws key", "ASIA", r"\bASIA[0-9A-Z]{16}\b"),
+    ("github token", "_", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
+    ("gitlab token", "glpat-", r"\bglpat-[\w-]{20,}"),
+    ("slack token", "xox", r"\bxox[abeoprs]-[\w-]{10,}"),
+    ("api key", "sk-", r"\bsk-(?=[\w-]*\d)[\w-]{20,}"),
+    ("google key", "AIza", r"\bAIza[\w-]{35}"),
+    ("stripe key", "k_", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
+    ("hugging face token", "hf_", r"\bhf_[A-Za-z]{30,}"),
+    ("npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    ("pypi token", "pypi-", r"\bpypi-AgE[\w-]{50,}"),
+    ("json web token", "eyJ", r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{5,}"),
+    ("password", "://", r"(?<=://)[^\s/:@]{0,200}:(?P<password>[^\s/@]{1,200})(?=@)"),
+)
+"""What each kind is called, what its text always holds, and its form."""
+_KINDS = tuple((kind, held, re.compile(form)) for kind, held, form in _FORMS)
+_CARD = re.compile(r"(?<![\d.,-])(?:[3-6]\d{3})(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,4})?(?![\d.,]*\d)")
+_CARD_LENGTHS = range(14, 20)
+_CARD_KIND = "card number"
+_PLACEHOLDERS = frozenset("password pass passwd pwd secret token xxx *** ... <password> {password} $password".split())
+
+
+def redacted(text: str) -> tuple[str, Counter[str]]:
+    """Return the text with ``[redacted: aws key]`` for each secret, and how many of each kind there were."""
+    found: Counter[str] = Counter()
+    for kind, held, form in _KINDS:
+        if held in text:
+            text = form.sub(partial(_blacked_out, kind, found), text)
+    if any(letter.isdigit() for letter in text):
+        text = _CARD.sub(partial(_card, found), text)
+    return text, found
+
+
+def redacted_turn(turn: Turn) -> tuple[Turn, Counter[str]]:
+    """Return the turn with the secrets of its text, and of what its transcript says beside it, blacked out."""
+    text, found = redacted(turn.text)
+    attributes = dict(turn.attributes)
+    for name, value in attributes.items():
+        if isinstance(value, str):
+            attributes[name], more = redacted(value)
+            found += more
+    return (replace(turn, text=text, attributes=attributes), found) if found else (turn, found)
+
+
+def _blacked_out(kind: str, found: Counter[str], match: re.Match[str]) -> str:
+    password = match.groupdict().get("password")
+    if password is not None and (password.lower() in _PLACEHOLDERS or password.startswith("[redacted")):
+        return match[0]
+    found[kind] += 1
+    told = f"[redacted: {kind}]"
+    return told if password is None else match[0][: -len(password)] + told
+
+
+def _card(found: Counter[str], match: re.Match[str]) -> str:
+    digits = [int(letter) for letter in match[0] if letter.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    if len(digits) not in _CARD_LENGTHS or (sum(digits[-1::-2]) + sum(doubled)) % 10:
+        return match[0]
+    found[_CARD_KIND] += 1
+    return f"[redacted: {_CARD_KIND}]"

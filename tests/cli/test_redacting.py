@@ -1,0 +1,148 @@
+"""Secrets are blacked out before anything is stored, where that is wanted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import goalmem_cli
+from goalmem_cli.store.secrets import redacted
+from tests.invoking import Goalmem
+
+KEY = "AKIA" + "IOSFODNN7EXAMPLE"
+GITHUB = "ghp_" + "a1B2" * 9
+SECRET = {
+    "role": "user", "name": "Nora", "content": f"The key is {KEY}, for the bike shed.",
+    "timestamp": "2026-01-01T10:00:00+00:00",
+}  # fmt: skip
+REPLY = {"role": "user", "name": "Ravi", "content": "Good to know.", "timestamp": "2026-01-01T10:01:00+00:00"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "kept"),
+    [
+        (f"key {KEY}.", {"aws key": 1}, "key [redacted: aws key]."),
+        (f"{GITHUB} and {GITHUB}", {"github token": 2}, "[redacted: github token] and [redacted: github token]"),
+        ("postgres://ana:s3cr3t@db/x", {"password": 1}, "postgres://ana:[redacted: password]@db/x"),
+        ("sk-" + "proj-a1" * 5, {"api key": 1}, "[redacted: api key]"),
+        ("pay with 4111 1111 1111 1111 now", {"card number": 1}, "pay with [redacted: card number] now"),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nend",
+            {"private key": 1}, "[redacted: private key]\nend",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE, cut off", {"private key": 1}, "[redacted: private key]"),
+    ],
+)  # fmt: skip
+def test_secrets_of_known_forms_are_blacked_out(text: str, kinds: dict[str, int], kept: str) -> None:
+    """Of the text around them nothing is lost, and doing it again changes nothing."""
+    assert redacted(text) == (kept, kinds)
+    assert redacted(kept) == (kept, {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4111 1111 1111 1112", "+44 7700 900321 6011", "order 4111-1111", "3.14159265358979", "task-list-of-sk-words",
+        "https://ana@example.org", "https://user:password@host", "https://example.org:8080/a@b", "AKIA is a prefix",
+        "sk-learn-is-a-library-for-python", "eyJhbGciOi is how they begin", "1760000000000000",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+    """Numbers without a right check digit, placeholders, words."""
+    assert redacted(text) == (text, {})
+
+
+def stored(goalmem: Goalmem, file: Path, *words: str) -> tuple[str, str]:
+    """Read the talk with the secret, and return what was said of it, and everything that the store holds."""
+    file.write_text(json.dumps([SECRET, REPLY]), "utf-8")
+    outcome = goalmem("ingest", str(file), *words)
+    assert outcome.code == 0
+    return outcome.out + outcome.err, bytes_of(file.parent / "store")
+
+
+def bytes_of(store: Path) -> str:
+    """Return all bytes of a store, as text."""
+    return b"".join(path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file()).decode("latin-1")
+
+
+def test_nothing_of_a_secret_is_stored(goalmem: Goalmem, tmp_path: Path) -> None:
+    """It is counted by kind; the rest of the turn is stored, and found."""
+    said, held = stored(goalmem, tmp_path / "talk.json", "--redact")
+
+    assert "redacted: 1 aws key" in said
+    assert KEY not in held
+    assert "The key is [redacted: aws key], for the bike shed." in goalmem("search", "bike shed", "-k", "1").out
+    assert "nothing new" in stored(goalmem, tmp_path / "talk.json", "--redact")[0]
+
+
+def test_it_is_off_unless_the_settings_say_so(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chat is stored as it is; `redact: true` is a setting, which the flag overrules."""
+    said, held = stored(goalmem, tmp_path / "talk.json")
+    assert "secret" not in said
+    assert KEY in held
+    monkeypatch.setenv("GOALMEM_REDACT", "true")
+    assert "redacted" not in stored(goalmem, tmp_path / "talk.json", "--no-redact")[0]
+    assert KEY not in stored(goalmem, tmp_path / "talk.json")[1]
+
+
+@pytest.mark.parametrize("how", ["by id", "by file"])
+def test_reading_again_replaces_what_was_stored_plain(goalmem: Goalmem, tmp_path: Path, how: str) -> None:
+    """No byte of it stays, and the conversation is one."""
+    file = tmp_path / "talk.json"
+    if how == "by id":
+        file = tmp_path / "all.jsonl"
+        stored(goalmem, tmp_path / "talk.json")
+        goalmem("stores", "export", "--out", str(file))
+        assert KEY in bytes_of(tmp_path / "store")
+        assert goalmem("ingest", str(file), "--redact").code == 0
+    else:
+        stored(goalmem, file)
+        stored(goalmem, file, "--redact")
+    assert KEY not in bytes_of(tmp_path / "store")
+    stats = json.loads(goalmem("stores", "show", "--json").out)["stats"]
+    assert (stats["conversations"], stats["turns"]) == (1, 2)
+    assert goalmem("stores", "verify", "-q").code == 0
+
+
+def test_a_dry_run_takes_nothing_out(goalmem: Goalmem, tmp_path: Path) -> None:
+    """It only says what would be."""
+    stored(goalmem, tmp_path / "talk.json")
+    said, held = stored(goalmem, tmp_path / "talk.json", "--redact", "--dry-run")
+    assert "redacted: 1 aws key" in said
+    assert KEY in held
+
+
+def test_a_forgotten_turn_is_known_with_and_without_its_secret(goalmem: Goalmem, tmp_path: Path) -> None:
+    """It was stored with the secret blacked out; read plain it does not come back."""
+    stored(goalmem, tmp_path / "talk.json", "--redact")
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    said, held = stored(goalmem, tmp_path / "talk.json")
+    assert "1 turn that was forgotten" in said
+    assert KEY not in held
+
+
+def test_agents_logs_are_looked_through_in_any_case(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Without `--redact` it is said how many secrets there seem to be."""
+    log = {
+        "type": "user", "sessionId": "s1", "uuid": "a1", "timestamp": "2025-05-01T10:00:00.000Z",
+        "message": {"role": "user", "content": f"Use {GITHUB} for it, please."},
+    }  # fmt: skip
+    file = tmp_path / "s1.jsonl"
+    file.write_text(json.dumps(log) + "\n", "utf-8")
+    assert "it may hold secrets (1 github token): --redact blacks them out" in goalmem("ingest", str(file)).err
+    assert "redacted: 1 github token" in goalmem("ingest", str(file), "--redact").err
+    assert GITHUB not in bytes_of(tmp_path / "store")
+
+
+def test_the_library_does_it_too(tmp_path: Path) -> None:
+    """As the command, and the record counts."""
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps([SECRET, REPLY]), "utf-8")
+    with goalmem_cli.open(tmp_path / "store") as memory:
+        (done,) = memory.ingest(file, redacts=True)
+        assert dict(done.secrets) == {"aws key": 1}
+        assert KEY not in " ".join(turn.text for turn in memory.turns("talk"))
