@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.library.hearing import Hears
@@ -92,6 +92,14 @@ class Ingested:
     error: InputError | None = None
 
 
+class Take(Protocol):
+    """Takes conversations, and reports each of them when it is taken."""
+
+    def __call__(self, conversations: Iterable[Conversation], *, report: Callable[[Added], None]) -> object:
+        """Take them all; an `InputError` refuses the one that was given last."""
+        ...
+
+
 class Reading:
     """Reads the files one after another while the store takes what they hold; a bad one does not stop the rest.
 
@@ -131,11 +139,19 @@ class Reading:
             UsageError: there is no such format.
             StoreError: the memory cannot be written.
         """
+        self.hand_on(memory.preview_all if is_dry else memory.add_all)
+
+    def hand_on(self, take: Take) -> None:
+        """Hand what the files hold on to whoever takes it, a conversation at a time.
+
+        Raises:
+            UsageError: there is no such format.
+        """
         with self._hears.shown():
-            self._pour(self._files, memory, is_dry=is_dry)
+            self._pour(self._files, take)
         settled = self._settled()
         with self._hears.shown():
-            self._pour(settled, memory, is_dry=is_dry)
+            self._pour(settled, take)
 
     def finish(self) -> None:
         """Tell of the files of which too much was not understood, and of the folders in which no transcript was."""
@@ -149,8 +165,7 @@ class Reading:
             self.errors.append(error)
             self._hears.refused(error)
 
-    def _pour(self, files: list[Found], memory: KeptMemory, *, is_dry: bool) -> None:
-        take = memory.preview_all if is_dry else memory.add_all
+    def _pour(self, files: list[Found], take: Take) -> None:
         stream = self._conversations(files)
         is_done = False
         while not is_done:
@@ -213,7 +228,7 @@ class Reading:
                     for conversation in conversations_in(source, self._form_of(one)):
                         report.format = conversation.format
                         report.notes = summed((*report.notes, *conversation.notes))
-                        named = self._named(replace(conversation, file=_place_of(report.path)), report)
+                        named = self._named(replace(conversation, file=place_of(report.path)), report)
                         self._under_way.append((report, not conversation.continues))
                         yield named
                     report.missed = source.missed
@@ -373,6 +388,6 @@ def _size_of(path: Place) -> int:
     return path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
 
 
-def _place_of(path: str) -> str:
+def place_of(path: str) -> str:
     """Return the file's path as a conversation keeps it, by which the same file is known again."""
     return path if path == STANDARD_INPUT else str(Path(path).resolve())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from goalmem_cli.errors import TextBroken, UnknownFormat, UnlikelyChat, UsageError
+from goalmem_cli.errors import NearFormat, TextBroken, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.nearest import nearest
 from goalmem_cli.transcripts.plugged import plugged_reader
@@ -178,6 +178,15 @@ def is_folder_transcript(folder: Place) -> bool:
     return any(reader.recognises(glimpse) for reader in READERS)
 
 
+def sign_of(name: str) -> str:
+    """Return what files of the format are recognised by.
+
+    Raises:
+        UsageError: there is no format of that name, or it is a plug-in's that cannot be used.
+    """
+    return _reader_of(name).sign
+
+
 def _reader_of(name: str) -> Reader:
     for reader in READERS:
         if reader.name == name:
@@ -202,7 +211,19 @@ def _recognise(source: Source) -> Reader:
     if MARKDOWN in candidates and not glimpse.lines and MARKDOWN.may_be_meant(glimpse):
         reason = "looks like a document, not like a chat: nobody in it speaks in turns"
         raise UnlikelyChat(source.file, "", reason, _MARKDOWN_HINT, format=MARKDOWN.name)
-    raise UnknownFormat(source.file, "", _why_unknown(glimpse, suffix), _hint_for(suffix))
+    raise _unknown(source, glimpse, suffix)
+
+
+def _unknown(source: Source, glimpse: Glimpse, suffix: str) -> UnknownFormat:
+    """Return the error that names what the file comes nearest to, else the formats that have its ending."""
+    near = nearest(READERS, glimpse)
+    likely = [one.reader for one in near if one.is_likely]
+    error = UnknownFormat(source.file, "", _why_unknown(likely, suffix), _hint_for(suffix))
+    error.near = tuple(NearFormat(one.reader.name, one.reader.sign, one.lacks) for one in near)
+    if not near:
+        ending = [reader for reader in READERS if suffix in reader.suffixes]
+        error.near = tuple(NearFormat(reader.name, reader.sign) for reader in ending[:_SHOWN])
+    return error
 
 
 def _glimpse_of(source: Source) -> Glimpse:
@@ -247,10 +268,10 @@ def _hint_for(suffix: str) -> str:
     return _HINT
 
 
-def _why_unknown(glimpse: Glimpse, suffix: str) -> str:
+def _why_unknown(likely: Sequence[Reader], suffix: str) -> str:
     """Return the reason with what the file comes nearest to; else with the formats that have its ending."""
-    if near := nearest(READERS, glimpse):
-        beside = f"nearest: {', '.join(f'{reader.name} ({reader.sign})' for reader in near)}"
+    if likely:
+        beside = f"nearest: {', '.join(f'{reader.name} ({reader.sign})' for reader in likely)}"
     elif suffix and suffix not in SUFFIXES:
         beside = f"none of them ends in {suffix}"
     elif suffix in SUFFIXES:
