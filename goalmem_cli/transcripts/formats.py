@@ -18,7 +18,9 @@ from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
 from goalmem_cli.transcripts.readers.described import DESCRIBED, DescribedReader
 from goalmem_cli.transcripts.readers.discord import DiscordReader
+from goalmem_cli.transcripts.readers.discord_package import DiscordPackageReader
 from goalmem_cli.transcripts.readers.facebook import FacebookReader
+from goalmem_cli.transcripts.readers.facebook_html import FacebookHtmlReader
 from goalmem_cli.transcripts.readers.gemini import GeminiReader
 from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
@@ -37,14 +39,17 @@ from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
 from goalmem_cli.transcripts.readers.opencode import OpencodeReader
 from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
+from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
+from goalmem_cli.transcripts.readers.sms_backup import SmsBackupReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
 from goalmem_cli.transcripts.readers.table import TableReader
 from goalmem_cli.transcripts.readers.teams import TeamsReader
 from goalmem_cli.transcripts.readers.telegram import TelegramReader
 from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
 from goalmem_cli.transcripts.readers.tot import TotReader
+from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
 from goalmem_cli.transcripts.reading.columns import COLUMNS
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
@@ -72,7 +77,10 @@ READERS: tuple[Reader, ...] = (
     TelegramReader(),
     TelegramHtmlReader(),
     FacebookReader(),
+    FacebookHtmlReader(),
     DiscordReader(),
+    DiscordPackageReader(),
+    SignalJsonlReader(),
     GeminiReader(),
     SlackReader(),
     GoogleChatReader(),
@@ -81,10 +89,12 @@ READERS: tuple[Reader, ...] = (
     GeminiCliReader(),
     AgentLogReader(),
     CursorReader(),
+    VscodeCopilotReader(),
     OpenaiReader(),
     OpenaiJsonlReader(),
     TableReader(),
     MailReader(),
+    SmsBackupReader(),
     ImessageReader(),
     LineReader(),
     KakaotalkReader(),
