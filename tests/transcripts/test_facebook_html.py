@@ -26,12 +26,18 @@ def message(speaker: str, text: str, said: str, inside: str = "") -> str:
     )
 
 
-LIKED = '<div><ul class="_a6-q"><li><span>\u2764\ufe0fMira</span></li><li><span>\N{THUMBS UP SIGN}Otto Lind</span></li></ul></div>'
+LIKED = '<div><ul class="_a6-q"><li><span>\u2764\ufe0fMira</span></li><li><span>\N{THUMBS UP SIGN}Otto Lind<span> (Feb 01, 2026 10:02 am)</span></span></li></ul></div>'
 PHOTO = '<div><a href="your/photo.jpg"><img src="your/photo.jpg" class="_a6_o _3-96" /></a></div>'
+SHARED = '<div><div><div>Tides of the week</div><div>pier_two</div><div><a href="https://x.org/reel/1/">https://x.org/reel/1/</a></div></div></div>'
+FILM = '<div><video src="your/a.mp4" controls="1"><a href="your/a.mp4"><div>Click for video:</div></a></video></div>'
+HEADING = '<div class="pam _3-95 _2ph- _a6-g uiBoxWhite noborder"><h2 class="_3-95 _2pim _a6-h _a6-i">Participants: Mira and Otto</h2></div>'
 MESSAGES = (
+    HEADING,
+    message("Mira", "", "Feb 01, 2026 10:05 am", FILM),
     message("Mira", "Liked a message", "Feb 01, 2026 10:04 am"),
     message("Mira", "Mira sent an attachment.", "Feb 01, 2026 10:03 am", PHOTO),
     message("Otto Lind", "See", "feb. 01, 2026 10:02 am", PHOTO),
+    message("Mira", "Mira sent an attachment.", "Feb 01, 2026, 10:01 AM", SHARED),
     message("Otto Lind", "Yes,<br />by an <b>hour</b>.", "Feb 01, 2026 10:01 am", LIKED),
     message("Mira", "Late &amp; wet?", "Feb 01, 2026 10:00 am"),
 )
@@ -45,6 +51,7 @@ def test_a_page_as_golden() -> None:
     assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
         ("Mira", "Late & wet?", datetime(2026, 2, 1, 10, 0)),
         ("Otto Lind", "Yes,\nby an hour.", datetime(2026, 2, 1, 10, 1)),
+        ("Mira", "Tides of the week\npier_two\nhttps://x.org/reel/1/", datetime(2026, 2, 1, 10, 1)),
         ("Otto Lind", "See", datetime(2026, 2, 1, 10, 2)),
     ]
     assert dict(chat.turns[1].attributes) == {"reactions": [
@@ -52,7 +59,7 @@ def test_a_page_as_golden() -> None:
         {"reaction": "\N{THUMBS UP SIGN}", "count": 1, "by": ["Otto Lind"]},
     ]}  # fmt: skip
     assert set(chat.notes) == {
-        "media left out: 2", "notices of something sent left out: 1", "notices of reactions left out: 1",
+        "media left out: 3", "notices of something sent left out: 2", "notices of reactions left out: 1",
     }  # fmt: skip
     assert all(turn.own_id for turn in chat.turns)
 
@@ -62,8 +69,8 @@ def test_a_folder_of_pages_is_one_chat(tmp_path: Path) -> None:
     folder = tmp_path / "messages" / "inbox" / "otto_1"
     folder.mkdir(parents=True)
     for number, found in (
-        ("1", MESSAGES[3]),
-        ("2", MESSAGES[4]),
+        ("1", MESSAGES[-2]),
+        ("2", MESSAGES[-1]),
         ("10", message("Mira", "Hello", "Jan 01, 2026 9:00 pm")),
     ):
         (folder / f"message_{number}.html").write_text(HEAD + found + END, "utf-8")

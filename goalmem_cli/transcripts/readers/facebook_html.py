@@ -32,7 +32,7 @@ _BOXES = frozenset({"inbox", "archived_threads", "message_requests", "filtered_t
 _MESSAGE = re.compile(r'_a6-h.{0,400}?_a6-p"[^<>]*>\s*<div>\s*<div>\s*</div>\s*<div>', re.DOTALL)
 """How a message begins, and nothing else in these downloads; a page's styles may fill all of its beginning."""
 _STYLE = "_a6-g"
-_REACTION = re.compile(r"([^\w\s]+)\s*(.*)", re.DOTALL)
+_REACTION = re.compile(r"([^\w\s]+)\s*(.*?)(?:\s*\([^()]*\d:\d\d[^()]*\))?", re.DOTALL)
 
 
 class FacebookHtmlReader:
@@ -91,10 +91,11 @@ def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
         return
     media = sum(one.value is not None for one in node.child("media").elements())
     draft.count("media left out", media)
-    if tells_of_something_sent(text, speaker, is_beside_it=bool(media)):
-        draft.count("notices of something sent left out")
-        return
-    if text or not media:
+    first, _, rest = text.partition("\n")
+    is_notice = tells_of_something_sent(first, speaker, is_beside_it=bool(media or rest))
+    draft.count("notices of something sent left out", is_notice)
+    text = rest if is_notice else text
+    if text or not (media or is_notice):
         said = node.child("time").stamp(_stamp)
         reactions = [_reaction(one.text()) for one in node.child("reactions").elements()]
         own_id = ids.of(Opening(speaker, said, text)) if text else None
@@ -109,6 +110,6 @@ def _stamp(text: str) -> Stamp | None:
 
 
 def _reaction(text: str) -> Reaction:
-    """Return the reaction, of which a page writes the emoji and who gave it in one."""
+    """Return the reaction, of which a page writes the emoji, who gave it and, since 2023, when in one."""
     match = _REACTION.fullmatch(text)
     return Reaction(match[1], (match[2],) if match[2] else ()) if match else Reaction(text)

@@ -11,6 +11,7 @@ _MESSAGE = "_a6-g"
 _ROLES = {"_a6-h": _SPEAKER, "_a6-p": _TEXT, "_a6-o": _TIME, "_a6-q": _REACTION}
 _BLOCKS = frozenset({"div", "p", "br", "li"})
 _MEDIA = frozenset({"img", "video", "audio"})
+_HIDDEN = frozenset({"style", "script", "video", "audio"})
 _NO_NAMES = frozenset({"instagram", "facebook", "messenger", "messages"})
 _BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 _LINES = re.compile(r" ?\n[ \n]*")
@@ -19,7 +20,8 @@ _LINES = re.compile(r" ?\n[ \n]*")
 class Page(Elements):
     """Reads the page as it is fed: `found` has its messages as they stand, `name` is the chat's.
 
-    A message has its `speaker`, `text` and `time` as written, its `media` and its `reactions`.
+    A message has its `speaker`, `text` and `time` as written, its `media` and its `reactions`. What is built like one
+    and has no time is a heading: it lists who takes part, or says that a request is pending.
     """
 
     def __init__(self) -> None:
@@ -55,9 +57,9 @@ class Page(Elements):
         role = next((_ROLES[each] for each in classes if each in _ROLES), self.role)
         if self._depth is None:
             role = _NAME if tag in ("h1", "title") else role
-        elif role == _REACTION and tag == "li":
-            self._parts[_REACTION].append("")
-        self.opened.append((tag, _UNSEEN if tag in ("style", "script") else role))
+        else:
+            self._parts.setdefault(role, []).extend([""] * (role == _REACTION and tag == "li"))
+        self.opened.append((tag, _UNSEEN if tag in _HIDDEN else role))
 
     def handle_left(self) -> None:
         """End the message whose element was left."""
@@ -81,9 +83,11 @@ class Page(Elements):
     def _end_message(self) -> None:
         if self._depth is None:
             return
+        self._depth = None
+        if _TIME not in self._parts:
+            return
         told: dict[str, object] = {
             role: _LINES.sub("\n", "".join(self._parts.get(role, ()))).strip() for role in (_SPEAKER, _TEXT, _TIME)
         }
         given = [text.strip() for text in self._parts[_REACTION] if text.strip()]
         self.found.append({**told, "media": self._parts.get("media", []), "reactions": given})
-        self._depth = None
