@@ -106,6 +106,26 @@ def test_a_broken_record_is_named_and_the_rest_explained(goalmem: Goalmem, tmp_p
     assert goalmem("ingest", "--explain", "--strict-input", str(path)).code == 5
 
 
+def test_dates_that_are_open_refuse_a_file_as_they_do_when_it_is_read(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The error says which flag decides; with it, the first turns have their times."""
+    path = tmp_path / "WhatsApp Chat with Ann.txt"
+    path.write_text("5/3/23, 21:15 - Ann: Where is the ferry?\n5/3/23, 21:16 - Ben: At pier two.\n")
+    outcome = goalmem("ingest", "--explain", str(path))
+    assert (outcome.code, outcome.out) == (5, "")
+    assert "--day-first" in outcome.error_lines[1]
+    told = goalmem("ingest", "--explain", "--day-first", str(path))
+    assert (told.code, "Ann, 5 Mar 2023 21:15: Where is the ferry?" in told.out) == (0, True)
+
+
+def test_a_folder_s_files_are_explained_one_after_another(goalmem: Goalmem, chat: Path) -> None:
+    """What is no transcript is passed over with a line, as when it is read."""
+    (chat.parent / "settings.json").write_text("{}")
+    outcome = goalmem("ingest", "--explain", str(chat.parent))
+    assert outcome.code == 0
+    assert "settings.json: passed over" in outcome.err
+    assert f"{chat}: openai, 1 conversation, 4 turns" in outcome.out
+
+
 def test_what_a_file_says_is_never_obeyed(goalmem: Goalmem, tmp_path: Path) -> None:
     """Markup stays as it is, and no control character of a speaker, a text or a key gets out."""
     path = tmp_path / "hostile.json"

@@ -122,8 +122,8 @@ def _name_of(part: Node) -> str:
     """Return what a reference in a text is to: its name, or the last part of its path."""
     meant = part.child(_REFERENCE)
     for each in (part, meant):
-        if each.has("name"):
-            return each.child("name").optional_text()
+        if name := each.at(("name",)).optional_text():
+            return name
     place = next((meant.child(key) for key in ("location", "uri") if meant.has(key)), meant)
     place = place.child("uri") if place.has("uri") else place
     return place.child("path").optional_text().rpartition("/")[2] if isinstance(place.value, dict) else ""
