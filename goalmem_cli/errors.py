@@ -28,6 +28,7 @@ Unknown is not an error: a question that memory does not answer ends in a trace 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -138,8 +139,22 @@ class NoMessages(InputError):
     """A file can be read, and nothing is said in it."""
 
 
+@dataclass(frozen=True, slots=True)
+class NearFormat:
+    """A format that a file is not in; `sign` is what it is recognised by, `lacks` the keys of it that are not there.
+
+    Without keys in its sign nothing can be said of what is not there, and `lacks` is empty.
+    """
+
+    name: str
+    sign: str
+    lacks: tuple[str, ...] = ()
+
+
 class UnknownFormat(InputError):
-    """A file is in none of the formats that goalmem reads."""
+    """A file is in none of the formats that goalmem reads; `near` are those that come nearest, where that is known."""
+
+    near: tuple[NearFormat, ...] = ()
 
 
 class UnlikelyChat(UnknownFormat):

@@ -11,6 +11,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.ingest_explained import explain_files
 from goalmem_cli.cli.ingest_report import document_of, line_of, notes_of, warn_of_skipped
 from goalmem_cli.cli.invocation import begin, is_terminal, standard_input_file
 from goalmem_cli.errors import InputError, UsageError
@@ -48,6 +49,10 @@ Redact = Annotated[
     typer.Option(
         "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers before storing."
     ),
+]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Say which format each file is in, with its first turns, and store nothing."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
 
@@ -109,6 +114,7 @@ def ingest(
     month_first: MonthFirst = False,
     conversation: Continues = None,
     dry_run: DryRun = False,
+    explain: Explain = False,
     strict_input: StrictInput = False,
     restore_forgotten: RestoreForgotten = False,
     redact: Redact = None,
@@ -127,6 +133,8 @@ def ingest(
         raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, redact=redact)
     told = Told(format, order, named, strict_input, conversation, restore_forgotten, run.settings.redact)
+    if explain:
+        return explain_files(run.screen, paths or (), sources or (), told, _Heard(run.screen), is_json=json)
     reading = Reading(told, _Heard(run.screen))
     reading.find(paths or (), sources or ())
     memory = open_store(run.settings, run.factories, run.screen.note)

@@ -57,22 +57,27 @@ def _turns_once(count: int) -> tuple[str, str]:
     return ("1 turn that was forgotten", "it") if count == 1 else (f"{count} turns that were forgotten", "them")
 
 
-def line_of(report: FileReport, *, is_dry: bool) -> str:
+def held_in(report: FileReport) -> str:
+    """Return the file's format, and how many conversations and turns it holds."""
     from goalmem_cli.render.text import counted
 
+    held = f"{counted(report.conversations, 'conversation')}, {counted(report.turns, 'turn')}"
+    return f"{report.path}: {report.format}, {held}"
+
+
+def line_of(report: FileReport, *, is_dry: bool) -> str:
     would = "would be " if is_dry else ""
     new = f"{report.new_turns} new {would}stored" if report.new_turns else "nothing new"
     replaced = f", {len(report.replaced)} {would}replaced" if report.replaced else ""
-    held = f"{counted(report.conversations, 'conversation')}, {counted(report.turns, 'turn')}"
-    return f"{report.path}: {report.format}, {held}, {new}{replaced}"
+    return f"{held_in(report)}, {new}{replaced}"
 
 
 def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:
     keys = ("path", "format", "conversations", "turns", "new_turns")
     reports = list(reports)
     lists = {
-        "skipped": [_row(error) for report in reports for error in report.skipped],
-        "failed": [_row(error) for error in errors],
+        "skipped": [row_of(error) for report in reports for error in report.skipped],
+        "failed": [row_of(error) for error in errors],
     }
     return {
         "schema_version": SCHEMA_VERSION,
@@ -84,5 +89,6 @@ def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> 
     }
 
 
-def _row(error: InputError) -> dict[str, str]:
+def row_of(error: InputError) -> dict[str, str]:
+    """Return a failure as `--json` prints it."""
     return {"path": error.path, "place": error.place, "reason": error.reason}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.library.finding import Seen, found_at
@@ -104,6 +104,14 @@ class Ingested:
     secrets: Mapping[str, int] = field(default_factory=dict)
 
 
+class Take(Protocol):
+    """Takes conversations, and reports each of them when it is taken."""
+
+    def __call__(self, conversations: Iterable[Conversation], *, report: Callable[[Added], None]) -> object:
+        """Take them all; an `InputError` refuses the one that was given last."""
+        ...
+
+
 class Reading:
     """Reads the files one after another while the store takes what they hold; a bad one does not stop the rest.
 
@@ -147,13 +155,21 @@ class Reading:
         """
         self._sieve.take(memory.path)
         self._redactor.begin(memory, is_dry=is_dry)
-        with self._hears.shown():
-            self._pour(self._files, memory, is_dry=is_dry)
-        settled = self._settled()
-        with self._hears.shown():
-            self._pour(settled, memory, is_dry=is_dry)
+        self.hand_on(memory.preview_all if is_dry else memory.add_all)
         if not is_dry:
             self._sieve.forget_restored(memory.path)
+
+    def hand_on(self, take: Take) -> None:
+        """Hand what the files hold on to whoever takes it, a conversation at a time.
+
+        Raises:
+            UsageError: there is no such format.
+        """
+        with self._hears.shown():
+            self._pour(self._files, take)
+        settled = self._settled()
+        with self._hears.shown():
+            self._pour(settled, take)
 
     def finish(self) -> None:
         """Tell of the files of which too much was not understood, and of the folders in which no transcript was."""
@@ -167,8 +183,7 @@ class Reading:
             self.errors.append(error)
             self._hears.refused(error)
 
-    def _pour(self, files: list[Found], memory: KeptMemory, *, is_dry: bool) -> None:
-        take = memory.preview_all if is_dry else memory.add_all
+    def _pour(self, files: list[Found], take: Take) -> None:
         stream = self._conversations(files)
         is_done = False
         while not is_done:
@@ -252,7 +267,7 @@ class Reading:
             report.notes = summed((*report.notes, *conversation.notes))
             conversation, secrets = self._redactor.redacted(conversation)
             report.secrets += secrets
-            yield self._named(replace(conversation, file=_place_of(report.path)), report)
+            yield self._named(replace(conversation, file=place_of(report.path)), report)
 
     def _sifted(self, conversations: Iterable[Conversation], report: FileReport) -> Iterator[Conversation]:
         """Yield the conversations of a file without what was forgotten; those of which nothing is left are counted."""
@@ -374,6 +389,6 @@ def _size_of(path: Place) -> int:
     return path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
 
 
-def _place_of(path: str) -> str:
+def place_of(path: str) -> str:
     """Return the file's path as a conversation keeps it, by which the same file is known again."""
     return path if path == STANDARD_INPUT else str(Path(path).resolve())

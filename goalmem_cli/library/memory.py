@@ -53,6 +53,7 @@ class Words(TypedDict, total=False):
     strict: bool | None
     checks: bool
     keep_prompts: bool
+    redact: bool
     prompts: str | Path | None
     parallel: int
     timeout: int

@@ -10,6 +10,7 @@ from goalmem_cli.transcripts.formats import (
     format_of,
     read_bytes,
     read_file,
+    sign_of,
 )
 from goalmem_cli.transcripts.reading.columns import COLUMNS
 from goalmem_cli.transcripts.reading.day_orders import Order
@@ -35,6 +36,7 @@ __all__ = [
     "read_bytes",
     "read_file",
     "refuse",
+    "sign_of",
     "summed",
     "transcript_files",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from goalmem_cli.errors import TextBroken, UnknownFormat, UnlikelyChat, UsageError
+from goalmem_cli.errors import NearFormat, TextBroken, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.nearest import nearest
 from goalmem_cli.transcripts.plugged import plugged_reader
@@ -18,7 +18,9 @@ from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
 from goalmem_cli.transcripts.readers.described import DESCRIBED, DescribedReader
 from goalmem_cli.transcripts.readers.discord import DiscordReader
+from goalmem_cli.transcripts.readers.discord_package import DiscordPackageReader
 from goalmem_cli.transcripts.readers.facebook import FacebookReader
+from goalmem_cli.transcripts.readers.facebook_html import FacebookHtmlReader
 from goalmem_cli.transcripts.readers.gemini import GeminiReader
 from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
@@ -37,14 +39,17 @@ from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
 from goalmem_cli.transcripts.readers.opencode import OpencodeReader
 from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
+from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
+from goalmem_cli.transcripts.readers.sms_backup import SmsBackupReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
 from goalmem_cli.transcripts.readers.table import TableReader
 from goalmem_cli.transcripts.readers.teams import TeamsReader
 from goalmem_cli.transcripts.readers.telegram import TelegramReader
 from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
 from goalmem_cli.transcripts.readers.tot import TotReader
+from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
 from goalmem_cli.transcripts.reading.columns import COLUMNS
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
@@ -72,7 +77,10 @@ READERS: tuple[Reader, ...] = (
     TelegramReader(),
     TelegramHtmlReader(),
     FacebookReader(),
+    FacebookHtmlReader(),
     DiscordReader(),
+    DiscordPackageReader(),
+    SignalJsonlReader(),
     GeminiReader(),
     SlackReader(),
     GoogleChatReader(),
@@ -81,10 +89,12 @@ READERS: tuple[Reader, ...] = (
     GeminiCliReader(),
     AgentLogReader(),
     CursorReader(),
+    VscodeCopilotReader(),
     OpenaiReader(),
     OpenaiJsonlReader(),
     TableReader(),
     MailReader(),
+    SmsBackupReader(),
     ImessageReader(),
     LineReader(),
     KakaotalkReader(),
@@ -178,6 +188,15 @@ def is_folder_transcript(folder: Place) -> bool:
     return any(reader.recognises(glimpse) for reader in READERS)
 
 
+def sign_of(name: str) -> str:
+    """Return what files of the format are recognised by.
+
+    Raises:
+        UsageError: there is no format of that name, or it is a plug-in's that cannot be used.
+    """
+    return _reader_of(name).sign
+
+
 def _reader_of(name: str) -> Reader:
     for reader in READERS:
         if reader.name == name:
@@ -202,7 +221,19 @@ def _recognise(source: Source) -> Reader:
     if MARKDOWN in candidates and not glimpse.lines and MARKDOWN.may_be_meant(glimpse):
         reason = "looks like a document, not like a chat: nobody in it speaks in turns"
         raise UnlikelyChat(source.file, "", reason, _MARKDOWN_HINT, format=MARKDOWN.name)
-    raise UnknownFormat(source.file, "", _why_unknown(glimpse, suffix), _hint_for(suffix))
+    raise _unknown(source, glimpse, suffix)
+
+
+def _unknown(source: Source, glimpse: Glimpse, suffix: str) -> UnknownFormat:
+    """Return the error that names what the file comes nearest to, else the formats that have its ending."""
+    near = nearest(READERS, glimpse)
+    likely = [one.reader for one in near if one.is_likely]
+    error = UnknownFormat(source.file, "", _why_unknown(likely, suffix), _hint_for(suffix))
+    error.near = tuple(NearFormat(one.reader.name, one.reader.sign, one.lacks) for one in near)
+    if not near:
+        ending = [reader for reader in READERS if suffix in reader.suffixes]
+        error.near = tuple(NearFormat(reader.name, reader.sign) for reader in ending[:_SHOWN])
+    return error
 
 
 def _glimpse_of(source: Source) -> Glimpse:
@@ -247,10 +278,10 @@ def _hint_for(suffix: str) -> str:
     return _HINT
 
 
-def _why_unknown(glimpse: Glimpse, suffix: str) -> str:
+def _why_unknown(likely: Sequence[Reader], suffix: str) -> str:
     """Return the reason with what the file comes nearest to; else with the formats that have its ending."""
-    if near := nearest(READERS, glimpse):
-        beside = f"nearest: {', '.join(f'{reader.name} ({reader.sign})' for reader in near)}"
+    if likely:
+        beside = f"nearest: {', '.join(f'{reader.name} ({reader.sign})' for reader in likely)}"
     elif suffix and suffix not in SUFFIXES:
         beside = f"none of them ends in {suffix}"
     elif suffix in SUFFIXES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.reader import Reader
@@ -15,22 +16,39 @@ _SHOWN = 3
 _LIKELY = 0.4
 
 
-def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Reader]:
-    """Return up to three readers whose signs name keys that the file has, those of which it has the most first.
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A reader whose sign names keys that a file has, and those of its keys that the file `lacks`.
 
-    Those are left out of whose keys the file has the lesser part. A key that half of these readers name counts less
-    than one that only one names.
+    `score` is the part of its keys that is there, by weight: a key that many readers name weighs less than one that
+    only one names.
     """
-    named = {reader: set(_KEY.findall(reader.sign)) for reader in readers}
+
+    reader: Reader
+    score: float
+    lacks: tuple[str, ...]
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether so much is there that the file may be meant to be in this format."""
+        return self.score >= _LIKELY
+
+
+def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Near]:
+    """Return up to three readers whose signs name keys that the file has, the one of which it has the most first."""
+    named = {reader: dict.fromkeys(_KEY.findall(reader.sign)) for reader in readers}
     found = {key for node in (glimpse.document, *glimpse.lines) if node is not None for key in _keys(node.value)}
     weights = {key: 1 / sum(key in others for others in named.values()) for keys in named.values() for key in keys}
-    scores = {
-        reader: sum(weights[key] for key in keys & found) / sum(weights[key] for key in keys)
+    near = [
+        Near(
+            reader,
+            sum(weights[key] for key in keys if key in found) / sum(weights[key] for key in keys),
+            tuple(key for key in keys if key not in found),
+        )
         for reader, keys in named.items()
-        if keys & found
-    }
-    likely = [reader for reader in scores if scores[reader] >= _LIKELY]
-    return sorted(likely, key=lambda reader: -scores[reader])[:_SHOWN]
+        if not found.isdisjoint(keys)
+    ]
+    return sorted(near, key=lambda one: -one.score)[:_SHOWN]
 
 
 def _keys(value: object, depth: int = _DEPTH) -> Iterator[str]:

@@ -6,10 +6,13 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goalmem_cli.errors import UnknownFormat
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 DEEPSEEK: dict[str, object] = {
     "id": "d", "title": "Boats", "mapping": {
@@ -67,6 +70,17 @@ CHATLAB: dict[str, object] = {
     ],
 }  # fmt: skip
 
+AI_STUDIO: dict[str, object] = {
+    "runSettings": {"model": "models/x"}, "systemInstruction": {},
+    "chunkedPrompt": {"pendingInputs": [], "chunks": [
+        {"driveImage": {"id": "1x"}, "role": "user", "tokenCount": 9},
+        {"text": "Late?", "role": "user", "createTime": "2026-02-01T10:00:05Z"},
+        {"text": "fog", "role": "model", "isThought": True, "createTime": "2026-02-01T10:00:08Z"},
+        {"text": "", "role": "model", "createTime": "2026-02-01T10:00:09Z",
+         "parts": [{"text": "fog", "thought": True}, {"text": "Yes."}, {"thoughtSignature": "ab"}]},
+    ]},
+}  # fmt: skip
+
 
 def lines(*values: object) -> str:
     """Return a JSON document a line."""
@@ -79,6 +93,7 @@ FILES = {
     "open-webui": ("a.json", json.dumps([OPEN_WEBUI])),
     "llama-ui": ("a.jsonl", lines(*LLAMA)),
     "chatlab": ("a.json", json.dumps(CHATLAB)),
+    "ai-studio": ("a.json", json.dumps(AI_STUDIO)),
 }
 
 
@@ -117,6 +132,21 @@ def test_chatlab_in_lines() -> None:
     head = {"_type": "header", "chatlab": CHATLAB["chatlab"], "meta": CHATLAB["meta"]}
     text = lines(head, {"_type": "member", "platformId": "a"}, *({"_type": "message", **one} for one in messages))
     assert [(turn.speaker, turn.text) for turn in read(text, "a.jsonl").turns] == [("Mira", "Late?"), ("Otto", "Yes.")]
+
+
+def test_what_ai_studio_holds_beside_texts_is_counted_by_kind() -> None:
+    """Thinking and files are no messages; a text in parts is read where there is no other."""
+    assert set(read(json.dumps(AI_STUDIO), "Boats").notes) == {"thinking left out: 1", "media and files left out: 1"}
+
+
+@given(st.data(), st.sampled_from(sorted(FILES)), VALUES)
+def test_mutated_documents(data: st.DataObject, name: str, value: object) -> None:
+    """A valid document, or its lines, with one value of it replaced by anything."""
+    file, text = FILES[name]
+    values = [json.loads(line) for line in text.splitlines()]
+    mutated = changed(values, data.draw(st.sampled_from(places(values)[1:])), lambda _: value)
+    assert isinstance(mutated, list)
+    check(lines(*mutated).encode(), file, data.draw(st.sampled_from([None, name])))
 
 
 VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:00:07.900\n{}\n\n3\n00:01:05.400 --> 00:01:07.900\n{}\n"

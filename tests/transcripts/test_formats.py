@@ -17,18 +17,24 @@ from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
 from tests.transcripts.test_described import FILES as DESCRIBED
 from tests.transcripts.test_discord import DISCORD
+from tests.transcripts.test_discord_package import CHANNEL
 from tests.transcripts.test_facebook import FACEBOOK
+from tests.transcripts.test_facebook_html import PAGE
 from tests.transcripts.test_gemini import SAMPLES as GEMINI
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
 from tests.transcripts.test_line import JAPANESE as LINE
 from tests.transcripts.test_mail import MAILBOX
 from tests.transcripts.test_names import TALK as NAMES
+from tests.transcripts.test_signal_jsonl import EXPORT as SIGNAL_EXPORT
+from tests.transcripts.test_signal_jsonl import lines as signal_export
 from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
 from tests.transcripts.test_slack import MONDAY as SLACK
+from tests.transcripts.test_sms_backup import BACKUP
 from tests.transcripts.test_table import FULL as TABLE
 from tests.transcripts.test_telegram import CHAT as TELEGRAM
 from tests.transcripts.test_telegram_html import TELEGRAM_HTML
+from tests.transcripts.test_vscode_copilot import SESSION
 from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
 
 LOCOMO = b'{"session_1": [{"speaker": "A", "text": "x"}]}'
@@ -55,6 +61,11 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "telegram-html": ("a.html", TELEGRAM_HTML.encode()),
     "facebook": ("a.json", json.dumps(FACEBOOK).encode()),
     "discord": ("a.json", json.dumps(DISCORD).encode()),
+    "discord-package": ("a.json", json.dumps(CHANNEL).encode()),
+    "facebook-html": ("a.html", PAGE.encode()),
+    "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
+    "sms-backup": ("a.xml", BACKUP.encode()),
+    "vscode-copilot": ("a.json", json.dumps(SESSION).encode()),
     **{name: (file, text.encode()) for name, (file, text) in DESCRIBED.items()},
     **GEMINI,
     **{name: ("a.jsonl" if name == "cursor" else "a.json", data) for name, data in CHAT_EXPORTS.items()},

@@ -1,17 +1,19 @@
 """Reads chats in JSON whose layouts differ only in what they call things: each is described in one table.
 
 DeepSeek's and Grok's are the exports of 2025 and 2026, Open WebUI's that of 0.6 ("Export chats"), ChatLab's its format
-0.0.2 for interchange (JSON and JSONL), and `llama-ui` what llama.cpp's web page saves (JSONL, 2026).
+0.0.2 for interchange (JSON and JSONL), `llama-ui` what llama.cpp's web page saves (JSONL, 2026), and `ai-studio` what
+Google AI Studio keeps in Google Drive (2024 to 2026).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.attributes import objects_in
 from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -30,7 +32,9 @@ class Described:
 
     `marks` are what a conversation has, by which it is known. `messages` leads to a list or to an object of messages
     by id, `inner` to the message in each entry; `parent` and `current` tell its branch, where it has several. A message
-    with another `kind` than text is media. `fragments` holds texts with types instead of a `speaker`.
+    with another `kind` than text is media. `fragments` holds texts with types instead of a `speaker`. What an entry has
+    under one of the keys of `aside` is no text, and is counted as that says; one that has true under `thought` is none
+    either. `parts` are texts in the place of a blank `text`.
     """
 
     name: str
@@ -50,6 +54,9 @@ class Described:
     current: Keys = ()
     kind: Keys = ()
     fragments: str = ""
+    thought: str = ""
+    aside: Mapping[str, str] = field(default_factory=dict)
+    parts: str = ""
     of_line: Callable[[Node, dict[str, object]], bool] | None = None
 
 
@@ -97,6 +104,15 @@ DESCRIBED = (
         ("messages",), suffixes=(".jsonl",), title=("name",), parent=("parent",), current=("currNode",),
         of_line=_line_of_llama,
     ),
+    Described(
+        "ai-studio", "`chunkedPrompt` with `chunks`", (("chunkedPrompt", "chunks"),), ("chunkedPrompt", "chunks"),
+        text=("text",), time=("createTime",), thought="isThought", parts="parts", aside={
+            **dict.fromkeys(("executableCode", "codeExecutionResult"), "code that the model ran, left out"),
+            **dict.fromkeys(
+                ("driveImage", "driveDocument", "driveVideo", "driveAudio", "inlineImage", "inlineFile", "inlineData",
+                 "inlineAudio", "youtubeVideo"), "media and files left out"),
+        },
+    ),
 )  # fmt: skip
 _LINES = {
     "chatlab": lambda line: line.has("chatlab"),
@@ -131,11 +147,11 @@ class DescribedReader:
 
     def _is_meant(self, node: Node) -> bool:
         layout = self._layout
-        if not all(_at(node, keys).value is not None for keys in layout.marks):
+        if not all(node.at(keys).value is not None for keys in layout.marks):
             return False
         if not layout.fragments:
             return True
-        return any(_at(entry, layout.inner).has(layout.fragments) for entry in _entries(node, layout).values())
+        return any(entry.at(layout.inner).has(layout.fragments) for entry in _entries(node, layout).values())
 
     def _lists_what_is_meant(self, node: Node) -> bool:
         return bool(self._layout.listed) and any(map(self._is_meant, node.child(self._layout.listed).elements()))
@@ -162,7 +178,7 @@ def _gathered(source: Source, take: Callable[[Node, dict[str, object]], bool]) -
 
 
 def _drafts(source: Source, layout: Described, node: Node) -> Iterator[Draft]:
-    draft = Draft(_at(node, layout.id).optional_name(), _at(node, layout.title).optional_name(), node.place)
+    draft = Draft(node.at(layout.id).optional_name(), node.at(layout.title).optional_name(), node.place)
     entries = {key: entry for key, entry in _entries(node, layout).items() if source.is_readable(entry.keys)}
     shown = _shown(draft, layout, node, entries)
     return draft.fill(source.readable(shown, partial(_messages, draft, layout)))
@@ -170,21 +186,19 @@ def _drafts(source: Source, layout: Described, node: Node) -> Iterator[Draft]:
 
 def _entries(node: Node, layout: Described) -> dict[str, Node]:
     """Return the messages by their ids, or by their places where they have none."""
-    listed = _at(node, layout.messages)
+    listed = node.at(layout.messages)
     if isinstance(listed.value, dict):
         return {key: listed.child(key) for key in listed.value}
     entries = enumerate(listed.elements())
-    return {str(_at(entry, layout.own_id).value if layout.parent else number): entry for number, entry in entries}
+    return {str(entry.at(layout.own_id).value if layout.parent else number): entry for number, entry in entries}
 
 
 def _shown(draft: Draft, layout: Described, node: Node, entries: Mapping[str, Node]) -> list[Node]:
     """Return the messages of the branch that was shown last; all where they do not name those before them."""
-    parents = (
-        {key: _at(entry, layout.parent).optional_name() for key, entry in entries.items()} if layout.parent else {}
-    )
+    parents = {key: entry.at(layout.parent).optional_name() for key, entry in entries.items()} if layout.parent else {}
     if not any(parents.values()):
         return list(entries.values())
-    current = _at(node, layout.current).optional_name() if layout.current else None
+    current = node.at(layout.current).optional_name() if layout.current else None
     newest = current if current in parents else last_leaf(parents)
     branch = branch_to(newest, parents).ids if newest is not None else ()
     shown = set(branch)
@@ -194,23 +208,38 @@ def _shown(draft: Draft, layout: Described, node: Node, entries: Mapping[str, No
 
 def _messages(draft: Draft, layout: Described, entry: Node) -> Iterator[Message]:
     """Yield what the entry says; reasoning and media are counted."""
-    message = _at(entry, layout.inner)
-    own_id = _at(message, layout.own_id).optional_name() or _at(entry, layout.own_id).optional_name()
-    said = _at(message, layout.time).stamp()
+    message = entry.at(layout.inner)
+    own_id = message.at(layout.own_id).optional_name() or entry.at(layout.own_id).optional_name()
+    said = message.at(layout.time).stamp()
     if message.value is None:
         return
     if layout.fragments:
         yield from _fragments(draft, message.child(layout.fragments), said, own_id)
         return
-    text = _at(message, layout.text).optional_text()
-    if layout.kind and _at(message, layout.kind).value not in _PLAIN_TEXT:
+    if layout.thought and message.child(layout.thought).value is True:
+        draft.count("thinking left out")
+        return
+    text = _text_of(layout, message)
+    aside = [what for key, what in layout.aside.items() if message.child(key).value is not None]
+    for what in aside:
+        draft.count(what)
+    if layout.kind and message.at(layout.kind).value not in _PLAIN_TEXT:
         draft.count("media and notices left out")
         return
-    names = (_at(message, keys).optional_name() for keys in layout.speaker)
+    names = (message.at(keys).optional_name() for keys in layout.speaker)
     name = next((name for name in names if name), "unknown")
     role = role_of(name)
-    if text or role != "system":
+    if text or not (role == "system" or aside):
         yield Message(role or name, text, said, own_id, role)
+
+
+def _text_of(layout: Described, message: Node) -> str:
+    """Return what the message says; where that is blank, what its parts say that are no thinking."""
+    text = message.at(layout.text).optional_text()
+    if text or not layout.parts:
+        return text
+    parts = [part for part in objects_in(message.child(layout.parts)) if part.child("thought").value is not True]
+    return "\n\n".join(said for part in parts if (said := part.child("text").optional_text()))
 
 
 def _fragments(draft: Draft, listed: Node, said: Stamp | None, own_id: str | None) -> Iterator[Message]:
@@ -223,10 +252,3 @@ def _fragments(draft: Draft, listed: Node, said: Stamp | None, own_id: str | Non
             texts.setdefault(role, []).append(fragment.child("content").optional_text())
     for role, parts in texts.items():
         yield Message(role, "\n\n".join(parts), said, own_id, role)
-
-
-def _at(node: Node, keys: Keys) -> Node:
-    """Return what the keys lead to; its value is None where the way ends before."""
-    for key in keys:
-        node = node.child(key) if isinstance(node.value, dict) else Node(None, node.file, f"{node.path}.{key}")
-    return node

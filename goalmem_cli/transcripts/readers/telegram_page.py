@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from goalmem_cli.transcripts.reading.attributes import Reaction
-from goalmem_cli.transcripts.reading.html_text import AnyHtml
+from goalmem_cli.transcripts.reading.html_text import VOID, Elements
 
-_VOID = frozenset({"br", "img", "meta", "link", "hr", "input", "source", "wbr"})
 _MESSAGE = re.compile(r"message(-?\d{1,19})", re.ASCII)
 _REPLY = re.compile(r"#go_to_message(\d{1,19})$", re.ASCII)
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
@@ -46,13 +45,12 @@ class Found:
         return "\n".join(line.strip() for line in "".join(self.parts.get(role, ())).split("\n")).strip()
 
 
-class Page(AnyHtml):
+class Page(Elements):
     """Reads the page as it is fed; `take` gives the messages that are complete, `title` is the chat's name."""
 
     def __init__(self) -> None:
         super().__init__()
         self.title = ""
-        self._open: list[tuple[str, str]] = []
         self._found: Found | None = None
         self._message_depth = 0
         self._complete: list[Found] = []
@@ -71,37 +69,29 @@ class Page(AnyHtml):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Enter an element."""
         given = {name: value or "" for name, value in attrs}
-        if tag in _VOID:
+        if tag in VOID:
             self._put("\n" if tag == "br" else "")
             return
-        classes, role = given.get("class", ""), self._role
+        classes, role = given.get("class", ""), self.role
         match = _MESSAGE.fullmatch(given.get("id", "")) if classes.startswith("message ") else None
         if match:
             self._end_message()
             self._found = Found(match[1], is_service="service" in classes.split())
-            self._message_depth, role = len(self._open), ""
+            self._message_depth, role = len(self.opened), ""
         elif self._found is not None:
             role = self._role_within(self._found, classes, given)
         elif classes == "text bold" and not self.title:
             role = _TITLE
-        self._open.append((tag, role))
+        self.opened.append((tag, role))
 
-    def handle_endtag(self, tag: str) -> None:
-        """Leave an element, and those in it that were never left; one that was not entered is nothing."""
-        while any(tag == entered for entered, _ in self._open):
-            entered, _ = self._open.pop()
-            if self._found is not None and len(self._open) == self._message_depth:
-                self._end_message()
-            if entered == tag:
-                break
+    def handle_left(self) -> None:
+        """End the message whose element was left."""
+        if self._found is not None and len(self.opened) == self._message_depth:
+            self._end_message()
 
     def handle_data(self, data: str) -> None:
         """Take text; line breaks in it are the writer's of the page."""
         self._put(_BLANKS.sub(" ", data))
-
-    @property
-    def _role(self) -> str:
-        return self._open[-1][1] if self._open else ""
 
     def _role_within(self, found: Found, classes: str, given: dict[str, str]) -> str:
         if classes == "pull_right date details" and not found.said:
@@ -110,19 +100,19 @@ class Page(AnyHtml):
             found.is_forwarded = True
         elif classes == "media_wrap clearfix":
             found.media += 1
-        elif self._role == _UNSAID and (reply := _REPLY.search(given.get("href", ""))):
+        elif self.role == _UNSAID and (reply := _REPLY.search(given.get("href", ""))):
             found.reply_to = reply[1]
         elif classes.split()[:1] == ["reaction"]:
             self._end_reaction(found)
-        elif given.get("title") and self._role == _UNSAID:
+        elif given.get("title") and self.role == _UNSAID:
             self._givers.append(given["title"])
-        role = _ROLES.get(classes, self._role)
+        role = _ROLES.get(classes, self.role)
         return AUTHOR if role == SPEAKER and found.is_forwarded else role
 
     def _put(self, text: str) -> None:
         if self._found is not None:
-            self._found.parts.setdefault(self._role, []).append(text)
-        elif self._role == _TITLE:
+            self._found.parts.setdefault(self.role, []).append(text)
+        elif self.role == _TITLE:
             self.title = f"{self.title}{text}".strip()
 
     def _end_reaction(self, found: Found) -> None:

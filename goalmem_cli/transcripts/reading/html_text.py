@@ -35,6 +35,34 @@ class AnyHtml(HTMLParser):
         return self.parse_bogus_comment(i, bool(report))
 
 
+VOID = frozenset({"br", "img", "meta", "link", "hr", "input", "source", "wbr"})
+"""Elements that nothing stands in."""
+
+
+class Elements(AnyHtml):
+    """A parser that knows in which elements a text stands: `opened` has their names and roles, the outermost first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[tuple[str, str]] = []
+
+    @property
+    def role(self) -> str:
+        """The role of the innermost element, empty outside of all."""
+        return self.opened[-1][1] if self.opened else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave an element, and those in it that were never left; one that was not entered is nothing."""
+        while any(tag == entered for entered, _ in self.opened):
+            entered, _ = self.opened.pop()
+            self.handle_left()
+            if entered == tag:
+                break
+
+    def handle_left(self) -> None:
+        """Hear that an element was left."""
+
+
 class _Text(AnyHtml):
     def __init__(self, hidden: frozenset[str]) -> None:
         super().__init__()

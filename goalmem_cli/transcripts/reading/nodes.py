@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -81,6 +81,14 @@ class Node:
         if not self.has(key):
             raise child.error("is missing")
         return child
+
+    def at(self, keys: Iterable[str]) -> Node:
+        """Return what the keys lead to, one after another; its value is None where the way ends before."""
+        node = self
+        for key in keys:
+            is_open = isinstance(node.value, dict)
+            node = node.child(key) if is_open else replace(node, value=None, path=f"{node.path}.{key}")
+        return node
 
     def elements(self) -> list[Node]:
         """Return the array's values.

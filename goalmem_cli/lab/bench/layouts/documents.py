@@ -161,6 +161,32 @@ def _discord(turns: Sequence[Turn]) -> object:
     return {"guild": {"id": "7", "name": "Trip"}, "channel": channel, "messages": messages}
 
 
+def _discord_package(turns: Sequence[Turn]) -> object:
+    return [
+        {
+            "ID": 10**17 + turn.ordinal, "Timestamp": f"{said_at(turn):%Y-%m-%d %H:%M:%S}", "Contents": turn.text,
+            "Attachments": "",
+        }
+        for turn in reversed(turns)
+    ]  # fmt: skip
+
+
+def _signal_jsonl(turns: Sequence[Turn]) -> object:
+    people = {name: str(number) for number, name in enumerate(dict.fromkeys(turn.speaker for turn in turns), 2)}
+    met = [{"recipient": {"id": number, "contact": {"profileGivenName": name}}} for name, number in people.items()]
+    said = [
+        {
+            "chatItem": {
+                "chatId": "1", "authorId": people[turn.speaker], "incoming": {},
+                "dateSent": str(1000 * seconds_of(turn) + turn.ordinal),
+                "standardMessage": {"text": {"body": turn.text}},
+            }
+        }
+        for turn in turns
+    ]  # fmt: skip
+    return [{"version": 1, "backupTimeMs": "1"}, *met, {"chat": {"id": "1", "recipientId": "2"}}, *said]
+
+
 def _gemini(turns: Sequence[Turn]) -> object:
     """Return prompts with their answers, which have one time."""
     return [
@@ -276,10 +302,11 @@ DOCUMENTS: Mapping[str, Write] = {
     "goalmem": _goalmem, "realtalk": _realtalk, "locomo": _locomo, "longmemeval": _longmemeval, "came": _came,
     "tot": _tot, "complex-tr": _complex_tr,
     "chatgpt": _chatgpt, "claude": _claude, "sharegpt": _sharegpt, "telegram": _telegram, "facebook": _facebook,
+    "discord-package": _discord_package, "signal-jsonl": _signal_jsonl,
     "discord": _discord, "gemini": _gemini, "gemini-cli": _gemini_cli, "slack": _slack, "google-chat": _google_chat,
     "teams": _teams, "opencode": _opencode, "agent-log": _agent_log, "openai": _openai, "openai-jsonl": _openai,
 }  # fmt: skip
-LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl"})
+LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl", "signal-jsonl"})
 
 
 def document_text(document: object, *, by_line: bool) -> str:

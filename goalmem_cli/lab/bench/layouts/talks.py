@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 
 from goalmem_cli.lab.bench.layouts.documents import Write, role_of, said_at, seconds_of
 from goalmem_cli.records import Turn
@@ -86,6 +87,28 @@ def _chatlab(turns: Sequence[Turn]) -> object:
     return {"chatlab": {"version": "0.0.2"}, "meta": meta, "messages": said}
 
 
+def _ai_studio(turns: Sequence[Turn]) -> object:
+    sides = ("user", "model")
+    chunks = [
+        {"text": turn.text, "role": sides[turn.ordinal % 2], "createTime": said_at(turn).isoformat(), "tokenCount": 9}
+        for turn in turns
+    ]
+    return {"runSettings": {"model": "models/x"}, "chunkedPrompt": {"chunks": chunks, "pendingInputs": []}}
+
+
+def _vscode_copilot(turns: Sequence[Turn]) -> object:
+    """Return requests with their answers, which tell when they were complete."""
+    requests = [
+        {
+            "requestId": f"r{asked.ordinal}", "timestamp": 1000 * seconds_of(asked), "message": {"text": asked.text},
+            "response": [{"value": answer.text}] if answer else [],
+            "modelState": {"value": 1, "completedAt": 1000 * seconds_of(answer or asked)},
+        }
+        for asked, answer in zip_longest(turns[::2], turns[1::2])
+    ]  # fmt: skip
+    return {"version": 3, "sessionId": "s1", "responderUsername": "GitHub Copilot", "requests": requests}
+
+
 def _subtitles(turns: Sequence[Turn]) -> str:
     def clock(place: int) -> str:
         return f"{place // 3600:02}:{place // 60 % 60:02}:{place % 60:02}.000"
@@ -118,7 +141,7 @@ def _copied_chat(turns: Sequence[Turn]) -> str:
 
 DOCUMENTS: Mapping[str, Write] = {
     "beam": _beam, "deepseek": _deepseek, "grok": _grok, "open-webui": _open_webui, "llama-ui": _llama_ui,
-    "chatlab": _chatlab,
+    "chatlab": _chatlab, "ai-studio": _ai_studio, "vscode-copilot": _vscode_copilot,
 }  # fmt: skip
 LINES = frozenset({"llama-ui"})
 TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {

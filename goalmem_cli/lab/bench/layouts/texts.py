@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from xml.sax.saxutils import quoteattr
 
 from goalmem_cli.lab.bench.layouts import talks
-from goalmem_cli.lab.bench.layouts.documents import DOCUMENTS, LINES, document_text, said_at
+from goalmem_cli.lab.bench.layouts.documents import DOCUMENTS, LINES, document_text, said_at, seconds_of
 from goalmem_cli.records import Turn
 
 _PAGE = (
@@ -24,6 +25,26 @@ def _telegram_html(turns: Sequence[Turn]) -> str:
         for turn in turns
     )
     return f"{_PAGE}{''.join(messages)}</div></div></body></html>"
+
+
+def _facebook_html(turns: Sequence[Turn]) -> str:
+    messages = (
+        f'<div class="pam _3-95 _2ph- _a6-g uiBoxWhite noborder">'
+        f'<h2 class="_3-95 _2pim _a6-h _a6-i">{turn.speaker}</h2>'
+        f'<div class="_3-95 _a6-p"><div><div></div><div>{turn.text}</div><div></div></div></div>'
+        f'<div class="_3-94 _a6-o">{said_at(turn):%b %d, %Y %I:%M %p}</div></div>\n'
+        for turn in reversed(turns)
+    )
+    return f'<html><head><title>Made up</title></head><body><main role="main">{"".join(messages)}</main></body></html>'
+
+
+def _sms_backup(turns: Sequence[Turn]) -> str:
+    messages = (
+        f'<sms protocol="0" address="+441632960001" date="{1000 * seconds_of(turn)}" type="{1 + turn.ordinal % 2}" '
+        f'subject="null" body={quoteattr(turn.text)} read="1" status="-1" contact_name={quoteattr(turn.speaker)} />\n'
+        for turn in turns
+    )
+    return f"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n<smses>\n{''.join(messages)}</smses>\n"
 
 
 def _whatsapp(turns: Sequence[Turn]) -> str:
@@ -85,7 +106,8 @@ def _names(turns: Sequence[Turn]) -> str:
 
 
 TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
-    "telegram-html": (".html", _telegram_html), "whatsapp": (".txt", _whatsapp), "signal": (".md", _signal),
+    "telegram-html": (".html", _telegram_html), "facebook-html": (".html", _facebook_html),
+    "sms-backup": (".xml", _sms_backup), "whatsapp": (".txt", _whatsapp), "signal": (".md", _signal),
     "imessage": (".txt", _imessage), "line": (".txt", _line), "kakaotalk": (".txt", _kakaotalk),
     "table": (".csv", _table), "mail": (".mbox", _mail), "cursor": (".md", _cursor), "markdown": (".md", _markdown),
     "names": (".txt", _names), **talks.TEXTS,

@@ -1,0 +1,132 @@
+"""Reads what Discord gives who asks for their data (2018 to 2026): a package with a folder of `Messages`.
+
+Each channel is a folder there (`c123`, older `123`) with `messages.json`, until about 2024 `messages.csv`: the messages
+of the one who asked and nobody else's, newest first. `index.json` names the channels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC
+from functools import partial
+from pathlib import Path
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.columns import header_of, rows_below
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, records
+from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.zipped import Place
+
+_INDEX, _FILES = "index.json", ("messages.json", "messages.csv")
+_KEYS = ("ID", "Timestamp", "Contents")
+_CHANNEL = re.compile(r"c?(\d{15,20})", re.ASCII)
+_NO_NAMES = ("None", "Unknown channel")
+_OWNER = "Me"
+
+
+class DiscordPackageReader:
+    """A package, or its folder of messages, has a conversation for each channel; one channel's file is read too."""
+
+    name = "discord-package"
+    suffixes = (".json", ".csv")
+    sign = "records of `ID`, `Timestamp` and `Contents`; a folder with `Messages/index.json`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the folder has an index and channels, or the file messages as only this export names them."""
+        if glimpse.folder is not None:
+            return _messages_in(glimpse.folder) is not None
+        is_table = glimpse.head.startswith(",".join(_KEYS))
+        return is_table or glimpse.has_record(lambda record: all(record.has(key) for key in _KEYS))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the conversations; a channel is wholly in memory, since its newest message comes first.
+
+        Raises:
+            InputError: a file does not have the layout; the place is the path to the value, or the line.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _messages_in(folder: Place) -> Place | None:
+    """Return the folder of messages: in a package, or the folder itself; None where it is neither."""
+    try:
+        for place in (folder / "Messages", folder / "messages", folder):
+            if (place / _INDEX).is_file() and any(_file_of(channel) for channel in place.iterdir()):
+                return place
+    except OSError:
+        return None  # whoever reads it says why it cannot be looked at
+    return None
+
+
+def _file_of(channel: Place) -> Place | None:
+    if not _CHANNEL.fullmatch(channel.name):
+        return None
+    return next((file for name in _FILES if (file := channel / name).is_file()), None)
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    place = None if source.folder is None else _messages_in(source.folder)
+    if source.folder is None or place is None:
+        match = _CHANNEL.fullmatch(Path(source.file).parent.name)
+        yield from _draft(source, Draft(match[1] if match else None), _OWNER)
+        return
+    owner, names = _owner_of(source.folder), _names_in(source.part(place / _INDEX))
+    channels = sorted(place.iterdir(), key=lambda channel: channel.name)
+    yield from source.readable(channels, partial(_drafts_of_channel, source, names, owner))
+
+
+def _drafts_of_channel(source: Source, names: Node, owner: str, channel: Place) -> Iterator[Draft]:
+    file, match = _file_of(channel), _CHANNEL.fullmatch(channel.name)
+    if file is None or match is None:
+        return
+    name = names.at((match[1],)).optional_text()
+    own_id = match[1] if not name or name in _NO_NAMES else f"{name} ({match[1]})"
+    yield from _draft(source.part(file), Draft(own_id, place=str(file)), owner)
+
+
+def _names_in(source: Source) -> Node:
+    """Return the names of channels by their ids; none where the index cannot be read."""
+    found: list[Node] = []
+    source.is_readable(lambda: found.extend(records(source)))
+    return found[0] if found else Node({}, source.file)
+
+
+def _owner_of(package: Place) -> str:
+    """Return the name of whoever asked for the package, as far as it tells."""
+    for name in ("Account", "account"):
+        glimpse = glimpse_of_first(package / name, "user.json")
+        user = None if glimpse is None else glimpse.document
+        names = [] if user is None else [user.at((key,)).value for key in ("global_name", "username")]
+        if found := next((name for name in names if isinstance(name, str) and name.strip()), None):
+            return found
+    return _OWNER
+
+
+def _draft(source: Source, draft: Draft, owner: str) -> Iterator[Draft]:
+    listed = _rows(source) if source.suffix == ".csv" else records(source)
+    return draft.fill(source.readable(oldest_first(listed, _KEYS[1]), partial(_messages, draft, owner)))
+
+
+def _rows(source: Source) -> Iterator[Node]:
+    """Yield the rows of a table as records."""
+    header = header_of(source.head.partition("\n")[0], {})
+    if header is None:
+        raise source.error("line 1", f"it does not name the columns {', '.join(_KEYS)}")
+    for number, row in enumerate(rows_below(source, header), 1):
+        yield Node(dict(zip(header.names, row, strict=False)), source.file, f"row {number}")
+
+
+def _messages(draft: Draft, owner: str, record: Node) -> Iterator[Message]:
+    """Yield what the record says; ids are texts, whatever the file has them as, and times in UTC."""
+    text, files = record.required("Contents").optional_text(), record.child("Attachments").optional_text()
+    draft.count("media left out", len(files.split()))
+    said = record.child("Timestamp").stamp()
+    if said is not None and not said.is_placeholder and said.moment.tzinfo is None:
+        said = Stamp(said.moment.replace(tzinfo=UTC), said.is_day)
+    if text or not files:
+        yield Message(owner, text, said, record.child("ID").optional_name())

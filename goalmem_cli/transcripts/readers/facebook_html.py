@@ -1,0 +1,115 @@
+"""Reads chats of Instagram and Messenger as Meta's "Download your information" writes them as HTML (2023 to 2026).
+
+A chat is a folder of `message_1.html`, the newest, `message_2.html` and so on, each with its newest message first.
+Times have no offset. The download as JSON says more: its reader is `facebook`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
+from goalmem_cli.transcripts.readers.facebook_page import Page
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
+from goalmem_cli.transcripts.reading.day_orders import Order
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
+from goalmem_cli.transcripts.reading.nodes import Node
+from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first, parts_in
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
+from goalmem_cli.transcripts.reading.written_times import written_from_text
+
+_FIRST = "message_1.html"
+_FILE = re.compile(r"message_(\d{1,6})\.html", re.ASCII)
+_BOXES = frozenset({"inbox", "archived_threads", "message_requests", "filtered_threads", "e2ee_cutover"})
+_MESSAGE = re.compile(r'_a6-h.{0,400}?_a6-p"[^<>]*>\s*<div>\s*<div>\s*</div>\s*<div>', re.DOTALL)
+"""How a message begins, and nothing else in these downloads; a page's styles may fill all of its beginning."""
+_STYLE = "_a6-g"
+_REACTION = re.compile(r"([^\w\s]+)\s*(.*?)(?:\s*\([^()]*\d:\d\d[^()]*\))?", re.DOTALL)
+
+
+class FacebookHtmlReader:
+    """A folder of numbered pages, or one page, is a chat, under the folder's name; turns have ids as in WhatsApp."""
+
+    name = "facebook-html"
+    suffixes = (".html", ".htm")
+    sign = 'pages with `<h2 class="_a6-h">` and `<div class="_a6-p">`; a folder with `message_1.html`'
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the page, or the folder's first one, has messages as Meta writes them."""
+        if glimpse.folder is not None:
+            first = glimpse_of_first(glimpse.folder, _FIRST)
+            return first is not None and self.recognises(first)
+        is_called_so = _FILE.fullmatch(Path(glimpse.file).name) is not None and _STYLE in glimpse.head
+        return is_called_so or _MESSAGE.search(glimpse.head) is not None
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the chat; each of its pages is wholly in memory, since its newest message comes first.
+
+        Raises:
+            InputError: a page cannot be read.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    files = [] if source.folder is None else parts_in(source.folder, _FILE)
+    folder = Path(source.file) if files else Path(source.file).parent
+    is_chat = folder.parent.name in _BOXES
+    draft, ids = Draft(f"{folder.parent.name}/{folder.name}" if is_chat else None), TurnIds()
+    pages = map(source.part, reversed(files)) if files else iter([source])
+    return draft.fill(message for page in pages for message in _messages_on(draft, ids, page))
+
+
+def _messages_on(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message]:
+    """Yield what is said on the page, the oldest first."""
+    return source.readable(oldest_first(_found_on(draft, source), "time"), partial(_messages, draft, ids))
+
+
+def _found_on(draft: Draft, source: Source) -> Iterator[Node]:
+    page = Page()
+    for chunk in source.chunks():
+        page.feed(chunk)
+    page.close()
+    draft.title = draft.title or clean(page.name) or None
+    for number, found in enumerate(page.found, 1):
+        yield Node(found, source.file, f"message {number}")
+
+
+def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
+    """Yield what the message says, unless it says nothing."""
+    speaker, text = node.child("speaker").text() or "unknown", node.child("text").text()
+    if tells_of_a_reaction(text):
+        draft.count("notices of reactions left out")
+        return
+    media = sum(one.value is not None for one in node.child("media").elements())
+    draft.count("media left out", media)
+    first, _, rest = text.partition("\n")
+    is_notice = tells_of_something_sent(first, speaker, is_beside_it=bool(media or rest))
+    draft.count("notices of something sent left out", is_notice)
+    text = rest if is_notice else text
+    if text or not (media or is_notice):
+        said = node.child("time").stamp(_stamp)
+        reactions = [_reaction(one.text()) for one in node.child("reactions").elements()]
+        own_id = ids.of(Opening(speaker, said, text)) if text else None
+        yield Message(speaker, text, said, own_id, attributes=attributes(reactions=reactions))
+
+
+def _stamp(text: str) -> Stamp | None:
+    """Return the time, whose month is a word in the language of the account; numbers alone could be two days."""
+    written = None if (stamp := stamp_from_text(text)) is not None else written_from_text(text)
+    moment = None if written is None or written.style.mark else written.moment(Order.YEAR_FIRST)
+    return stamp if moment is None else Stamp(moment)
+
+
+def _reaction(text: str) -> Reaction:
+    """Return the reaction, of which a page writes the emoji, who gave it and, since 2023, when in one."""
+    match = _REACTION.fullmatch(text)
+    return Reaction(match[1], (match[2],) if match[2] else ()) if match else Reaction(text)

@@ -1,0 +1,124 @@
+"""What stands in the frames of Signal's own export (`Backups.proto` of 2026): people, texts, polls and reactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goalmem_cli.transcripts.reading.attributes import Reaction, objects_in
+from goalmem_cli.transcripts.reading.nodes import Node
+
+GONE = {
+    "remoteDeletedMessage": "deleted messages left out",
+    "updateMessage": "calls and notices of Signal left out",
+    "stickerMessage": "stickers left out",
+    "contactMessage": "shared contacts left out",
+    "viewOnceMessage": "media to be seen once left out",
+    "paymentNotification": "payments and gifts left out",
+    "giftBadge": "payments and gifts left out",
+}
+"""The kinds of items in which nobody says anything, and as what each is counted."""
+_TEXTS = {
+    "standardMessage": (("text", "body"),),
+    "directStoryReplyMessage": (("textReply", "text", "body"), ("emoji",)),
+}
+_RANGES = {"standardMessage": ("text", "bodyRanges"), "directStoryReplyMessage": ("textReply", "text", "bodyRanges")}
+_POLL = "poll"
+_NAMES = (
+    (("nickname", "given"), ("nickname", "family")),
+    (("systemGivenName",), ("systemFamilyName",)),
+    (("profileGivenName",), ("profileFamilyName",)),
+    (("username",),),
+)
+"""Where a person's name may stand, the one that the owner chose first."""
+_ME, _UNKNOWN, _SIGNAL = "Me", "unknown", "Signal"
+_MENTION = "\ufffc"
+"""What stands in a text in the place of somebody's name."""
+
+
+class People:
+    """The people and groups of an export by their numbers; those who are mentioned by their account's id."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._accounts: dict[str, str] = {}
+        self._owner = _ME
+
+    def is_exported_by(self, account: Node) -> None:
+        """Learn whose export it is, which comes before all people."""
+        self._owner = _joined(account, (("givenName",), ("familyName",))) or _ME
+
+    def meet(self, recipient: Node) -> None:
+        """Learn of somebody, or of a group.
+
+        Raises:
+            InputError: the frame does not have the layout.
+        """
+        number, contact = recipient.required("id").optional_name(), recipient.child("contact")
+        name = self._owner if recipient.has("self") else _SIGNAL if recipient.has("releaseNotes") else ""
+        name = name or recipient.at(("group", "snapshot", "title", "title")).optional_text() or _name_of(contact)
+        self._names[number or ""] = name or _UNKNOWN
+        if account := contact.at(("aci",)).optional_name():
+            self._accounts[account] = name
+
+    def name(self, number: Node) -> str:
+        """Return what the one of the number is called."""
+        return self._names.get(number.optional_name() or "", _UNKNOWN)
+
+    def mentioned(self, account: Node) -> str:
+        """Return what the one of the account is called where a text speaks of them."""
+        return f"@{self._accounts.get(account.optional_name() or '', _UNKNOWN)}"
+
+
+def said_in(item: Node, people: People) -> tuple[str, Node] | None:
+    """Return what is said in the item, and the message in it; None where its kind is not known.
+
+    Raises:
+        InputError: it does not have the layout.
+    """
+    if item.has(_POLL):
+        poll = item.child(_POLL)
+        return "\n".join(_lines_of_poll(poll, people)), poll
+    for kind, ways in _TEXTS.items():
+        if item.has(kind):
+            message = item.child(kind)
+            text = next((text for way in ways if (text := message.at(way).optional_text())), "")
+            ranges = objects_in(message.at(_RANGES[kind]))
+            return _with_names(text, [one for one in ranges if one.has("mentionAci")], people), message
+    return None
+
+
+def reactions_to(message: Node, people: People) -> Iterator[Reaction]:
+    """Yield what others put under the message."""
+    for reaction in objects_in(message.child("reactions")):
+        yield Reaction(reaction.child("emoji").optional_text(), (people.name(reaction.child("authorId")),))
+
+
+def _with_names(text: str, mentions: list[Node], people: People) -> str:
+    """Return the text with the names of those whom it mentions, who are listed in the order of their places."""
+    pieces = text.split(_MENTION)
+    names = [people.mentioned(one.child("mentionAci")) for one in sorted(mentions, key=_start)]
+    names += [_MENTION] * (len(pieces) - 1 - len(names))
+    return pieces[0] + "".join(name + piece for name, piece in zip(names, pieces[1:], strict=False))
+
+
+def _start(mention: Node) -> float:
+    start = mention.child("start").value
+    return start if isinstance(start, (int, float)) else 0
+
+
+def _lines_of_poll(poll: Node, people: People) -> Iterator[str]:
+    """Yield what is asked, and each option with those who chose it."""
+    yield poll.child("question").optional_text()
+    for option in objects_in(poll.child("options")):
+        voters = ", ".join(people.name(vote.child("voterId")) for vote in objects_in(option.child("votes")))
+        yield f"- {option.child('option').optional_text()}{f': {voters}' if voters else ''}"
+
+
+def _name_of(contact: Node) -> str:
+    number = contact.at(("e164",)).optional_name()
+    names = (name for ways in _NAMES if (name := _joined(contact, ways)))
+    return next(names, "") or (f"+{number.lstrip('+')}" if number else "")
+
+
+def _joined(node: Node, ways: tuple[tuple[str, ...], ...]) -> str:
+    return " ".join(part for way in ways if (part := node.at(way).optional_text()))

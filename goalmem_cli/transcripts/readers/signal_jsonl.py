@@ -1,0 +1,114 @@
+"""Reads what Signal itself exports (Signal Desktop and Android of 2026): `main.jsonl`, a frame of its backup a line.
+
+Frames are those of `Backups.proto` (signalapp/Signal-Desktop) as JSON: people, groups and chats, then messages of all
+chats in the order in which they came. The numbers of people and chats hold in one export only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.signal_frames import GONE, People, reactions_to, said_in
+from goalmem_cli.transcripts.reading.attributes import attributes, edited_at, objects_in
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines
+from goalmem_cli.transcripts.reading.source import Source
+
+
+class SignalJsonlReader:
+    """A chat is a conversation, called after its person or group; messages have the times of sending as ids, in UTC."""
+
+    name = "signal-jsonl"
+    suffixes = (".jsonl",)
+    sign = "lines of `recipient`, `chat` and `chatItem` with `chatId`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines is a frame as only this export has it."""
+        return glimpse.has_line(lambda line: line.has("backupTimeMs") or line.child("chatItem").has("chatId"))
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations; they are all in memory, since their messages alternate.
+
+        Raises:
+            InputError: a line is not JSON, or a frame does not have the layout; the place is the path to the value.
+        """
+        return conversations_from_drafts(source, self.name, _drafts(source))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    export = _Export()
+    for frame in json_lines(source):
+        source.is_readable(partial(export.take, frame))
+    for draft, messages in export.chats.values():
+        yield from draft.fill(messages)
+
+
+class _Export:
+    """What was read so far: people, and each chat with what was said in it."""
+
+    def __init__(self) -> None:
+        self.chats: dict[str, tuple[Draft, list[Message]]] = {}
+        self._people = People()
+
+    def take(self, frame: Node) -> None:
+        """Take a line of the export.
+
+        Raises:
+            InputError: it does not have the layout.
+        """
+        keys = frame.keys()
+        if "account" in keys:
+            self._people.is_exported_by(frame.child("account"))
+        elif "recipient" in keys:
+            self._people.meet(frame.child("recipient"))
+        elif "chat" in keys:
+            chat = frame.child("chat")
+            self._chat(chat.required("id")).title = self._people.name(chat.child("recipientId"))
+        elif "chatItem" in keys:
+            self._hear(frame.child("chatItem"))
+
+    def _chat(self, number: Node) -> Draft:
+        key = number.optional_name() or ""
+        if key not in self.chats:
+            self.chats[key] = Draft(place=f"chat {key}"), []
+        return self.chats[key][0]
+
+    def _hear(self, item: Node) -> None:
+        """Take a message with what is beside it, or count what is none."""
+        number = item.required("chatId")
+        draft = self._chat(number)
+        if gone := next((what for key, what in GONE.items() if item.has(key)), None):
+            draft.count(gone)
+            return
+        said = said_in(item, self._people)
+        if said is None:
+            draft.count("items of unknown kinds left out")
+            return
+        text, message = said
+        media = len(objects_in(message.child("attachments")))
+        draft.count("media left out", media)
+        draft.count("long texts whose end is in another file, cut off", message.child("longText").value is not None)
+        if text or not media:
+            _, messages = self.chats[number.optional_name() or ""]
+            messages.append(self._message(item, message, text))
+
+    def _message(self, item: Node, message: Node, text: str) -> Message:
+        """Return the message; of one that was edited, the first version has the time at which it was said."""
+        versions = objects_in(item.child("revisions"))
+        sent = (versions[0] if versions else item).child("dateSent")
+        answered = message.at(("quote", "targetSentTimestamp")).optional_name()
+        return Message(
+            self._people.name(item.child("authorId")),
+            text,
+            sent.stamp(),
+            sent.optional_name(),
+            attributes=attributes(
+                reply_to=answered,
+                quoted="" if answered else message.at(("quote", "text", "body")).optional_text(),
+                edited=edited_at(item.child("dateSent")) if versions else None,
+                reactions=reactions_to(message, self._people),
+            ),
+        )

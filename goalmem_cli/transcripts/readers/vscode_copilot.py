@@ -1,0 +1,129 @@
+"""Reads chats of Copilot in VS Code (microsoft/vscode, versions 1 to 3 of its sessions, 2023 to 2026).
+
+A session is a file of `chatSessions`: a JSON document, or, of 2026, a log (JSONL) of what changed in that document.
+"Chat: Export Chat" writes such a document too, without an id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from goalmem_cli.logic.roles import ASSISTANT, USER
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.vscode_log import WHOLE, session_of
+from goalmem_cli.transcripts.reading.attributes import objects_in
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.listed import drafts_from_listing
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+from goalmem_cli.transcripts.reading.told_times import Stamp
+
+_REFERENCE = "inlineReference"
+_MARKDOWN = ("", "markdownContent", "markdownVuln")
+_LEFT_OUT = {"toolInvocationSerialized": "tool calls left out", "thinking": "thinking left out"}
+
+
+class VscodeCopilotReader:
+    """A file is a session, under its id; a request has what the user asks and what the model answers."""
+
+    name = "vscode-copilot"
+    suffixes = (".json", ".jsonl")
+    sign = "`requests` of a `message` and a `response`, and `responderUsername` or `sessionId`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document, or the one that a log begins with, lists requests."""
+        return glimpse.has_record(_is_session) or glimpse.has_line(_begins_log)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the session; a log is wholly in memory, since any line may change what an earlier one gave.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        is_log = Glimpse.from_source(source).has_line(_begins_log)
+        return conversations_from_drafts(source, self.name, _drafts_of_log(source) if is_log else _drafts(source))
+
+
+def _is_session(node: Node) -> bool:
+    is_named = node.has("responderUsername") or (node.has("sessionId") and node.has("creationDate"))
+    return is_named and isinstance(node.child("requests").value, list)
+
+
+def _begins_log(line: Node) -> bool:
+    return line.child("kind").value == WHOLE and _is_session(line.child("v"))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    text = JsonText(source, source.chunks())
+    yield from drafts_from_listing(source, Listing(text, source.file, "", "requests"), _messages, _identify)
+    text.finish()
+
+
+def _drafts_of_log(source: Source) -> Iterator[Draft]:
+    session, draft = session_of(source), Draft()
+    _identify(draft, session)
+    return draft.fill(source.readable(session.required("requests").elements(), partial(_messages, draft)))
+
+
+def _identify(draft: Draft, about: Node) -> None:
+    titles = (about.child(key).optional_name() for key in ("customTitle", "computedTitle"))
+    own_id, title = about.child("sessionId").optional_name(), next((title for title in titles if title), None)
+    draft.own_id = None if own_id is None else clean(own_id)
+    draft.title = None if title is None else clean(title)
+
+
+def _messages(draft: Draft, request: Node) -> Iterator[Message]:
+    """Yield what the user asks, and what the model answers."""
+    if request.child("isHidden").value is True or request.child("shouldBeRemovedOnSend").value is not None:
+        draft.count("requests that were taken back left out")
+        return
+    message, said = request.required("message"), _stamp(request.child("timestamp"))
+    asked = message if isinstance(message.value, str) else message.child("text")
+    yield Message(USER, asked.optional_text(), said, request.child("requestId").optional_name(), USER)
+    if answer := _answer(draft, request.child("response")):
+        state = request.child("modelState")
+        answered = _stamp(state.child("completedAt")) if state.has("completedAt") else said
+        yield Message(ASSISTANT, answer, answered, request.child("responseId").optional_name(), ASSISTANT)
+
+
+def _stamp(node: Node) -> Stamp | None:
+    """Return the time; a request that has none has -1."""
+    return None if isinstance(node.value, int) and node.value < 0 else node.stamp()
+
+
+def _answer(draft: Draft, response: Node) -> str:
+    """Return what the parts of an answer say, names of files and symbols in it included."""
+    said: list[str] = []
+    for part in objects_in(response):
+        given = part.child("kind").value
+        kind = given if isinstance(given, str) else ""
+        if kind in _MARKDOWN:
+            said.append(_markdown(part))
+        elif kind == _REFERENCE:
+            said.append(_name_of(part))
+        else:
+            draft.count(_LEFT_OUT.get(kind, "edits, progress and other parts of answers left out"))
+            said += ["\n\n"] * (kind in _LEFT_OUT and bool(said) and said[-1] != "\n\n")
+    return "".join(said).strip()
+
+
+def _markdown(part: Node) -> str:
+    """Return a part's text with its blanks, since it goes on with the next part."""
+    inner = part.child("value" if part.has("value") else "content")
+    inner = inner.child("value") if isinstance(inner.value, dict) else inner
+    return inner.value if isinstance(inner.value, str) else ""
+
+
+def _name_of(part: Node) -> str:
+    """Return what a reference in a text is to: its name, or the last part of its path."""
+    meant = part.child(_REFERENCE)
+    for each in (part, meant):
+        if name := each.at(("name",)).optional_text():
+            return name
+    place = next((meant.child(key) for key in ("location", "uri") if meant.has(key)), meant)
+    place = place.child("uri") if place.has("uri") else place
+    return place.child("path").optional_text().rpartition("/")[2] if isinstance(place.value, dict) else ""
