@@ -97,7 +97,8 @@ class Conversation:
 class Unit:
     """Anything retrievable: a turn, a passage of a long turn, or something that a backbone derived from turns.
 
-    `turns` are the ids of the turns it came from, `labels` the same turns as people call them.
+    `turns` are the ids of the turns it came from, `labels` the same turns as people call them. `begun` is when the
+    first of several was said, as far as a store that was asked for the unit knows: `said` is when the last was.
     """
 
     id: str
@@ -114,6 +115,7 @@ class Unit:
     event_from: datetime | None = None
     event_to: datetime | None = None
     attributes: Mapping[str, object] = field(default_factory=dict)
+    begun: datetime | None = field(default=None, compare=False)
 
     @property
     def part(self) -> int:
@@ -242,7 +244,7 @@ class Question:
 
     `as_of` is set only when the asker gave a time: it then hides everything said later. `asked` is the time that the
     question's own relative times are read against. `wants_all` asks to look for more of a list until nothing that is
-    likely to belong to it is left.
+    likely to belong to it is left. What was said before `since` or after `until` is hidden too.
     """
 
     text: str
@@ -251,6 +253,8 @@ class Question:
     conversations: tuple[str, ...] | None = None
     as_of: datetime | None = None
     wants_all: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
