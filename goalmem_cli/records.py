@@ -93,6 +93,11 @@ class Conversation:
     is_named: bool = False
 
 
+FORWARDED_FROM = "forwarded_from"
+"""The attribute of a turn that its speaker only passed on: who wrote it, blank where nobody knows."""
+UNKNOWN_AUTHOR = "an unknown author"
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """Anything retrievable: a turn, a passage of a long turn, or something that a backbone derived from turns.
@@ -116,6 +121,17 @@ class Unit:
     event_to: datetime | None = None
     attributes: Mapping[str, object] = field(default_factory=dict)
     begun: datetime | None = field(default=None, compare=False)
+
+    @property
+    def is_forwarded(self) -> bool:
+        """True where its speaker only passed it on."""
+        return FORWARDED_FROM in self.attributes
+
+    @property
+    def author(self) -> str:
+        """Whose words these are, the "I" in them: of what was forwarded its author, else the speaker."""
+        told = self.attributes.get(FORWARDED_FROM, self.speaker)
+        return told if isinstance(told, str) and (told.strip() or not self.is_forwarded) else UNKNOWN_AUTHOR
 
     @property
     def part(self) -> int:
@@ -203,13 +219,13 @@ class Hit:
 
     @property
     def before(self) -> tuple[tuple[str, str], ...]:
-        """What was said before it, nearest last, as (speaker, text)."""
-        return tuple((unit.speaker, unit.text) for unit in self.earlier)
+        """What was said before it, nearest last, as (author, text)."""
+        return tuple((unit.author, unit.text) for unit in self.earlier)
 
     @property
     def after(self) -> tuple[tuple[str, str], ...]:
-        """What was said after it, nearest first, as (speaker, text)."""
-        return tuple((unit.speaker, unit.text) for unit in self.later)
+        """What was said after it, nearest first, as (author, text)."""
+        return tuple((unit.author, unit.text) for unit in self.later)
 
     @property
     def earlier(self) -> tuple[Unit, ...]:

@@ -182,7 +182,7 @@ def _numbered(hit: Hit, number: str) -> Fact:
         unit=unit.id,
         turns=unit.labels,
         conversation=unit.conversation,
-        speaker=unit.speaker,
+        speaker=unit.author,
         said=unit.said,
         text=unit.text,
         before=hit.before,
@@ -192,8 +192,9 @@ def _numbered(hit: Hit, number: str) -> Fact:
         session=unit.session,
         ordinal=unit.ordinal,
         part=unit.part,
-        to=hit.to,
+        to="" if unit.is_forwarded else hit.to,
         instead=tuple(listed(unit, IN_PLACE_OF)),
+        forwarded_by=unit.speaker if unit.is_forwarded else "",
     )
 
 

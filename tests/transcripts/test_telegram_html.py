@@ -124,8 +124,8 @@ def test_reads_a_page_as_golden() -> None:
         (3, 16, "Ana Bee", "The view", {}),
         (4, 17, "Ben", "In Baixa", {"reply_to": "2", "reactions": [
             {"reaction": "\u2764", "count": 3, "by": ["Ana Bee", "Ben"]}, {"reaction": "+", "count": 1, "by": ["Ben"]}]}),
-        (5, 18, "Ben", "[forwarded from News] Rooms are cheap", {}),
-        (6, 19, "Ben", "[forwarded from News] Still", {}),
+        (5, 18, "Ben", "[forwarded from News] Rooms are cheap", {"forwarded_from": "News"}),
+        (6, 19, "Ben", "[forwarded from News] Still", {"forwarded_from": "News"}),
     ]  # fmt: skip
     turns = tuple(
         Turn("Trip & Co", 0, place, speaker, words, datetime(2023, 12, 31, 21, minute, 7, tzinfo=EAST), str(number),

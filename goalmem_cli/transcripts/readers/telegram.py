@@ -122,13 +122,15 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     if not text and any(node.has(key) for key in _MEDIA):
         draft.count("messages of media alone left out")
         return
-    if text and node.has("forwarded_from"):
-        text = f"[forwarded from {node.child('forwarded_from').optional_text() or 'an unknown account'}] {text}"
+    author = node.child("forwarded_from").optional_text() if node.has("forwarded_from") else None
+    if text and author is not None:
+        text = f"[forwarded from {author or 'an unknown account'}] {text}"
     is_here = node.child("reply_to_peer_id").value is None  # else it answers a message of another chat
     beside = attributes(
         reply_to=node.child("reply_to_message_id").optional_name() if is_here else None,
         edited=edited_at(node.child("edited_unixtime" if node.has("edited_unixtime") else "edited")),
         reactions=map(_reaction, objects_in(node.child("reactions"))),
+        forwarded_from=author,
     )
     yield Message(_speaker(node), text, _said(node), node.child("id").optional_name(), attributes=beside)
 

@@ -3,7 +3,8 @@
 One form for all formats, in JSON: ``reply_to`` is the own id of the message that it answers, in the same conversation;
 ``quoted`` is what a format shows of the message that it answers, where that is no id; ``edited`` is the time of the
 last edit, or true where the format does not say when; ``reactions`` lists each reaction once, with its ``count`` and,
-as far as the format names them, ``by`` whom. What a format does not say is not there.
+as far as the format names them, ``by`` whom; ``forwarded_from`` is who wrote a message that its sender only passed on,
+blank where that is not known. What a format does not say is not there.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from goalmem_cli.records import FORWARDED_FROM
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -34,6 +36,7 @@ def attributes(
     quoted: str = "",
     edited: Stamp | bool | None = None,
     reactions: Iterable[Reaction] = (),
+    forwarded_from: str | None = None,
 ) -> Mapping[str, object]:
     """Return the attributes of a message, of those that are known."""
     known: dict[str, object] = {}
@@ -45,6 +48,8 @@ def attributes(
         known[EDITED] = edited.is_placeholder or edited.moment.isoformat()
     elif edited:
         known[EDITED] = True
+    if forwarded_from is not None:
+        known[FORWARDED_FROM] = forwarded_from.strip()
     if listed := _listed(reactions):
         known[REACTIONS] = listed
     return known
