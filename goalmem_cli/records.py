@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from functools import cached_property
 
 STANDARD_INPUT = "-"
@@ -26,6 +26,10 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+OFFSET = "offset"
+"""The attribute of a turn that says by how many minutes its sender's clock was ahead of UTC, where `said` is in UTC."""
+
+
 @dataclass(frozen=True)
 class Turn:
     """One message of a conversation.
@@ -34,8 +38,8 @@ class Turn:
     the whole conversation; `own_id` is the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the
     conversation; `said` is None when the transcript gives no time, and carries an offset only when the transcript
     does; `role` is ``user``, ``assistant`` ... where the format has roles. `attributes` are what the transcript says
-    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``; they are no part of the
-    identity, since people react to what was said long ago.
+    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``, ``offset``; they are no
+    part of the identity, since people react to what was said long ago, and the instant alone tells when it was said.
     """
 
     conversation: str
@@ -47,6 +51,17 @@ class Turn:
     own_id: str | None = None
     role: str | None = None
     attributes: Mapping[str, object] = field(default_factory=dict, hash=False)
+
+    @property
+    def local(self) -> datetime | None:
+        """When it was said by the sender's own clock, where the transcript gives that beside the instant."""
+        offset = self.attributes.get(OFFSET)
+        if self.said is None or self.said.tzinfo is None or not isinstance(offset, int):
+            return self.said
+        try:
+            return self.said.astimezone(timezone(timedelta(minutes=offset)))
+        except (ValueError, OverflowError):  # no offset that there is, in a store made elsewhere
+            return self.said
 
     @cached_property
     def id(self) -> str:

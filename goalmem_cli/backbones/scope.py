@@ -31,9 +31,10 @@ def within_time(query: Query) -> Callable[[Turn | Unit], bool]:
     def is_within(placed: Turn | Unit) -> bool:
         if span.since is None and span.until is None:
             return True
-        if placed.said is None:
+        when = placed.local if isinstance(placed, Turn) else placed.said
+        if when is None:
             return False
-        said = Moment.from_datetime(placed.said)
+        said = Moment.from_datetime(when)
         begun = getattr(placed, "begun", None)
         first = said if begun is None else Moment.from_datetime(begun)
         return not (span.since is not None and span.since.is_later_than(first)) and not (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from goalmem_cli.ports import Request
 from tests.invoking import Goalmem, scripted
 from tests.reasoners.scripting import claims, plan, proved, wants
 
-CHAT = {
+CHAT: dict[str, Any] = {
     "name": "Ana", "type": "personal_chat", "id": 322,
     "messages": [
         {"id": 1, "type": "message", "date_unixtime": "1773570600", "from": "Ana", "text": "I am vegan since March."},
@@ -23,18 +24,17 @@ CHAT = {
 
 def asked(goalmem: Goalmem, tmp_path: Path, who: str, seen: list[str], **first: object) -> dict[str, object]:
     """Return the trace of asking since when somebody is vegan, where the first message has this beside its text."""
-    messages = [{**CHAT["messages"][0], **first}, *CHAT["messages"][1:]]  # type: ignore[dict-item]
+    messages = [{**CHAT["messages"][0], **first}, *CHAT["messages"][1:]]
     (tmp_path / "result.json").write_text(json.dumps({**CHAT, "messages": messages}), "utf-8")
     assert goalmem("ingest", str(tmp_path / "result.json"), "--quiet").code == 0
     goal = f"({who}) is vegan since (x:month)"
     reply = proved(claims(1, "vegan since March", x="March"), plan=plan(goal, goal), status="settled", wording="March")
     stop = proved(plan=plan(goal, goal), open=[wants(1, why="nobody says")], status="stop")
-    left = [reply, stop, stop, stop, stop]
+    left = [reply]
 
     def model(request: Request) -> str:
         seen.append(request.growing + request.tail)
-        said = left.pop(0) if left else stop
-        return said if isinstance(said, str) else said(request)
+        return (left.pop(0) if left else stop)(request)
 
     words = ("ask", f"Since when is {who} vegan?", "--json", "--certainty", "0", "--max-breadth", "1")
     return json.loads(goalmem(*words, factories=scripted(*[model] * 9)).out)  # type: ignore[no-any-return]

@@ -119,7 +119,7 @@ EAST = timezone(timedelta(hours=2))
 
 def test_reads_a_page_as_golden() -> None:
     """Names carried on, lines, forwards, replies and reactions as they stand; services and media are counted."""
-    said = [
+    said: list[tuple[int, int, str, str, dict[str, object]]] = [
         (2, 15, "Ana Bee", "Where do we stay?\n\nSee this <3", {}),
         (3, 16, "Ana Bee", "The view", {}),
         (4, 17, "Ben", "In Baixa", {"reply_to": "2", "reactions": [
