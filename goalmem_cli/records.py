@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from functools import cached_property
 
 STANDARD_INPUT = "-"
@@ -26,6 +26,10 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+OFFSET = "offset"
+"""The attribute of a turn that says by how many minutes its sender's clock was ahead of UTC, where `said` is in UTC."""
+
+
 @dataclass(frozen=True)
 class Turn:
     """One message of a conversation.
@@ -34,8 +38,8 @@ class Turn:
     the whole conversation; `own_id` is the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the
     conversation; `said` is None when the transcript gives no time, and carries an offset only when the transcript
     does; `role` is ``user``, ``assistant`` ... where the format has roles. `attributes` are what the transcript says
-    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``; they are no part of the
-    identity, since people react to what was said long ago.
+    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``, ``offset``; they are no
+    part of the identity, since people react to what was said long ago, and the instant alone tells when it was said.
     """
 
     conversation: str
@@ -47,6 +51,17 @@ class Turn:
     own_id: str | None = None
     role: str | None = None
     attributes: Mapping[str, object] = field(default_factory=dict, hash=False)
+
+    @property
+    def local(self) -> datetime | None:
+        """When it was said by the sender's own clock, where the transcript gives that beside the instant."""
+        offset = self.attributes.get(OFFSET)
+        if self.said is None or self.said.tzinfo is None or not isinstance(offset, int):
+            return self.said
+        try:
+            return self.said.astimezone(timezone(timedelta(minutes=offset)))
+        except (ValueError, OverflowError):  # no offset that there is, in a store made elsewhere
+            return self.said
 
     @cached_property
     def id(self) -> str:
@@ -93,11 +108,17 @@ class Conversation:
     is_named: bool = False
 
 
+FORWARDED_FROM = "forwarded_from"
+"""The attribute of a turn that its speaker only passed on: who wrote it, blank where nobody knows."""
+UNKNOWN_AUTHOR = "an unknown author"
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """Anything retrievable: a turn, a passage of a long turn, or something that a backbone derived from turns.
 
-    `turns` are the ids of the turns it came from, `labels` the same turns as people call them.
+    `turns` are the ids of the turns it came from, `labels` the same turns as people call them. `begun` is when the
+    first of several was said, as far as a store that was asked for the unit knows: `said` is when the last was.
     """
 
     id: str
@@ -114,6 +135,18 @@ class Unit:
     event_from: datetime | None = None
     event_to: datetime | None = None
     attributes: Mapping[str, object] = field(default_factory=dict)
+    begun: datetime | None = field(default=None, compare=False)
+
+    @property
+    def is_forwarded(self) -> bool:
+        """True where its speaker only passed it on."""
+        return FORWARDED_FROM in self.attributes
+
+    @property
+    def author(self) -> str:
+        """Whose words these are, the "I" in them: of what was forwarded its author, else the speaker."""
+        told = self.attributes.get(FORWARDED_FROM, self.speaker)
+        return told if isinstance(told, str) and (told.strip() or not self.is_forwarded) else UNKNOWN_AUTHOR
 
     @property
     def part(self) -> int:
@@ -201,13 +234,13 @@ class Hit:
 
     @property
     def before(self) -> tuple[tuple[str, str], ...]:
-        """What was said before it, nearest last, as (speaker, text)."""
-        return tuple((unit.speaker, unit.text) for unit in self.earlier)
+        """What was said before it, nearest last, as (author, text)."""
+        return tuple((unit.author, unit.text) for unit in self.earlier)
 
     @property
     def after(self) -> tuple[tuple[str, str], ...]:
-        """What was said after it, nearest first, as (speaker, text)."""
-        return tuple((unit.speaker, unit.text) for unit in self.later)
+        """What was said after it, nearest first, as (author, text)."""
+        return tuple((unit.author, unit.text) for unit in self.later)
 
     @property
     def earlier(self) -> tuple[Unit, ...]:
@@ -242,7 +275,7 @@ class Question:
 
     `as_of` is set only when the asker gave a time: it then hides everything said later. `asked` is the time that the
     question's own relative times are read against. `wants_all` asks to look for more of a list until nothing that is
-    likely to belong to it is left.
+    likely to belong to it is left. What was said before `since` or after `until` is hidden too.
     """
 
     text: str
@@ -251,6 +284,8 @@ class Question:
     conversations: tuple[str, ...] | None = None
     as_of: datetime | None = None
     wants_all: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,12 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 repairs, and a name
-of its own for how certain a grounding is; the older ones are read too.
+of its own for how certain a grounding is, version 5 the stretch of time
+and who forwarded a fact; the older ones are read too.
 """
-READABLE = (1, 2, 3, SCHEMA_VERSION)
+READABLE = (1, 2, 3, 4, SCHEMA_VERSION)
 
 
 class Status(StrEnum):
@@ -61,7 +62,8 @@ class Fact:
     `turns` are the transcript's own ids where it has them. `before` and `after` are the neighbouring turns as
     (speaker, text). `times` say what the text's relative expressions mean: ``"last Friday" = 19 May 2023``. `kind` is
     the unit's; `session`, `ordinal` and `part` are its place in the conversation; `to` is whom it was said to, where
-    two talk. `instead` lists what it took the place of, with the day until which that held; a model is not shown it.
+    two talk. Of what somebody only passed on, `speaker` is who wrote it and `forwarded_by` who sent it. `instead` lists
+    what it took the place of, with the day until which that held; a model is not shown it.
     """
 
     number: str
@@ -80,6 +82,7 @@ class Fact:
     part: int = 0
     to: str = ""
     instead: tuple[str, ...] = ()
+    forwarded_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +320,7 @@ class Trace:
     is surely not complete. `certainty`, from 0 to 1, is which share of answers like this one is right, None where that
     is not known. `calculations` are those that the answer was computed by. `guess` is the answer that was withheld.
     `is_unchecked` says that the engine's checks were off, so that bindings are the model's word alone.
+    `since` and `until` are the stretch of time that was asked about, where one was: nothing outside was looked at.
     `stages` say where the time went, and `exchanges` are the prompts with their replies, where they were kept; two
     traces that differ in nothing else are equal.
     """
@@ -347,6 +351,8 @@ class Trace:
     calculations: tuple[Calculation, ...] = ()
     is_unchecked: bool = False
     guess: Guess | None = None
+    since: datetime | None = None
+    until: datetime | None = None
     stages: tuple[Stage, ...] = field(default=(), compare=False)
     exchanges: tuple[Exchange, ...] = field(default=(), compare=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from goalmem_cli.logic.moments import Moment, Span
+from goalmem_cli.backbones.scope import within_time
 from goalmem_cli.memory_ports import AnyMemory
 from goalmem_cli.records import Hit, Query, Turn
 from goalmem_cli.store.units import retrievable, units_from_turns
@@ -35,21 +35,13 @@ class WholeScope:
         Raises:
             StoreError: the store cannot be read.
         """
-        turns = [turn for turn in self._store.turns(query.conversations) if _passes(turn, query)]
+        is_within, speakers = within_time(query), query.speakers
+        turns = [
+            turn
+            for turn in self._store.turns(query.conversations)
+            if (speakers is None or turn.speaker in speakers) and is_within(turn)
+        ]
         wanted = [unit.id for unit in retrievable(units_from_turns(turns))][-k:] if k > 0 else []
         with self._store.reading() as reader:
             hits = reader.hits(wanted)
         return [hits[unit] for unit in wanted if unit in hits]
-
-
-def _passes(turn: Turn, query: Query) -> bool:
-    """Say whether the query's filters let a turn through; one without a time fails those of time."""
-    if query.speakers is not None and turn.speaker not in query.speakers:
-        return False
-    if query.since is None and query.until is None:
-        return True
-    if turn.said is None:
-        return False
-    said, span = Moment.from_datetime(turn.said), Span.between(query.since, query.until)
-    is_early = span.since is not None and span.since.is_later_than(said)
-    return not is_early and (span.until is None or not said.is_later_than(span.until))

@@ -10,9 +10,9 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin, standard_input
-from goalmem_cli.cli.typed_times import latest
+from goalmem_cli.cli.typed_times import latest, stretch
 from goalmem_cli.errors import InputError
-from goalmem_cli.library.answering import Kind, Terms, one_line, refuse_empty
+from goalmem_cli.library.answering import Kind, Terms, local_now, one_line, refuse_empty
 from goalmem_cli.library.scope import Names
 from goalmem_cli.records import STANDARD_INPUT
 
@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
             'goalmem ask "Which drink did Alice order at Momoco?" --trace',
             'echo "Where do I work?" | goalmem ask - --asker Alice --json',
             'goalmem ask "When did Alice move?" --reasoner tiser',
+            'goalmem ask "How often did I run?" --last 30d',
             guide="proofs",
         ),
     )(ask)
@@ -64,6 +65,9 @@ def ask(
     strict: options.Strict = None,
     conversation: options.Conversations = None,
     asker: options.Asker = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    last: options.Last = None,
     as_of: options.AsOf = None,
     seed: options.Seed = None,
     context_length: options.Context = None,
@@ -77,7 +81,11 @@ def ask(
     """Answer a question from memory; the answer alone is on stdout. Exits with 1 when memory does not answer it."""
     text = _typed_or_piped(question)
     refuse_empty(text, Kind.QUESTION)  # before a store is opened
-    terms = Terms(conversation, asker, hidden_after(as_of), is_remembered=remember, wants_all=wants_all)
+    hidden = hidden_after(as_of)
+    begun, ended = stretch(since, until, last, lambda: hidden or local_now())
+    terms = Terms(
+        conversation, asker, hidden, is_remembered=remember, wants_all=wants_all, since=begun, until=ended
+    )  # fmt: skip
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,

@@ -226,6 +226,15 @@ Until = Annotated[
         help="Only what was said then or earlier; a date means its whole day, a month or year its last.",
     ),
 ]
+Last = Annotated[
+    str | None,
+    typer.Option(
+        "--last",
+        metavar="LENGTH",
+        help="Only what was said in the last 30d, 2w, 6m or 1y: so many days, weeks, months or years back from --as-of "
+        "or now.",
+    ),
+]
 AsOf = Annotated[
     str | None,
     typer.Option(

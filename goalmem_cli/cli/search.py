@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.ask import open_for
+from goalmem_cli.cli.ask import hidden_after, open_for
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import begin
-from goalmem_cli.cli.typed_times import earliest, latest
+from goalmem_cli.cli.typed_times import stretch
 from goalmem_cli.errors import UsageError
-from goalmem_cli.library.answering import Kind, refuse_empty
+from goalmem_cli.library.answering import Kind, local_now, refuse_empty
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
@@ -39,6 +39,7 @@ def search(
     speaker: options.Speakers = None,
     since: options.Since = None,
     until: options.Until = None,
+    last: options.Last = None,
     as_of: options.SearchAsOf = None,
     backbone: options.Backbone = None,
     explain: Annotated[
@@ -54,14 +55,13 @@ def search(
     from goalmem_cli.render.tables import hits_document, hits_table
 
     refuse_empty(query, Kind.QUERY)  # before a store is opened
-    begun = earliest(since, "--since") if since is not None else None
     if until is not None and as_of is not None:
         raise UsageError("--until and --as-of both say where the memory ends", "give one of them")
-    ended = latest(until, "--until") if until is not None else None
-    ended = latest(as_of, "--as-of") if as_of is not None else ended
+    hidden = hidden_after(as_of)
+    begun, ended = stretch(since, until, last, lambda: hidden or local_now())
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, backbone=backbone)
     with open_for(run) as memory:
-        hits = memory.search(query, k, conversations=conversation, speakers=speaker, since=begun, until=ended)
+        hits = memory.search(query, k, conversations=conversation, speakers=speaker, since=begun, until=hidden or ended)
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, "hits": hits_document(hits)})
     elif hits:

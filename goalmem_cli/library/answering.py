@@ -9,8 +9,15 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.scope import USER_ROLE, Names, chosen_asker, chosen_conversations, left_out_in_words
-from goalmem_cli.records import Query, Question, encodable
+from goalmem_cli.library.scope import (
+    USER_ROLE,
+    Names,
+    chosen_asker,
+    chosen_conversations,
+    left_out_in_words,
+    refuse_reversed,
+)  # fmt: skip
+from goalmem_cli.records import Question, encodable
 from goalmem_cli.stages import watching
 
 if TYPE_CHECKING:
@@ -62,8 +69,8 @@ class Terms:
     """On what terms questions are asked.
 
     `conversations`, `asker` and `as_of` are those given, None where they were not; `besides` are conversations that
-    count whichever were chosen. `is_remembered` says that questions become turns, so that somebody has to have asked;
-    `wants_all` is what a `Question` has.
+    count whichever were chosen; `since` and `until` hide what was said before and after. `is_remembered` says
+    that questions become turns, so that somebody has to have asked; `wants_all` is what a `Question` has.
     """
 
     conversations: Sequence[str] | None = None
@@ -72,6 +79,8 @@ class Terms:
     besides: tuple[str, ...] = ()
     is_remembered: bool = False
     wants_all: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +109,14 @@ class Asking:
 
         Raises:
             StoreError: the store holds nothing.
-            UsageError: nothing is asked, or a conversation or the asker is not in the store.
+            UsageError: nothing is asked, a conversation or the asker is not in the store, or the stretch of time is
+                none.
         """
+        from goalmem_cli.backbones.scope import scope_of
+
         refuse_empty(text, Kind.QUESTION)
+        for ended in (self._terms.until, self._terms.as_of):
+            refuse_reversed(self._terms.since, ended)
         parts = self._parts
         stored = parts.kept.conversations()
         if not stored:
@@ -110,10 +124,8 @@ class Asking:
                 f"the store {parts.settings.place} is empty", "`goalmem ingest PATH` reads a transcript into it"
             )
         said = self._said(text, stored)
-        if said.as_of is not None:
-            scope = Query(said.text, said.conversations, until=said.as_of)
-            if left_out := parts.kept.count_without_time(scope):
-                parts.listener.note(left_out_in_words(left_out))
+        if left_out := parts.kept.count_without_time(scope_of(said)):
+            parts.listener.note(left_out_in_words(left_out))
         return said
 
     def statement(self, text: str) -> Question:
@@ -203,4 +215,13 @@ class Asking:
         asker = chosen_asker(terms.asker, stored, scope, names.asker)
         if asker is None and terms.is_remembered:
             asker = USER_ROLE
-        return Question(one_line(text), terms.as_of or local_now(), asker, scope, terms.as_of, terms.wants_all)
+        return Question(
+            one_line(text),
+            terms.as_of or local_now(),
+            asker,
+            scope,
+            terms.as_of,
+            terms.wants_all,
+            terms.since,
+            terms.until,
+        )

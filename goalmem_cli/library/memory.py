@@ -18,7 +18,14 @@ from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.hearing import Unattended
 from goalmem_cli.library.ingesting import Ingested, Told, read_all
 from goalmem_cli.library.listening import Listener, Logged
-from goalmem_cli.library.scope import Names, chosen_conversations, chosen_speakers, left_out_in_words, selected
+from goalmem_cli.library.scope import (
+    Names,
+    chosen_conversations,
+    chosen_speakers,
+    left_out_in_words,
+    refuse_reversed,
+    selected,
+)  # fmt: skip
 from goalmem_cli.records import Query, encodable
 
 if TYPE_CHECKING:
@@ -219,9 +226,11 @@ class Memory:
         until: datetime | None = None,
     ) -> Found:
         """As `search`, and count what the time filter left out instead of saying it."""
+        from goalmem_cli.backbones.scope import hits_within
         from goalmem_cli.wiring import open_backbone
 
         refuse_empty(query, Kind.QUERY)
+        refuse_reversed(since, until)
         if k < 1:
             raise UsageError(f"k: {k} is below 1", "ask for at least one hit")
         parts, kept = self._parts, self.kept
@@ -232,7 +241,7 @@ class Memory:
             return Found([], 0)
         wanted = Query(encodable(query), scope, within, since, until, asked=until or local_now())
         hits = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded).retrieve(wanted, k)
-        return Found(hits, kept.count_without_time(wanted))
+        return Found(hits_within(hits, wanted), kept.count_without_time(wanted))
 
     def ask(
         self,
@@ -241,20 +250,23 @@ class Memory:
         conversations: Sequence[str] | None = None,
         asker: str | None = None,
         as_of: datetime | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         wants_all: bool = False,
         observer: Observer | None = None,
     ) -> Trace:
         """Answer a question: the trace has `status`, `answer`, `certainty` (from 0 to 1) and the facts it rests on.
 
         `asker` is who "I" is, by default the user where there is exactly one; `as_of` hides what was said later;
-        `wants_all` looks for all of a list. `observer` sees each step. The trace is saved, under the id `last_trace`.
+        only what was said from `since` to `until` is looked at; `wants_all` looks for all of a list.
+        `observer` sees each step. The trace is saved, under the id `last_trace`.
 
         Raises:
             UsageError: nothing is asked, or a conversation or the asker is not in the store.
             StoreError: the store is empty or cannot be read.
             ModelError: the model cannot be loaded or used.
         """
-        asking = self.asking(Terms(conversations, asker, as_of, wants_all=wants_all))
+        asking = self.asking(Terms(conversations, asker, as_of, wants_all=wants_all, since=since, until=until))
         self.last_trace = None
         trace = asking.answer(asking.question(question), observer)
         self.last_trace = asking.keep(trace)

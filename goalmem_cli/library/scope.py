@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import UsageError
+from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import encodable
 
@@ -88,6 +89,19 @@ def selected(
     stored = memory.conversations()
     scope = chosen_conversations(conversations, stored, names.conversations)
     return Selection(scope, chosen_speakers(speakers, stored, scope, names.speakers), before)
+
+
+def refuse_reversed(since: datetime | None, until: datetime | None) -> None:
+    """Refuse a stretch of time that ends before it begins.
+
+    Raises:
+        UsageError: it does.
+    """
+    if since is not None and until is not None:
+        begun, ended = Moment.from_datetime(since), Moment.from_datetime(until)
+        if begun.is_later_than(ended):
+            message = f"since {since:%Y-%m-%d %H:%M} is after until {until:%Y-%m-%d %H:%M}: no time lies between"
+            raise UsageError(message, "give an earlier since or a later until")
 
 
 def left_out_in_words(count: int) -> str:

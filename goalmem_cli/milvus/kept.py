@@ -23,6 +23,7 @@ from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.files import Written, replace_file, reporting
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
+from goalmem_cli.store.privacy import make_private
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
@@ -140,8 +141,7 @@ class Kept:
         Raises:
             StoreLocked: another process kept writing for longer than the patience.
         """
-        with reporting(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+        make_private(self.folder)
         lock = FileLock(self.folder / LOCK)
         try:
             try:

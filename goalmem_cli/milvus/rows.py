@@ -224,7 +224,7 @@ def cut(text: str) -> str:
 
 
 def _head(talk: Talk, kind: str, backbone: str, said: Turn | Unit) -> Row:
-    clock, instant = moment_columns(said.said)
+    clock, instant = moment_columns(said.local if isinstance(said, Turn) else said.said)
     return {
         TALK: talk.key, "conversation": cut(talk.name), "kind": kind, "backbone": backbone,
         "speaker_key": content_hash(encodable(said.speaker)), "speaker": cut(said.speaker), "ordinal": said.ordinal,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
 
+from goalmem_cli.backbones.scope import hits_within, scope_of, within_time
 from goalmem_cli.backbones.small_talk import may_be_evidence
 from goalmem_cli.backbones.structured.units import IN_PLACE_OF, listed
 from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.logic.dates import say
-from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.ports import Backbone
@@ -28,7 +28,7 @@ from goalmem_cli.reasoners.showing import (
     line_of_unit,
     line_tokens,
 )
-from goalmem_cli.records import Hit, Query, Question, Turn, Unit
+from goalmem_cli.records import Hit, Question, Unit
 from goalmem_cli.stages import LAYING_OUT, SEARCHING, stage
 from goalmem_cli.trace import Fact
 
@@ -59,14 +59,10 @@ class NumberedFacts:
         Raises:
             StoreError: the memory could not be read.
         """
-        scope = Query(
-            self.naming_asker(query),
-            conversations=self._question.conversations,
-            until=self._question.as_of,
-            asked=self._question.asked,
-        )
+        scope = scope_of(self._question, self.naming_asker(query))
         with stage(SEARCHING):
-            return [hit for hit in self._backbone.retrieve(scope, k) if hit.unit.kind != "answer"]
+            hits = [hit for hit in self._backbone.retrieve(scope, k) if hit.unit.kind != "answer"]
+            return hits_within(hits, scope)
 
     def naming_asker(self, query: str) -> str:
         """Return the query with the name of whoever asks where it says "I" or "my", so that what they said is found."""
@@ -100,8 +96,8 @@ class NumberedFacts:
     def neighbours(self, facts: Iterable[Fact]) -> list[Hit]:
         """Return the turns next to those of the facts, first the one after each, which replies to it.
 
-        They obey the question's `--as-of`; its scope is whole conversations, in which they are. Of facts that were
-        derived from turns none are known.
+        They lie in the question's stretch of time; its scope is whole conversations, in which they are. Of facts that
+        were derived from turns none are known.
         """
         hits = [self._hits[fact.unit] for fact in facts if fact.unit in self._hits]
         sides = [[near for near in (after_of(hit), before_of(hit)) if near is not None] for hit in hits]
@@ -120,7 +116,7 @@ class NumberedFacts:
         is_sifted = self._is_full and room.is_sifted
         left = 0
         tokens, sessions = room.tokens, dict[Stretch, datetime | None]()
-        for hit in hits:
+        for hit in hits_within(hits, scope_of(self._question)):
             unit = hit.unit
             if unit.id in known or unit.id in kept or (is_sifted and not may_be_evidence(hit)):
                 continue
@@ -148,7 +144,7 @@ class NumberedFacts:
         return shown_cost(hit, sessions) if self._is_full else hit_cost(hit)
 
     def _may_see(self, unit: Unit) -> bool:
-        return unit.kind in SAID and is_visible(unit, self._question.as_of)
+        return unit.kind in SAID and within_time(scope_of(self._question))(unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +182,7 @@ def _numbered(hit: Hit, number: str) -> Fact:
         unit=unit.id,
         turns=unit.labels,
         conversation=unit.conversation,
-        speaker=unit.speaker,
+        speaker=unit.author,
         said=unit.said,
         text=unit.text,
         before=hit.before,
@@ -196,8 +192,9 @@ def _numbered(hit: Hit, number: str) -> Fact:
         session=unit.session,
         ordinal=unit.ordinal,
         part=unit.part,
-        to=hit.to,
+        to="" if unit.is_forwarded else hit.to,
         instead=tuple(listed(unit, IN_PLACE_OF)),
+        forwarded_by=unit.speaker if unit.is_forwarded else "",
     )
 
 
@@ -224,13 +221,6 @@ def _beside(unit: Unit, hit: Hit) -> Hit:
     near = sorted((*hit.beside, hit.unit), key=lambda other: other.place)
     to = hit.to if unit.speaker == hit.unit.speaker else hit.unit.speaker if hit.to else ""
     return Hit(unit, 0.0, {}, tuple(other for other in near if other.id != unit.id), to)
-
-
-def is_visible(placed: Turn | Unit, as_of: datetime | None) -> bool:
-    """Say whether it was said by then: what has no time was not, as in every search with an end."""
-    if as_of is None:
-        return True
-    return placed.said is not None and not Moment.from_datetime(placed.said).is_later_than(Moment.from_datetime(as_of))
 
 
 def said_times(unit: Unit) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Protocol
 
+from goalmem_cli.backbones.scope import scope_of, within_time
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.reasoners.chronology import chronological
-from goalmem_cli.reasoners.facts import hit_cost, is_visible
+from goalmem_cli.reasoners.facts import hit_cost
 from goalmem_cli.reasoners.inquiry import READ, Budget, Inquiry, Tools
 from goalmem_cli.reasoners.prompt_texts import say_time
 from goalmem_cli.records import Hit, Question, Turn
@@ -58,7 +59,7 @@ class FullContext:
         """
         started = perf_counter()
         every = self._transcript.turns(question.conversations)
-        turns = chronological((turn for turn in every if is_visible(turn, question.as_of)), lambda turn: turn)
+        turns = chronological(filter(within_time(scope_of(question)), every), lambda turn: turn)
         budget = self._tools.budget
         while True:
             try:

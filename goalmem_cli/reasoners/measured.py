@@ -1,4 +1,4 @@
-"""A reasoner whose traces say where the time went, and on request what the model saw."""
+"""A reasoner whose traces say which time was asked about, where time went, and on request what the model saw."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Measured:
         self._keeps_prompts = keeps_prompts
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace with its stages.
+        """Return the reasoner's trace with its stages, and the stretch of time that was asked about.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -28,7 +28,9 @@ class Measured:
         """
         with watching(keeps_prompts=self._keeps_prompts) as watch:
             trace = self._reasoner.answer(question)
-            return replace(trace, stages=watch.stages, exchanges=tuple(watch.exchanges))
+            return replace(
+                trace, stages=watch.stages, exchanges=tuple(watch.exchanges), since=question.since, until=question.until
+            )
 
 
 class MeasuredModel:

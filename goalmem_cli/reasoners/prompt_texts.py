@@ -20,6 +20,7 @@ __all__ = [
     "asker_in",
     "fact_line",
     "in_words",
+    "named_as",
     "parse_json",
     "said_line",
     "say_clock",
@@ -61,12 +62,17 @@ def fact_line(fact: Fact) -> str:
 def said_line(fact: Fact) -> str:
     """Return who said what, and when, as one line of a compact prompt."""
     said = f"said {say_time(fact.said)}" if fact.said is not None else say_time(None)
-    return told_words(fact.speaker, fact.text, fact.times, said)
+    return told_words(named_as(fact.speaker, fact.forwarded_by), fact.text, fact.times, said)
 
 
 def told_line(fact: Fact, said: str = "") -> str:
     """Return who said what to whom as one line of a full prompt, with when, where the heading above does not say it."""
-    return told_words(saying_to(fact.speaker, fact.to), fact.text, fact.times, said)
+    return told_words(saying_to(named_as(fact.speaker, fact.forwarded_by), fact.to), fact.text, fact.times, said)
+
+
+def named_as(author: str, forwarded_by: str) -> str:
+    """Return who says something, and who only passed it on, where somebody did."""
+    return f"{author} (forwarded by {forwarded_by})" if forwarded_by else author
 
 
 def saying_to(speaker: str, to: str) -> str:

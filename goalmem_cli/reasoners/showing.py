@@ -16,7 +16,7 @@ from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.reasoners.chronology import chronological
-from goalmem_cli.reasoners.prompt_texts import say_clock, say_time, saying_to, told_line, told_words
+from goalmem_cli.reasoners.prompt_texts import named_as, say_clock, say_time, saying_to, told_line, told_words
 from goalmem_cli.records import Hit, Unit
 from goalmem_cli.trace import Fact
 
@@ -144,7 +144,8 @@ def line_of_unit(hit: Hit, number: str, times: Sequence[str]) -> str:
     """Return the line that the hit has as a fact of that number, where the heading above says when it was said."""
     unit = hit.unit
     said = "" if is_said(unit) else _own_time(unit)
-    return f"{number}. {told_words(saying_to(unit.speaker, hit.to), unit.text, times, said)}"
+    told = named_as(unit.author, unit.speaker) if unit.is_forwarded else saying_to(unit.speaker, hit.to)
+    return f"{number}. {told_words(told, unit.text, times, said)}"
 
 
 def is_said(fact: Fact | Unit) -> bool:

@@ -57,8 +57,9 @@ def cost(usage: Usage) -> str:
 def _fact(fact: Fact, detail: Detail) -> Text:
     labels = " ".join(safe(label) for label in fact.turns if len(label) != _ID_LENGTH)
     place = f"{safe(fact.conversation)} {labels}".strip()
+    forwarded = f"forwarded by {safe(fact.forwarded_by)}, " if fact.forwarded_by else ""
     return Text.assemble(
-        (f"{safe(fact.number)} ", "bold"), told_by(fact.speaker), (f"{when(fact.said)}, {place}\n", "dim"),
+        (f"{safe(fact.number)} ", "bold"), told_by(fact.speaker), (f"{forwarded}{when(fact.said)}, {place}\n", "dim"),
         shortened(fact.text, detail.text_length), (f" [{safe('; '.join(fact.times))}]" if fact.times else "", "dim"),
         (f" [in place of: {safe('; '.join(fact.instead))}]" if fact.instead else "", "dim"),
     )  # fmt: skip

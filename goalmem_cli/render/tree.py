@@ -58,6 +58,8 @@ class _Page:
 def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
     """Return the whole trace as a tree. Facts are F1, F2 ..., subgoals S1, S2 ... (the JSON document's 0, 1 ...)."""
     tree = Tree(plain(trace.question, "bold"), guide_style=_GUIDES)
+    if stretch := _stretch(trace):
+        tree.add(labelled("only", stretch))
     if trace.goal is not None:
         tree.add(labelled("goal", trace.goal))
     for attempt in trace.attempts:
@@ -75,10 +77,20 @@ def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
         _add_evidence(outcome, trace, detail)
     if trace.is_unchecked:
         tree.add(labelled("unchecked", UNCHECKED, "yellow"))
-    for note in (*trace.notes, *(["there may be more"] if trace.may_be_more else [])):
-        tree.add(labelled("note", note))
+    _add_notes(tree, trace)
     tree.add(Text(usage_line(trace.usage), style="dim"))
     return tree
+
+
+def _add_notes(tree: Tree, trace: Trace) -> None:
+    for note in (*trace.notes, *(["there may be more"] if trace.may_be_more else [])):
+        tree.add(labelled("note", note))
+
+
+def _stretch(trace: Trace) -> str:
+    """Return which stretch of time was asked about, empty where none was."""
+    ends = (("since", trace.since), ("until", trace.until))
+    return ", ".join(f"{word} {when(time)}" for word, time in ends if time is not None)
 
 
 def add_attempt(tree: Tree, attempt: Attempt, facts: Mapping[str, Fact], detail: Detail) -> None:

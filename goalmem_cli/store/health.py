@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.store.files import reporting, unwatched
+from goalmem_cli.store.privacy import open_to_others
 
 if TYPE_CHECKING:
     from goalmem_cli.ports import Embedder
@@ -72,6 +73,21 @@ def look_at_folder(folder: Path) -> Finding:
         return Finding("folder", f"{folder}: no access to {', '.join(closed)}", hint, StoreError.exit_code)
     place = _nearest(folder)
     return Finding("folder", f"{folder} can be {'written' if place == folder else f'made in {place}'}")
+
+
+def look_at_privacy(folder: Path) -> Finding:
+    """Find out whether others than its owner may use what is in the store.
+
+    Raises:
+        StoreError: the system does not say.
+    """
+    with reporting(folder):
+        found = open_to_others(folder)
+    if not found:
+        return Finding("privacy", "nothing of the store is open to other users")
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    hint = f"the next command that writes closes all of it, or now: goalmem stores rebuild --store {folder}"
+    return Finding("privacy", f"other users may use {found[0]}{more}", hint)
 
 
 def look_at_disk(folder: Path) -> Finding:

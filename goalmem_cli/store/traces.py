@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.errors import StoreDamaged, UsageError
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
+from goalmem_cli.store.privacy import make_private
 
 if TYPE_CHECKING:
     from goalmem_cli.trace import Trace
@@ -54,6 +55,7 @@ class TraceFolder:
         )  # indented, it takes ten times as long
         moment = self._now().astimezone(UTC)
         id_ = f"{moment:%Y%m%d-%H%M%S-%f}-{content_hash(content.decode())[:6]}"
+        make_private(self.path)
         replace_file(self._file(id_), content, self._written)
         return id_
 

@@ -44,10 +44,11 @@ def units_from_turns(turns: Iterable[Turn], wanted: Container[str] | None = None
 
 def units_of_turn(turn: Turn, before: str | None) -> list[Unit]:
     """Return the turn as a unit, and its passages; `before` is what was said right before it."""
+    said = turn.local
     whole = Unit(
         id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
-        said=turn.said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
-        ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, turn.said, before)},
+        said=said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
+        ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, said, before)},
     )  # fmt: skip
     passages = split_into_passages(turn.text)
     return [whole, *(_passages(turn, whole, passages, before) if len(passages) > 1 else ())]

@@ -25,7 +25,7 @@ from tests.conftest import CHECKOUT, SAMPLES
 from tests.invoking import Goalmem, Outcome, hashing, seeing
 
 NAMES = [
-    "python", "installation", "bundled", "memory", "minilm", "variables", "user file", "store file", "folder", "disk",
+    "python", "installation", "bundled", "memory", "minilm", "variables", "user file", "store file", "folder", "privacy", "disk",
     "downloads",
     "embedder", "model", "prompts", "store", "indexes",
 ]  # fmt: skip

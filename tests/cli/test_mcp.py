@@ -179,6 +179,33 @@ def test_a_question_is_answered_with_its_proof(store: Path) -> None:
         with_client(store, use, "--model", server.url, "--planning", "together")
 
 
+def test_a_stretch_of_time_is_asked_about(store: Path) -> None:
+    """`ask` and `search` take since, until and last; nothing outside is among the facts, and a mistake is named."""
+
+    async def use(client: Client) -> None:
+        hits = (await structured(client, "search", query="Momoco", since="2023-05-21", until="2023-05-21"))["hits"]
+        assert hits
+        assert (await structured(client, "search", query="Momoco", last="1w"))["hits"] == []
+        assert "since and last both" in await failed(client, "ask", question="?", since="2023", last="1w")
+        assert "is not a length of time" in await failed(client, "ask", question="?", last="soon")
+        asked = await client.call_tool("ask", {"question": QUESTION, "since": "2023-05-21", "until": "2023-05-21"})
+        told: Any = asked.structured_content
+        assert (told["status"], told["proof"]["since"][:10], told["proof"]["until"][:10]) == (
+            "unknown", "2023-05-21", "2023-05-21"
+        )  # fmt: skip
+        assert "talked me into a Kyoto Latte" not in "".join(seen)
+        assert "made with matcha powder" in "".join(seen)
+
+    seen: list[str] = []
+
+    def answer(exchange: Exchange) -> None:
+        seen.append(exchange.seen.last)
+        replying(NO_PROOF)(exchange)
+
+    with FaultyServer(answer=answer) as server:
+        with_client(store, use, "--model", server.url, "--planning", "together")
+
+
 def test_a_cancelled_question_ends(store: Path) -> None:
     """The call under way is given up, and the next question is answered."""
     begun = Event()

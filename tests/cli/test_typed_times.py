@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from goalmem_cli.cli.typed_times import earliest, latest
+from goalmem_cli.cli.typed_times import earliest, latest, stretch
 from goalmem_cli.errors import UsageError
 
 INSTANT = timedelta(microseconds=1)
@@ -45,3 +45,21 @@ def test_what_is_no_time_is_refused_with_the_forms_that_are(text: str) -> None:
     with pytest.raises(UsageError, match="--as-of") as caught:
         latest(text, "--as-of")
     assert "2023-05-21T18:20" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("length", "begun"),
+    [
+        ("1d", datetime(2024, 3, 30, 12)),
+        ("30d", datetime(2024, 3, 1, 12)),
+        ("2w", datetime(2024, 3, 17, 12)),
+        ("1m", datetime(2024, 2, 29, 12)),
+        ("4m", datetime(2023, 11, 30, 12)),
+        ("1y", datetime(2023, 3, 31, 12)),
+        (" 13 m ", datetime(2023, 2, 28, 12)),
+    ],
+)
+def test_a_length_counts_back(length: str, begun: datetime) -> None:
+    """Months and years keep the day, or take the last where a month is shorter; the end stays open."""
+    assert stretch(None, None, length, lambda: datetime(2024, 3, 31, 12)) == (begun, None)
+    assert stretch(None, "2024-03", length, lambda: datetime(2024, 3, 31, 12))[1] == datetime(2024, 4, 1) - INSTANT

@@ -141,7 +141,7 @@ def test_it_reads_the_reports_of_graphrag_alone() -> None:
     memory = Reported()
     question = Question("What?", MOMENT, conversations=("chat",), as_of=MOMENT)
     GraphRAGGlobal(replace(tools, model=ScriptedModel(says)), memory, 5).answer(question)
-    assert memory.asked == [Query("What?", ("chat",), until=MOMENT)]
+    assert memory.asked == [Query("What?", ("chat",), until=MOMENT, asked=MOMENT)]
     assert hasattr(GraphRAG, "reports")
     assert set(STEPS) <= FULL.prompts.keys() & COMPACT.prompts.keys()
 

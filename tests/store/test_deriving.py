@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goalmem_cli.backbones.scope import hits_within
 from goalmem_cli.backbones.structured.indexing import plan, sessions_of
-from goalmem_cli.backbones.structured.units import derived_unit, node
+from goalmem_cli.backbones.structured.units import derived_unit, node, passing
 from goalmem_cli.errors import EmbedderMismatch, StoreError
 from goalmem_cli.memory_records import Derivation, Ranking, Selection
 from goalmem_cli.ports import PartDone
@@ -64,6 +65,27 @@ def found(store: Store, words: str, kinds: tuple[str, ...] | None = None) -> dic
     ranked = store.rank(Query(words), list(Ranking), 50, backbone=NOTES, kinds=kinds)
     hits = store.hits([scored.unit for each in ranked.values() for scored in each])
     return {ranking: {hits[scored.unit].unit.text for scored in each} for ranking, each in ranked.items()}
+
+
+def test_what_was_derived_is_in_a_stretch_of_time_with_all_its_turns(store: Store) -> None:
+    """One turn too early, or without a time, hides it from rankings, listings and hits; it stands at its last turn."""
+    index(store)
+    turns = {turn.id: turn for turn in store.turns()}
+    notes = [unit for unit in store.units_of(NOTES, ["note"]) if len(unit.turns) > 1]
+    assert notes
+    for note in notes:
+        told = [turns[id_].said for id_ in note.turns]
+        first, last = min(filter(None, told)), max(filter(None, told))
+        assert (note.begun, note.said) == (first, last)
+        assert first < last
+        for since, is_there in ((first, True), (last, False)):
+            query = Query(note.text, since=since)
+            ranked = store.rank(query, [Ranking.DENSE], 50, backbone=NOTES)[Ranking.DENSE]
+            assert (note.id in [scored.unit for scored in ranked]) is is_there
+            assert (note in filter(passing(query), notes)) is is_there
+            assert (
+                [note.id] == [hit.unit.id for hit in hits_within(store.hits([note.id]).values(), query)]
+            ) is is_there
 
 
 def test_each_part_gives_its_units_and_its_line(store: Store) -> None:

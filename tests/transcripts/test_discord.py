@@ -74,7 +74,7 @@ def test_reads_a_channel_as_golden() -> None:
         (11, "bo", "Baixa", {"reply_to": "10", "reactions": [{"reaction": "👍", "count": 3, "by": ["Ana Bee", "bo"]}]}),
         (14, "bo", "CI\nBuild 7\nAll green\nTests: 12", {}),
         (15, "bo", "See https://x.org", {}),
-        (16, "Ana Bee", "[forwarded] Rooms are cheap", {}),
+        (16, "Ana Bee", "[forwarded] Rooms are cheap", {"forwarded_from": ""}),
     ]
     turns = tuple(
         Turn("77", 0, place, speaker, text, datetime(2023, 3, 5, 21, number, 7, 123000, tzinfo=EAST), str(number),

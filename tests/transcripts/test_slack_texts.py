@@ -55,6 +55,17 @@ def test_previews_of_links_are_nobody_s_words() -> None:
     assert said(text="", attachments=[preview]) == "Page\nabout X"
 
 
+def test_a_shared_message_is_its_author_s() -> None:
+    """Where it says nothing else: with words of the sender's own, what they share is a preview."""
+    share = {"is_share": True, "from_url": "https://x.slack.com/p1", "author_name": "Marta", "text": "I am vegan"}
+    (turn, *_) = read(text="", attachments=[share]).turns
+    assert (turn.text, turn.attributes) == ("Marta: I am vegan", {"forwarded_from": "Marta"})
+    (turn, *_) = read(text="Look", attachments=[share]).turns
+    assert (turn.text, turn.attributes) == ("Look", {})
+    (turn, *_) = read(text="", attachments=[{**share, "is_share": False}]).turns
+    assert turn.attributes == {}
+
+
 BLOCKS = [
     {"type": "header", "text": {"type": "plain_text", "text": "Stand-up"}},
     {"type": "divider"},

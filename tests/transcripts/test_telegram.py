@@ -66,9 +66,10 @@ def read(document: object) -> list[Conversation]:
 def test_reads_a_chat_as_golden() -> None:
     """Pieces of text, exact and naive times, sessions by gaps, forwarded messages, and what is only counted."""
     turns = (
-        Turn("user123", 0, 0, "Ana", "See https://x.org now", datetime(2023, 12, 31, 20, 15, 7, tzinfo=UTC), "2"),
+        Turn("user123", 0, 0, "Ana", "See https://x.org now", datetime(2023, 12, 31, 20, 15, 7, tzinfo=UTC), "2",
+             attributes={"offset": 60}),
         Turn("user123", 1, 1, "user77", "[forwarded from News] Snow", datetime(2024, 1, 1, 8, tzinfo=UTC), "5",
-             attributes={"edited": "2024-01-01T09:01:00"}),
+             attributes={"edited": "2024-01-01T09:01:00", "forwarded_from": "News", "offset": 60}),
         Turn("user123", 1, 2, "Me", "Naive", datetime(2024, 1, 1, 9, 0, 30), "6", attributes={
             "reply_to": "5", "edited": "2024-01-01T08:01:00+00:00",
             "reactions": [{"reaction": "+", "count": 3, "by": ["Ana"]}, {"reaction": "custom_emoji", "count": 1}]}),

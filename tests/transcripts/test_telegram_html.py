@@ -119,13 +119,13 @@ EAST = timezone(timedelta(hours=2))
 
 def test_reads_a_page_as_golden() -> None:
     """Names carried on, lines, forwards, replies and reactions as they stand; services and media are counted."""
-    said = [
+    said: list[tuple[int, int, str, str, dict[str, object]]] = [
         (2, 15, "Ana Bee", "Where do we stay?\n\nSee this <3", {}),
         (3, 16, "Ana Bee", "The view", {}),
         (4, 17, "Ben", "In Baixa", {"reply_to": "2", "reactions": [
             {"reaction": "\u2764", "count": 3, "by": ["Ana Bee", "Ben"]}, {"reaction": "+", "count": 1, "by": ["Ben"]}]}),
-        (5, 18, "Ben", "[forwarded from News] Rooms are cheap", {}),
-        (6, 19, "Ben", "[forwarded from News] Still", {}),
+        (5, 18, "Ben", "[forwarded from News] Rooms are cheap", {"forwarded_from": "News"}),
+        (6, 19, "Ben", "[forwarded from News] Still", {"forwarded_from": "News"}),
     ]  # fmt: skip
     turns = tuple(
         Turn("Trip & Co", 0, place, speaker, words, datetime(2023, 12, 31, 21, minute, 7, tzinfo=EAST), str(number),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from goalmem_cli.logic.moments import Moment, Span
+from goalmem_cli.backbones.scope import within_time
 from goalmem_cli.records import Hit, Query, Turn, Unit, content_hash
 
 IN_PLACE_OF = "in_place_of"
@@ -110,20 +110,13 @@ def passing(query: Query) -> Callable[[Unit], bool]:
 
     Without a time, a unit passes none by time.
     """
-    span = Span.between(query.since, query.until)
+    is_within = within_time(query)
 
     def passes(unit: Unit) -> bool:
         if query.conversations is not None and unit.conversation not in query.conversations:
             return False
         if query.speakers is not None and unit.speaker not in query.speakers:
             return False
-        if span.since is None and span.until is None:
-            return True
-        if unit.said is None:
-            return False
-        said = Moment.from_datetime(unit.said)
-        return not (span.since is not None and span.since.is_later_than(said)) and not (
-            span.until is not None and said.is_later_than(span.until)
-        )
+        return is_within(unit)
 
     return passes

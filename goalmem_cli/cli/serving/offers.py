@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.watching import Watched
-from goalmem_cli.cli.typed_times import earliest, latest
+from goalmem_cli.cli.typed_times import earliest, latest, stretch
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.answering import Kind, one_line, refuse_empty
+from goalmem_cli.library.answering import Kind, local_now, one_line, refuse_empty
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.memory import Memory
 from goalmem_cli.library.scope import Names, selected
@@ -87,13 +87,13 @@ class Offers:
         speaker: Sequence[str] | None = None,
         since: str | None = None,
         until: str | None = None,
+        last: str | None = None,
     ) -> dict[str, object]:
         """Return the turns that a query finds, best first."""
         from goalmem_cli.render.tables import hits_document
 
         refuse_empty(query, Kind.QUERY)  # before waiting for another call
-        begun = None if since is None else earliest(since, "since")
-        ended = None if until is None else latest(until, "until")
+        begun, ended = stretch(since, until, last, local_now, "")
         with self._reading:
             found = self._stored().retrieve(
                 query,
@@ -113,6 +113,9 @@ class Offers:
         as_of: str | None,
         wants_all: bool,
         watched: Watched,
+        since: str | None = None,
+        until: str | None = None,
+        last: str | None = None,
     ) -> Answered:
         """Return the answer with its proof, or what failed. `watched` hears of each step, and may end the work.
 
@@ -121,6 +124,7 @@ class Offers:
         """
         refuse_empty(question, Kind.QUESTION)  # before waiting for another one
         hidden = None if as_of is None else latest(as_of, "as_of")
+        begun, ended = stretch(since, until, last, lambda: hidden or local_now(), "")
         with self._working(watched):
             memory = self._opened()
             trace = memory.ask(
@@ -128,6 +132,8 @@ class Offers:
                 conversations=conversation or None,
                 asker=asker,
                 as_of=hidden,
+                since=begun,
+                until=ended,
                 wants_all=wants_all,
                 observer=watched,
             )

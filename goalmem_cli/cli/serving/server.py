@@ -37,6 +37,8 @@ _DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_wor
 Names = Annotated[list[str] | None, Field(description="Only these, by name", max_length=100)]
 Moment = Annotated[str | None, Field(description="2023, 2023-05, 2023-05-21 or 2023-05-21T18:20")]
 
+Length = Annotated[str | None, Field(description="How far back: 30d, 2w, 6m or 1y; not with since")]
+
 
 class MemoryServer(MCPServer[None]):
     """A server whose resources are the conversations of the store, whichever there are when they are listed."""
@@ -77,9 +79,10 @@ def _add_reading(server: MemoryServer, offers: Offers) -> None:
         speaker: Names = None,
         since: Moment = None,
         until: Moment = None,
+        last: Length = None,
     ) -> dict[str, Any]:
         """Find turns of the user's conversations, best first, each with speaker, time, conversation and turn ids."""
-        return await _tool(partial(offers.search, query, k, conversation, speaker, since, until))
+        return await _tool(partial(offers.search, query, k, conversation, speaker, since, until, last))
 
     @server.tool(annotations=_READS)
     async def ask(
@@ -88,13 +91,18 @@ def _add_reading(server: MemoryServer, offers: Offers) -> None:
         conversation: Names = None,
         asker: Annotated[str | None, Field(description='Who "I" is in the question')] = None,
         as_of: Moment = None,
+        since: Moment = None,
+        until: Moment = None,
+        last: Length = None,
         all_of_it: Annotated[bool, Field(description="Look on until nothing likely is left, for lists")] = False,
     ) -> CallToolResult:
         """Answer a question from memory alone, with a proof whose every step names the turns it rests on.
 
-        Where memory does not settle it, the status is unknown, and `failed` says which step failed.
+        `since`, `until` or `last` say which stretch of time counts. Where memory does not settle it, the status is
+        unknown, and `failed` says which step failed.
         """
-        work = partial(offers.ask, question, conversation, asker, as_of, all_of_it)
+        ask_within = partial(offers.ask, since=since, until=until, last=last)
+        work = partial(ask_within, question, conversation, asker, as_of, all_of_it)
         answered = await _watched(context, work, offers.give_up)
         return CallToolResult(
             content=[TextContent(text=answered.text)], structured_content=answered.document

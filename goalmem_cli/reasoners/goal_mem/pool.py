@@ -125,7 +125,7 @@ class Pool:
         hits = self._found.get(query, [])
         for hit, likelihood in zip(hits, likelihoods(query, hits, without=PERSONAL), strict=True):
             if hit.unit.speaker and "?" not in hit.unit.text:
-                best[hit.unit.speaker] = max(likelihood, best.get(hit.unit.speaker, 0.0))
+                best[hit.unit.author] = max(likelihood, best.get(hit.unit.author, 0.0))
         return best
 
     # Looking

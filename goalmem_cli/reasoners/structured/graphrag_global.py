@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from goalmem_cli.backbones.scope import scope_of
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import Inquiry, Reading, Tools, is_refusal, one_of
@@ -72,7 +73,7 @@ class GraphRAGGlobal:
         """
         room = replace(self._tools.budget, units=sys.maxsize, tokens=sys.maxsize)
         inquiry = Inquiry(NAME, question, replace(self._tools, budget=room))
-        reports = self._memory.reports(Query(question.text, question.conversations, until=question.as_of))
+        reports = self._memory.reports(scope_of(question, question.text))
         reports.sort(key=lambda hit: hit.unit.id)
         random.Random(_SEED).shuffle(reports)  # noqa: S311 - no secret, but the same each time
         inquiry.take(reports, brings=False)

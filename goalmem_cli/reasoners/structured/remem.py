@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from goalmem_cli.backbones.remem.tools import Call, Found, Tool
+from goalmem_cli.backbones.scope import scope_of
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.facts import round_robin
@@ -128,11 +129,6 @@ class RememSingle:
         found = self._memory.explore(scope_of(question), call)
         inquiry.take(round_robin([found.gists, found.facts]), (written_call(call, {}),))
         return inquiry.read(Stop.ONE_ROUND)
-
-
-def scope_of(question: Question) -> Query:
-    """Return where the tools look: in the question's conversations, and in what was told by then."""
-    return Query("", conversations=question.conversations, until=question.as_of)
 
 
 def _next_move(

@@ -99,4 +99,4 @@ def unit_document(unit: Unit) -> dict[str, object]:
     times = {key: getattr(unit, key) for key in ("said", "event_from", "event_to")}
     written = {key: None if time is None else time.isoformat() for key, time in times.items()}
     shown = asdict(unit) | written | {"turns": list(unit.turns), "labels": list(unit.labels)}
-    return {key: value for key, value in shown.items() if key != "conversation"}
+    return {key: value for key, value in shown.items() if key not in ("conversation", "begun")}

@@ -351,4 +351,10 @@ def _order(turn: Turn) -> tuple[int, int, str]:
 
 def _is_same(entry: UnitEntry, old: Mapping[str, UnitEntry]) -> bool:
     earlier = old.get(entry.unit.id)
-    return earlier is not None and (earlier.text, earlier.context) == (entry.text, entry.context)
+    return earlier is not None and _indexed(earlier) == _indexed(entry)
+
+
+def _indexed(entry: UnitEntry) -> tuple[str, str, str | None]:
+    """Return what the indexes hold of an entry that may change; a time as written, as its clock counts too."""
+    said = entry.unit.said
+    return entry.text, entry.context, None if said is None else said.isoformat()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.ports import Embedder
+from goalmem_cli.store import privacy
 from goalmem_cli.store.changes.writing import renew_units
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection, Database
@@ -22,7 +23,7 @@ from goalmem_cli.store.queries.reader import is_embedded_with
 from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.store.units import UnitEntry
 
-DATABASE, TEXT, VECTORS, TRACES = "memory.duckdb", "text", "vectors", "traces"
+DATABASE, TEXT, VECTORS, TRACES = privacy.DATABASE, privacy.TEXT, privacy.VECTORS, privacy.TRACES
 
 _EMBED_BATCH = 1024
 

@@ -1,7 +1,4 @@
-"""Opening the database late, closing it early, waiting for locks, and DuckDB's errors as ours.
-
-Only this module, `opening` and `faults` know DuckDB.
-"""
+"""Opening the database late, closing it early, waiting for locks: with `opening` and `faults` all that knows DuckDB."""
 
 from __future__ import annotations
 
@@ -23,6 +20,7 @@ from goalmem_cli.store.database.faults import translated
 from goalmem_cli.store.database.migrations import MIGRATIONS, migrate, pending_migrations
 from goalmem_cli.store.database.opening import OpenedOften, attached, literal, opened, spill
 from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
+from goalmem_cli.store.privacy import keep_private, make_private
 
 Row = tuple[Any, ...]
 
@@ -268,14 +266,14 @@ class Database:
             raise
         finally:
             old.close()
+            keep_private(self.path.parent)
 
     def _create(self) -> None:
         """Make the database under another name, and give it its own once its tables are there.
 
         Whoever is stopped meanwhile leaves nothing that looks like a store.
         """
-        with reporting(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(self.path.parent)
         try:
             self._create_as(self._creating)
         except StoreDamaged:  # left half made; else whoever is making it would have it locked
@@ -316,6 +314,7 @@ class Database:
             yield Connection(writing, self.path, self._written)
         finally:
             self._often.close(writing)
+            keep_private(self.path.parent)
 
     def _patiently(
         self,

@@ -30,15 +30,34 @@ def conditions_of(query: Query) -> tuple[list[str], list[object]]:
             parameters.append([encodable(value) for value in values])
     span = Span.between(query.since, query.until)
     for moment, comparison in ((span.since, ">="), (span.until, "<=")):
-        if moment is None:
-            continue
-        if moment.instant is None:
-            conditions.append(f"clock {comparison} ?")
-            parameters.append(moment.clock)
-        else:
-            conditions.append(f"CASE WHEN instant IS NULL THEN clock {comparison} ? ELSE instant {comparison} ? END")
-            parameters.extend((moment.clock, moment.instant))
+        if moment is not None:
+            condition, compared = _compared(moment, comparison)
+            conditions.append(condition)
+            parameters += compared
     return conditions, parameters
+
+
+def derived_conditions_of(query: Query) -> tuple[list[str], list[object]]:
+    """Return `conditions_of` for rows of derived units: none of the turns that one came from is before the query's
+    time, as `said` is that of the last.
+    """
+    conditions, parameters = conditions_of(query)
+    if query.since is not None:
+        condition, values = _compared(Moment.from_datetime(query.since), ">=")
+        conditions.append(
+            f"""id NOT IN (SELECT unit FROM unit_sources JOIN turns ON turns.id = turn
+            WHERE ({condition}) IS NOT TRUE)"""
+        )
+        parameters += values
+    return conditions, parameters
+
+
+def _compared(moment: Moment, comparison: str) -> tuple[str, list[object]]:
+    """Return the condition that a row's time compares so with the moment, and its parameters."""
+    if moment.instant is None:
+        return f"clock {comparison} ?", [moment.clock]
+    condition = f"CASE WHEN instant IS NULL THEN clock {comparison} ? ELSE instant {comparison} ? END"
+    return condition, [moment.clock, moment.instant]
 
 
 def moment_columns(time: datetime | None) -> tuple[int | None, int | None]:

@@ -271,7 +271,7 @@ def update_files(connection: Connection, files: Mapping[str, str]) -> None:
 
 def insert_turns(connection: Connection, turns: Sequence[Turn]) -> None:
     """Add rows for the turns."""
-    moments = [moment_columns(turn.said) for turn in turns]
+    moments = [moment_columns(turn.local) for turn in turns]
     connection.insert("turns", {
         "id": ("VARCHAR", [turn.id for turn in turns]),
         "conversation": ("VARCHAR", [turn.conversation for turn in turns]),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.memory_records import FLAT
 from goalmem_cli.records import Edge, Query, Unit
 from goalmem_cli.store.database.access import Connection, Row
 from goalmem_cli.store.database.columns import (
     WITHIN_SPANS,
     conditions_of,
+    derived_conditions_of,
     iso_of,
     moment_columns,
     span_columns,
@@ -28,6 +32,7 @@ _STALE_EDGES = """kind IN (SELECT unnest($kinds::VARCHAR[])) AND (source, target
     (SELECT (source, target, kind, weight) FROM wanted_edges)
     AND (source IN (SELECT id FROM units WHERE backbone = $backbone)
     OR target IN (SELECT id FROM units WHERE backbone = $backbone))"""
+_UNKNOWN: tuple[int, int | None] = (Moment.from_datetime(datetime(1, 1, 1)).clock, None)
 _NEW_EDGES = "wanted_edges ANTI JOIN edges USING (source, target, kind, weight)"
 
 
@@ -78,7 +83,7 @@ def _load_units(connection: Connection, which: str, parameters: Sequence[object]
         ORDER BY conversation, session, ordinal, id""",
         parameters,
     )
-    return [_unit(row) for row in rows]
+    return _begun(connection, [_unit(row) for row in rows])
 
 
 def load_units_around(connection: Connection, ids: Sequence[str], distance: int) -> list[Unit]:
@@ -102,7 +107,27 @@ def load_units_around(connection: Connection, ids: Sequence[str], distance: int)
         [[key_of(str(row[0])) for row in units]],
     ):
         sources.setdefault(str(unit), []).append((place, turn, label))
-    return [_unit_around(row, sorted(sources.get(str(row[0]), ()))) for row in units]
+    return _begun(connection, [_unit_around(row, sorted(sources.get(str(row[0]), ()))) for row in units])
+
+
+def _begun(connection: Connection, units: list[Unit]) -> list[Unit]:
+    """Return the units, those derived from several turns with the time when the first of these was said.
+
+    Where the time of one is not known it is the first of all times, as nothing without a time is in a stretch of it.
+    """
+    several = {unit.id: unit.turns for unit in units if unit.backbone != FLAT and len(unit.turns) > 1}
+    if not several:
+        return units
+    rows = connection.rows(
+        "SELECT id, clock, instant FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[])) AND clock IS NOT NULL",
+        [sorted({turn for turns in several.values() for turn in turns})],
+    )
+    said = {str(id_): (int(clock), instant) for id_, clock, instant in rows}
+    first: dict[str, datetime | None] = {}
+    for id_, turns in several.items():
+        clock, instant = min((said.get(turn, _UNKNOWN) for turn in turns), key=lambda columns: columns[0])
+        first[id_] = time_from_moment(clock, instant)
+    return [replace(unit, begun=first[unit.id]) if unit.id in first else unit for unit in units]
 
 
 def _unit_around(row: Row, sources: Sequence[tuple[int, str, str]]) -> Unit:
@@ -356,7 +381,7 @@ def fewer_units(
 
     Whichever are fewer, so that a filter that hides nothing loads nothing; True where they are the hidden ones.
     """
-    conditions, parameters = conditions_of(query)
+    conditions, parameters = (conditions_of if backbone == FLAT else derived_conditions_of)(query)
     if kinds is not None:
         conditions.append("kind IN (SELECT unnest(?::VARCHAR[]))")
         parameters.append(list(kinds))

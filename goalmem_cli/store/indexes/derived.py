@@ -13,6 +13,7 @@ from typing import Protocol
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.files import Written, content_if_there, replace_file, reporting, unwatched
+from goalmem_cli.store.privacy import make_private
 from goalmem_cli.store.units import UnitEntry
 
 MANIFEST = "manifest.json"
@@ -28,8 +29,7 @@ def new_data(folder: Path, kept: Iterable[str], written: Written) -> str:
     Raises:
         StoreError: the folder cannot be written.
     """
-    with reporting(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     remove_all(folder, leftovers(folder, kept), written)
     with reporting(folder):
         taken = [path.stem for path in folder.iterdir()]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.logic.days import Period
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import Query
-from goalmem_cli.store.database.columns import conditions_of
+from goalmem_cli.store.database.columns import derived_conditions_of
 
 if TYPE_CHECKING:
     from goalmem_cli.store.database.access import Connection
@@ -222,7 +222,7 @@ class Episodes:
 
     def _events(self, scope: Query, kind: str) -> tuple[str, list[object]]:
         """Return a table `events` of the scope's units of the kind, with their times in microseconds."""
-        conditions, parameters = conditions_of(scope)
+        conditions, parameters = derived_conditions_of(scope)
         names = [
             f"json_extract_string(attributes, '$.keys[{place}]') AS {column}"
             for place, column in enumerate(("subject", "predicate", "object"))

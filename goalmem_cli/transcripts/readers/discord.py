@@ -82,6 +82,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
             reply_to=reference.child("messageId").optional_name() if is_reply else None,
             edited=edited_at(node.child("timestampEdited")),
             reactions=map(_reaction, objects_in(node.child("reactions"))),
+            forwarded_from="" if is_forwarded and not said[0] else None,
         ),
     )
 

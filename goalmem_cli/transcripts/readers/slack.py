@@ -28,7 +28,8 @@ _SPOKEN = frozenset(
     {"bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share", "file_comment", "file_mention"}
 )
 _DELETED = "tombstone"
-_BESIDE = frozenset({"thread_ts", "edited", "reactions"})
+_BESIDE = frozenset({"thread_ts", "edited", "reactions", "attachments"})
+_SHARE = ("is_share", "is_msg_unfurl")
 # What Slack wrote of a file until 2018; its author's words may stand behind it.
 _UPLOAD = re.compile(r"<@\w+(?:\|[^>]*)?> (?:uploaded|shared|mentioned) a file: <[^>]*>\.?(?: and commented: )?")
 _ANGLED = re.compile(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
@@ -173,7 +174,16 @@ def _beside(directory: _Directory, node: Node) -> Mapping[str, object]:
         reply_to=thread if thread != node.child("ts").optional_name() else None,
         edited=isinstance(edited.value, dict) and (edited_at(edited.child("ts")) or True),
         reactions=(_reaction(directory, reaction) for reaction in objects_in(node.child("reactions"))),
+        forwarded_from=_author_of_share(node),
     )
+
+
+def _author_of_share(node: Node) -> str | None:
+    """Return who wrote a message that this one only shares, blank where it does not say; None where it says more."""
+    shared = objects_in(node.child("attachments"))
+    if len(shared) != 1 or node.child("text").optional_text() or not any(shared[0].child(key).value for key in _SHARE):
+        return None
+    return shared[0].child("author_name").optional_text()
 
 
 def _reaction(directory: _Directory, node: Node) -> Reaction:

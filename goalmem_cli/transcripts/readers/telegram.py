@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in, offset_between
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -122,15 +122,19 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     if not text and any(node.has(key) for key in _MEDIA):
         draft.count("messages of media alone left out")
         return
-    if text and node.has("forwarded_from"):
-        text = f"[forwarded from {node.child('forwarded_from').optional_text() or 'an unknown account'}] {text}"
+    author = node.child("forwarded_from").optional_text() if node.has("forwarded_from") else None
+    if text and author is not None:
+        text = f"[forwarded from {author or 'an unknown account'}] {text}"
     is_here = node.child("reply_to_peer_id").value is None  # else it answers a message of another chat
+    said = _said(node)
     beside = attributes(
         reply_to=node.child("reply_to_message_id").optional_name() if is_here else None,
         edited=edited_at(node.child("edited_unixtime" if node.has("edited_unixtime") else "edited")),
         reactions=map(_reaction, objects_in(node.child("reactions"))),
+        forwarded_from=author,
+        offset=offset_between(node.child("date").stamp(), said),
     )
-    yield Message(_speaker(node), text, _said(node), node.child("id").optional_name(), attributes=beside)
+    yield Message(_speaker(node), text, said, node.child("id").optional_name(), attributes=beside)
 
 
 def _reaction(node: Node) -> Reaction:
@@ -156,7 +160,7 @@ def _text(node: Node) -> str:
 
 
 def _said(node: Node) -> Stamp | None:
-    """Return the exact time where there is one; `date` is the clock of the computer that exported."""
+    """Return the exact time where there is one; `date` is the same by a clock, of which nobody says the zone."""
     exact = node.child("date_unixtime")
     if isinstance(exact.value, (int, str)) and _EPOCH.fullmatch(str(exact.value)):
         return exact.stamp()

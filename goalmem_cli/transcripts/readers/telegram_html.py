@@ -94,7 +94,8 @@ class _Chat:
         if text and found.is_forwarded:
             text = f"[forwarded from {self._author}] {text}"
         if text or not found.media:
-            beside = attributes(reply_to=found.reply_to, reactions=found.reactions)
+            author = self._author if found.is_forwarded else None
+            beside = attributes(reply_to=found.reply_to, reactions=found.reactions, forwarded_from=author)
             yield Message(self._speaker, text, _stamp(source, found), found.own_id, attributes=beside)
 
 

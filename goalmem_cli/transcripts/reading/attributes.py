@@ -3,15 +3,18 @@
 One form for all formats, in JSON: ``reply_to`` is the own id of the message that it answers, in the same conversation;
 ``quoted`` is what a format shows of the message that it answers, where that is no id; ``edited`` is the time of the
 last edit, or true where the format does not say when; ``reactions`` lists each reaction once, with its ``count`` and,
-as far as the format names them, ``by`` whom. What a format does not say is not there.
+as far as the format names them, ``by`` whom; ``forwarded_from`` is who wrote a message that its sender only passed on,
+blank where that is not known; ``offset`` is by how many minutes the sender's clock was ahead of UTC, where the time is
+given in UTC and by that clock too. What a format does not say is not there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
+from goalmem_cli.records import FORWARDED_FROM, OFFSET
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -34,6 +37,8 @@ def attributes(
     quoted: str = "",
     edited: Stamp | bool | None = None,
     reactions: Iterable[Reaction] = (),
+    forwarded_from: str | None = None,
+    offset: int | None = None,
 ) -> Mapping[str, object]:
     """Return the attributes of a message, of those that are known."""
     known: dict[str, object] = {}
@@ -45,9 +50,30 @@ def attributes(
         known[EDITED] = edited.is_placeholder or edited.moment.isoformat()
     elif edited:
         known[EDITED] = True
+    if forwarded_from is not None:
+        known[FORWARDED_FROM] = forwarded_from.strip()
+    if offset:
+        known[OFFSET] = offset
     if listed := _listed(reactions):
         known[REACTIONS] = listed
     return known
+
+
+_QUARTER = 15
+_MOST_AHEAD, _MOST_BEHIND = 14 * 60, 12 * 60
+"""The offsets of UTC that there are, in minutes: quarters of an hour up to these."""
+
+
+def offset_between(local: Stamp | None, instant: Stamp | None) -> int | None:
+    """Return by how many minutes a clock was ahead of UTC that showed this time at the instant; None where none is."""
+    if local is None or instant is None or local.unread or local.is_day or local.moment.tzinfo is not None:
+        return None
+    if instant.moment.tzinfo is None:
+        return None
+    ahead = local.moment.replace(tzinfo=UTC) - instant.moment
+    minutes = round(ahead.total_seconds()) / 60
+    is_one = -_MOST_BEHIND <= minutes <= _MOST_AHEAD and not minutes % _QUARTER
+    return int(minutes) if is_one else None
 
 
 _NEVER = ("0", "false")

@@ -1,0 +1,71 @@
+"""A store is for its owner's eyes: its files have the mode 600, its folders 700."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from goalmem_cli.config import STORE_FILE
+from goalmem_cli.store.files import reporting
+
+DATABASE, TEXT, VECTORS, TRACES = "memory.duckdb", "text", "vectors", "traces"
+"""What the parts of a store are called in its folder."""
+
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only its owner can enter, where there is none; those above it are made as usual.
+
+    Raises:
+        StoreError: it cannot be made.
+    """
+    with reporting(folder):
+        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+
+
+def keep_private(folder: Path) -> None:
+    """Close a store to everybody but its owner.
+
+    A folder that holds other things too stays as it is, and so does what belongs to somebody else.
+
+    Raises:
+        StoreError: the system refuses.
+    """
+    with reporting(folder):
+        for path in open_to_others(folder):
+            with suppress(FileNotFoundError, PermissionError):
+                path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+
+
+def open_to_others(folder: Path) -> list[Path]:
+    """Return which files and folders of the store others than its owner may use; on Windows modes say nothing.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    if os.name == "nt" or not folder.is_dir():
+        return []
+    return [path for path in _own_paths(folder) if not path.is_symlink() and _is_open(path)]
+
+
+def _own_paths(folder: Path) -> Iterator[Path]:
+    names = [path.name for path in folder.iterdir()]
+    own = [name for name in names if name.startswith(DATABASE) or name in (TEXT, VECTORS, TRACES)]
+    if own and set(names) <= {*own, STORE_FILE}:
+        yield folder
+    for name in own:
+        yield folder / name
+        for parent, folders, files in os.walk(folder / name):
+            yield from (Path(parent, found) for found in (*folders, *files))
+
+
+def _is_open(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & _OTHERS)
+    except FileNotFoundError:  # gone meanwhile
+        return False
