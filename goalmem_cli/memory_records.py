@@ -93,7 +93,10 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """One stored conversation at a glance; the times are those of its first and last dated turn."""
+    """One stored conversation at a glance; the times are those of its first and last dated turn.
+
+    `own_id` is what its format calls it, and `file` where it was last read from; None where that is not known.
+    """
 
     name: str
     format: str
@@ -102,6 +105,8 @@ class ConversationSummary:
     speakers: tuple[Speaker, ...]
     first_said: datetime | None
     last_said: datetime | None
+    own_id: str | None = None
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

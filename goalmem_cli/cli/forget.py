@@ -74,6 +74,8 @@ def forget(
     Shows first what will go and asks. What is given together narrows: a speaker's turns before a time. Exits with 1
     when there is nothing of the kind.
     """
+    if listed and (conversation or before or speaker or always or leave_nothing or dry_run or yes):
+        raise UsageError("--list forgets nothing", "give it alone")
     if listed:
         return _list(begin(context, quiet=quiet, store=store), is_json=json)
     if not (conversation or before or speaker):
@@ -112,13 +114,15 @@ def _list(run: Invocation, *, is_json: bool) -> int:
 
     memory = open_stored(run.settings, run.factories, run.screen.note)
     kept = Tombstones.of_folder(memory.path)
+    turns, always = kept.counts
     if is_json:
-        run.screen.document({"schema_version": SCHEMA_VERSION, "turns": len(kept.turns), "always": len(kept.always)})
+        run.screen.document({"schema_version": SCHEMA_VERSION, "turns": turns, "always": always})
     elif kept.is_empty:
         run.screen.note("nothing is marked as forgotten")
     else:
-        rules = f", and all that comes of {counted(len(kept.always), 'conversation or speaker')}" if kept.always else ""
-        run.screen.report(f"forgotten: {counted(len(kept.turns), 'turn')}{rules}")
+        whom = counted(always, "conversation or speaker", "conversations or speakers")
+        rules = f", and all that comes of {whom}" if always else ""
+        run.screen.report(f"forgotten: {counted(turns, 'turn')}{rules}")
     return NOTHING_FOUND if kept.is_empty else 0
 
 

@@ -42,12 +42,14 @@ Continues = Annotated[
 ]
 RestoreForgotten = Annotated[
     bool,
-    typer.Option("--restore-forgotten", help="Store again what was forgotten, where the files hold it."),
+    typer.Option(
+        "--restore-forgotten", help="Store again what was forgotten, where the files hold it, and mark it no longer."
+    ),
 ]
 Redact = Annotated[
     bool | None,
     typer.Option(
-        "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers before storing."
+        "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers [default: no]."
     ),
 ]
 Explain = Annotated[
@@ -147,7 +149,7 @@ def ingest(
         # What was stored before a failure of the store is worth saying.
         for report in reading.taken():
             warn_of_skipped(run.screen, report)
-            for note in notes_of(report, is_restored=restore_forgotten, is_redacted=run.settings.redact):
+            for note in notes_of(report, is_restored=restore_forgotten):
                 run.screen.note(f"{report.path}: {note}")
             if not json:
                 run.screen.report(line_of(report, is_dry=dry_run))

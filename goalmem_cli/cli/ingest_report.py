@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
@@ -33,7 +33,7 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
         screen.note(f"  and {len(report.skipped) - _SHOWN} more: --json lists them all")
 
 
-def notes_of(report: FileReport, *, is_restored: bool, is_redacted: bool) -> list[str]:
+def notes_of(report: FileReport, *, is_restored: bool) -> list[str]:
     """Return what is worth saying of a file beside what it held."""
     notes = list(report.notes)
     if report.forgotten:
@@ -41,16 +41,22 @@ def notes_of(report: FileReport, *, is_restored: bool, is_redacted: bool) -> lis
         again = f"stored again: {what}"
         left_out = f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
         notes.append(again if is_restored else left_out)
+    if report.redacted:
+        notes.append(f"redacted: {_kinds(report.redacted)}")
     if report.secrets:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.secrets.items()))
-        seen = f"it may hold secrets ({kinds}): --redact blacks them out"
-        notes.append(f"redacted: {kinds}" if is_redacted else seen)
+        notes.append(f"it may hold secrets ({_kinds(report.secrets)}): --redact blacks them out")
     if report.replaced:
         notes.append(f"changed text replaces what was stored: {few(report.replaced)}")
     if report.beside:
         kept = "kept as new, though what they say is also told by or begins as"
         notes.append(f"{kept} {few(report.beside)} of another file")
     return notes
+
+
+def _kinds(secrets: Mapping[str, int]) -> str:
+    from goalmem_cli.render.text import counted
+
+    return ", ".join(counted(count, kind) for kind, count in sorted(secrets.items()))
 
 
 def _turns_once(count: int) -> tuple[str, str]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from goalmem_cli.memory_records import ConversationSummary, Stats
 
 SCHEMA_VERSION = 1
-LEAST_SPEAKERS = 2
 
 group = typer.Typer(
     cls=ListGroup,
@@ -86,10 +85,10 @@ def show(
 
 
 def _is_document(conversation: ConversationSummary) -> bool:
-    """Say whether it came from Markdown in which no two people come back, as they do who talk with each other."""
+    """Say whether it came from Markdown in which nobody comes back, as people do who talk with each other."""
     if conversation.format != "markdown" or any(speaker.role for speaker in conversation.speakers):
         return False
-    return sum(speaker.turns > 1 for speaker in conversation.speakers) < LEAST_SPEAKERS
+    return all(speaker.turns == 1 for speaker in conversation.speakers)
 
 
 @group.command("verify", epilog=examples("goalmem stores verify", guide="store"))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import UsageError
+from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.records import Conversation
+from goalmem_cli.store.tombstones import rooms_of, without_resting_on
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import AnyMemory
     from goalmem_cli.memory_records import Forgotten, Selection
-    from goalmem_cli.store.tombstones import Tombstones
 
 
 def forget(
@@ -38,16 +38,18 @@ def forget(
         raise UsageError(
             "what comes later is neither before a time nor forgotten without a mark", "give one of the two alone"
         )
-    if leaves_marks:
-        from goalmem_cli.store.tombstones import Tombstones
+    gone = memory.forgettable(selection).ids if leaves_marks else frozenset[str]()
+    if gone and shown in (None, gone):
+        from goalmem_cli.store.tombstones import Tombstones, rooms_of_stored
 
-        gone = memory.forgettable(selection).ids
-        marks = Tombstones.of_folder(memory.path)
-        marks = marks.with_turns(turn for turn in memory.turns(selection.conversations) if turn.id in gone)
+        rooms = {each.name: rooms_of_stored(each) for each in memory.conversations()}
+        told = (turn for turn in memory.turns(selection.conversations) if turn.id in gone)
+        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms)
         if is_always:
-            marks = marks.with_always(selection.conversations, selection.speakers)
-        if gone:
-            marks.keep(memory.path)
+            named = selection.conversations
+            chosen = None if named is None else [rooms[name] for name in named]
+            marks = marks.with_always(chosen, selection.speakers)
+        marks.keep(memory.path)
     return memory.forget(selection, shown)
 
 
@@ -71,45 +73,51 @@ class Sieve:
     def __init__(self, *, restores: bool) -> None:
         self._restores = restores
         self._restored: set[str] = set()
-        self._marks: Tombstones | None = None
+        self._known: KnownMemory | None = None
 
-    def take(self, folder: Path) -> None:
-        """Read the marks that a memory's folder has.
+    def take(self, known: KnownMemory) -> None:
+        """Go by the marks of a memory from now on."""
+        self._known = known
 
-        Raises:
-            StoreError: they cannot be read.
-        """
-        from goalmem_cli.store.tombstones import Tombstones
-
-        self._marks = Tombstones.of_folder(folder)
-
-    def forget_restored(self, folder: Path) -> None:
+    def forget_restored(self) -> None:
         """Take away the marks of what came back.
 
         Raises:
             StoreError: they cannot be written.
         """
-        from goalmem_cli.store.tombstones import Tombstones
-
-        if self._restored:
-            Tombstones.of_folder(folder).without(self._restored).keep(folder)
+        if self._restored and self._known is not None:
+            self._known.keep(self._known.marks.without(self._restored))
 
     def sifted(self, conversations: Iterable[Conversation]) -> Iterator[Sifted]:
-        """Yield what is left of each conversation of a file, in order."""
-        sift = None if self._marks is None or self._marks.is_empty else self._marks.sifter()
-        has_begun = False
+        """Yield what is left of each conversation of a file, in order.
+
+        What an exported store derived from a turn that is left out is left out with it.
+        """
+        has_begun, gone = False, set[str]()
         for conversation in conversations:
-            kept, known = conversation, 0
-            if sift is not None:
-                without, marks, known = sift(conversation)
-                self._restored |= marks if self._restores else set()
-                kept = conversation if self._restores else without
+            forgotten = self._forgotten(conversation)
+            kept = conversation
+            if self._restores:
+                self._restored.update(*forgotten.values())
+            elif forgotten or gone:
+                left = [turn for turn in conversation.turns if turn.id in forgotten]
+                stay = tuple(turn for turn in conversation.turns if turn.id not in forgotten)
+                kept = without_resting_on(replace(conversation, turns=stay), left, gone)
             left_out = len(conversation.turns) - len(kept.turns)
             has_begun &= conversation.continues
             if conversation.turns and not kept.turns:
-                yield Sifted(None, known, left_out, not conversation.continues)
+                yield Sifted(None, len(forgotten), left_out, not conversation.continues)
                 continue
             if conversation.continues and not has_begun:  # what came before it was left out
                 kept = replace(kept, continues=False)
             has_begun = True
-            yield Sifted(kept, known, left_out, not conversation.continues)
+            yield Sifted(kept, len(forgotten), left_out, not conversation.continues)
+
+    def _forgotten(self, conversation: Conversation) -> dict[str, frozenset[str]]:
+        """Return the forgotten turns' ids -> the marks by which they are known; what is stored was not forgotten."""
+        if self._known is None or self._known.marks.is_empty:
+            return {}
+        marks, rooms = self._known.marks, rooms_of(conversation)
+        known = {turn: found for turn in conversation.turns if (found := marks.forgotten(turn, rooms))}
+        stored = self._known.stored(conversation, list(known))
+        return {turn.id: found for turn, found in known.items() if turn not in stored}

@@ -14,6 +14,7 @@ from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownForm
 from goalmem_cli.library.finding import Seen, found_at
 from goalmem_cli.library.forgetting import Sieve
 from goalmem_cli.library.hearing import Hears
+from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.library.redacting import Redactor
 from goalmem_cli.records import STANDARD_INPUT
 
@@ -75,6 +76,7 @@ class FileReport:
     beside: list[str] = field(default_factory=list)
     missed: list[InputError] = field(default_factory=list)
     forgotten: int = 0
+    redacted: Counter[str] = field(default_factory=Counter)
     secrets: Counter[str] = field(default_factory=Counter)
 
 
@@ -85,8 +87,8 @@ class Ingested:
     `new_turns` of its `turns` were not stored before; `replaced` names the turns whose stored text gave way; `skipped`
     has the records that could not be read and were left out; `notes` tell what was repaired; `beside` names the stored
     conversations of other files that tell the same or begin so, beside which its own were kept as new. `forgotten`
-    counts the turns that were forgotten once: left out now, or stored again where that is wanted; `secrets` counts them
-    by kind, blacked out where that is wanted, and else looked for in agents' logs alone. `error` says why the
+    counts the turns that were forgotten once: left out now, or stored again where that is wanted; `redacted` counts
+    secrets that were blacked out, by kind, and `secrets` those that an agent's log still has. `error` says why the
     file, or the first of its conversations that was not taken, was not.
     """
 
@@ -101,6 +103,7 @@ class Ingested:
     beside: tuple[str, ...] = ()
     error: InputError | None = None
     forgotten: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
     secrets: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -153,11 +156,12 @@ class Reading:
             UsageError: there is no such format.
             StoreError: the memory cannot be written.
         """
-        self._sieve.take(memory.path)
-        self._redactor.begin(memory, is_dry=is_dry)
+        known = KnownMemory(memory, is_dry=is_dry)
+        self._sieve.take(known)
+        self._redactor.take(known)
         self.hand_on(memory.preview_all if is_dry else memory.add_all)
         if not is_dry:
-            self._sieve.forget_restored(memory.path)
+            self._sieve.forget_restored()
 
     def hand_on(self, take: Take) -> None:
         """Hand what the files hold on to whoever takes it, a conversation at a time.
@@ -265,9 +269,11 @@ class Reading:
         for conversation in conversations_in(source, form):
             report.format = conversation.format
             report.notes = summed((*report.notes, *conversation.notes))
-            conversation, secrets = self._redactor.redacted(conversation)
-            report.secrets += secrets
-            yield self._named(replace(conversation, file=place_of(report.path)), report)
+            named = self._named(replace(conversation, file=place_of(report.path)), report)
+            kept, blacked_out, left = self._redactor.redacted(named)
+            report.redacted += blacked_out
+            report.secrets += left
+            yield kept
 
     def _sifted(self, conversations: Iterable[Conversation], report: FileReport) -> Iterator[Conversation]:
         """Yield the conversations of a file without what was forgotten; those of which nothing is left are counted."""
@@ -359,7 +365,7 @@ def read_all(
         Ingested(
             report.path, report.format, report.conversations, report.turns, report.new_turns,
             tuple(report.replaced), tuple(report.skipped), tuple(report.notes), tuple(report.beside),
-            first.pop(report.path, None), report.forgotten, dict(report.secrets),
+            first.pop(report.path, None), report.forgotten, dict(report.redacted), dict(report.secrets),
         )
         for report in reading.taken()
     ]  # fmt: skip

@@ -6,60 +6,60 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.store.tombstones import rooms_of, without_resting_on
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.library.known import KnownMemory
 
-LOGS = frozenset({"agent-log", "aider", "cursor", "gemini-cli", "opencode", "specstory"})
+LOGS = frozenset({"agent-log", "aider", "cursor", "gemini-cli", "opencode", "specstory", "vscode-copilot"})
 """Formats of agents' logs, in which secrets are so common that they are counted in any case."""
-_NUMBERED = 9
 
 
 class Redactor:
-    """Blacks out secrets where it `redacts`. What was stored with them before is taken out of the memory then."""
+    """Blacks out secrets where it `redacts`, and in what was stored without its secrets before.
+
+    What was stored with them is taken out of the memory then.
+    """
 
     def __init__(self, *, redacts: bool) -> None:
         self._redacts = redacts
-        self._memory: KeptMemory | None = None
+        self._known: KnownMemory | None = None
         self._gone: set[str] = set()
 
-    def begin(self, memory: KeptMemory, *, is_dry: bool) -> None:
-        """Take the memory that is read into; nothing is taken out of it on a dry run."""
-        self._memory = None if is_dry else memory
+    def take(self, known: KnownMemory) -> None:
+        """Go by what is known of a memory from now on."""
+        self._known = known
 
-    def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str]]:
-        """Return the conversation as it is to be stored, and how many secrets of each kind are in it.
+    def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:
+        """Return the conversation as it is to be stored, how many secrets were blacked out, and how many were left.
 
         Raises:
             StoreError: what was stored before cannot be taken out.
         """
-        found: Counter[str] = Counter()
-        if not self._redacts and conversation.format not in LOGS:
-            return conversation, found
+        blacked_out, left = Counter[str](), Counter[str]()
+        marked = self._known.marks.redacted if self._known is not None else frozenset[str]()
+        if not (self._redacts or marked or conversation.format in LOGS):
+            return conversation, blacked_out, left
         from goalmem_cli.store.secrets import redacted_turn
-        from goalmem_cli.store.tombstones import without_resting_on
 
-        turns, plain = list[Turn](), list[Turn]()
+        rooms, turns, plain, marks = rooms_of(conversation), list[Turn](), list[Turn](), set[str]()
         for turn in conversation.turns:
             told, kinds = redacted_turn(turn)
-            found += kinds
-            turns.append(told)
-            plain += [turn] if kinds else []
-        if not self._redacts:
-            return conversation, found
-        if plain:
-            self._take_out(conversation, plain)
-            self._gone.update(turn.id for turn in plain)
-        return without_resting_on(replace(conversation, turns=tuple(turns)), self._gone), found
-
-    def _take_out(self, conversation: Conversation, plain: list[Turn]) -> None:
-        """Forget the turns as they were stored plain: no file of the memory holds their text afterwards."""
-        if self._memory is None or not self._memory.exists:
-            return
-        room = conversation.name if conversation.own_id is None else conversation.own_id
-        rooms = (room, *(f"{room}-{number}" for number in range(2, _NUMBERED + 1)))
-        selection = Selection(rooms, content_keys=frozenset(turn.content_key for turn in plain))
-        if self._memory.forgettable(selection).turns:
-            self._memory.forget(selection)
+            own = self._known.marks.of_turn(turn, rooms) if kinds and self._known is not None else frozenset[str]()
+            is_chosen = self._redacts or not marked.isdisjoint(own)
+            turns.append(told if is_chosen else turn)
+            if kinds and is_chosen:
+                plain.append(turn)
+                marks |= own
+                blacked_out += kinds
+            elif conversation.format in LOGS:
+                left += kinds
+        if plain and self._known is not None:
+            self._known.take_out(conversation, plain)
+            if not marks <= marked:
+                self._known.keep(self._known.marks.with_redacted(marks))
+        if plain or self._gone:
+            kept = replace(conversation, turns=tuple(turns))
+            conversation = without_resting_on(kept, plain, self._gone)
+        return conversation, blacked_out, left

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from goalmem_cli.logic.checks import Remembered, told_as_you
-from goalmem_cli.logic.normal import content_words, normalise, words
+from goalmem_cli.logic.normal import content_words, words
 from goalmem_cli.logic.questions import asks_who_one_is, speaks_of_asker
 from goalmem_cli.logic.terms import Atom, Variable
 
@@ -25,8 +25,14 @@ _THINGS = frozenset(
     "gift present car vehicle bike boat material colour color plant tree flower job profession hobby sport language "
     "weekday".split()
 )
-_SPEAKER = re.compile(r"(?:i|me|myself|mine)|i (?:do|did|am|was|have|had|will|would|can)|it (?:is|was|s) me")
+_SPEAKER = re.compile(r"(?:i|me|myself)|i (?:do|did|am|was|have|had|will|would|can)|it (?:is|was|s) me")
 _ADDRESSED = re.compile(r"you|yourself|yours|you (?:do|did|are|were|have|had|will|would|can)")
+_OPENS = re.compile(
+    r"(?:and |but |so |hey,? |hi,? |\w+, )?(?:who|whom|whose|what|when|where|why|how|which|is|are|was|were"
+    r"|do|does|did|can|could|will|would|has|have|had|shall|should|may)\b",
+    re.IGNORECASE,
+)
+"""How a question begins."""
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _TITLED = re.compile(r"(?:mr|mrs|ms|miss|dr|prof|professor)\b\.? [A-Z]", re.IGNORECASE)
 _KIN = frozenset(
@@ -93,17 +99,21 @@ def _bearer(atom: Atom) -> str:
 
 
 def who_is_meant(value: str, fact: Remembered) -> str:
-    """Return whom a pronoun that is given for a value means in the fact: "I" its speaker, "you" whom it is said to.
+    """Return whom a pronoun that is given for a person means in the fact: "I" its speaker, "you" whom it is said to.
 
     Any other value is returned as it is; so is a pronoun of which nobody knows whom it means.
     """
-    said = normalise(value)
+    said = value.strip(" .!,\"'").lower()
     if _SPEAKER.fullmatch(said):
         return fact.speaker or value
     return (told_as_you(fact) or value) if _ADDRESSED.fullmatch(said) else value
 
 
 def only_asks(fact: Remembered) -> bool:
-    """Say whether the fact is nothing but questions that tell nothing of whoever asks them."""
-    asked = all(sentence.rstrip("\"'”’) ").endswith("?") for sentence in _SENTENCES.split(fact.text.strip()))
+    """Say whether the fact is nothing but questions that tell nothing of whoever asks them.
+
+    What is told before the question ("Painted this last week, do you like it?") is no part of one.
+    """
+    sentences = [sentence for sentence in _SENTENCES.split(fact.text.strip()) if sentence]
+    asked = all(sentence.rstrip("\"'”’) ").endswith("?") and _OPENS.match(sentence) for sentence in sentences)
     return asked and not speaks_of_asker(fact.text)

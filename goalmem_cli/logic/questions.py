@@ -92,6 +92,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "how many": ("number", "amount"),
     "how much": ("amount", "price", "sum", "cost", "weight", "number"),
 }
+_WHO = re.compile(r"\bwho(?:m|se|'s)?\b|:person\)", re.IGNORECASE)
 _WHO_IS = re.compile(r"(?i:(?:and )?who(?: is| was|['’]s)) (?:[A-Z][\w.-]*\s*)+\?*")
 
 
@@ -112,6 +113,11 @@ def kinds_asked_for(question: str) -> tuple[str, ...]:
 def asks_who_one_is(question: str) -> bool:
     """Say whether the question is who somebody is whom it names, and nothing more: what is wanted is no name."""
     return bool(_WHO_IS.fullmatch(question.strip()))
+
+
+def asks_for_person(text: str) -> bool:
+    """Say whether a question or a statement asks who somebody is."""
+    return bool(_WHO.search(text))
 
 
 def may_ask_for_several(question: str) -> bool:

@@ -70,7 +70,9 @@ class Talk:
         """Return the conversation at a glance."""
         speakers = tuple(Speaker(*each) for each in self.speakers)
         first, last = _time(self.first_said), _time(self.last_said)
-        return ConversationSummary(self.name, self.format, self.turns, self.sessions, speakers, first, last)
+        return ConversationSummary(
+            self.name, self.format, self.turns, self.sessions, speakers, first, last, self.own_id, self.file
+        )
 
     def row(self) -> Row:
         """Return the conversation as a row."""

@@ -13,8 +13,9 @@ from time import perf_counter
 from typing import TypeVar
 
 from goalmem_cli.errors import ReplyUnusable
-from goalmem_cli.logic.normal import normalise
+from goalmem_cli.logic.normal import content_stems, normalise
 from goalmem_cli.logic.people import who_is_meant
+from goalmem_cli.logic.questions import asks_for_person
 from goalmem_cli.model_replies import Fields, Reply, ask_whole, read_fields
 from goalmem_cli.ports import Backbone, Completion, LanguageModel, Observer, Request
 from goalmem_cli.prompts import PromptBook
@@ -49,10 +50,13 @@ _REFUSALS = frozenset(
     )
 )
 
-_TITLED = "(?<!Prof[.])(?<!Capt[.])(?<!Gen[.])(?<!Mrs[.])"
-_GOES_ON = re.compile(
-    rf"(?<=\w\w\w[.]){_TITLED}\s+(?=[A-Z(\"\[]\S*\s+\S+\s+\S)"  # a further sentence
-    r'|;\s*"|\s*\[(?:said|time|F\d)|[.,;]?\s+facts:'  # how facts are written in the prompt
+_COPIES = re.compile(r'\s*;\s*"[^"]*"\s*=|\s*\[(?:said|time|F\d)|[.,;]?\s+facts: F\d')
+"""How facts are written in a prompt."""
+_SENTENCE_END = re.compile(r"(?<=\w[.])\s+(?=[A-Z(])")
+_EXPLAINS = re.compile(
+    r"\(?(?:(?:the|these|those|this) (?:facts?|story|text|information|answer|conversation|reply)\b"
+    r"|this is (?:the|a|because|what|where|who|when)\b|F\d)",
+    re.IGNORECASE,
 )
 
 
@@ -231,8 +235,8 @@ class Inquiry:
         shown = known[::-1] if is_ranked and self._is_compact else facts
 
         def read(fields: Fields) -> Reading:
-            reading = reading_of(fields, numbers, goes_on=self._is_compact)
-            if reading.answer is None or not reading.cited:
+            reading = reading_of(fields, numbers, self.question.text if self._is_compact else None)
+            if reading.answer is None or not reading.cited or not asks_for_person(self.question.text):
                 return reading
             return replace(reading, answer=who_is_meant(reading.answer, self._facts.by_number[reading.cited[0]]))
 
@@ -275,17 +279,18 @@ def reading_choices(numbers: Sequence[str]) -> dict[str, Sequence[str]]:
     return {"facts": numbers, "replies": ["unknown", "cited"]}
 
 
-def reading_of(fields: Fields, numbers: Sequence[str], *, goes_on: bool = False) -> Reading:
+def reading_of(fields: Fields, numbers: Sequence[str], question: str | None = None) -> Reading:
     """Return the reading that the fields `answer` and `facts` give; `numbers` are the facts that were shown.
 
-    A small model often `goes_on` after its answer: it explains it, or copies the facts. That is left out.
+    A small model often goes on after its answer: it explains it, or copies the facts. With the `question` that it was
+    asked, that is left out.
 
     Raises:
         ReplyUnusable: there is no answer, no fact is cited for it, or one that was not shown.
     """
     answer = one_of(fields, "answer")
-    if goes_on:
-        answer = _GOES_ON.split(answer, maxsplit=1)[0].strip() or answer
+    if question is not None:
+        answer = _answer_alone(answer, question)
     cited = tuple(dict.fromkeys(part.strip() for text in fields.get("facts", ()) for part in text.split(",") if part))
     if unknown := [number for number in cited if number not in numbers]:
         raise ReplyUnusable(f"{unknown[0][:20]!r} is none of the facts")
@@ -294,6 +299,20 @@ def reading_of(fields: Fields, numbers: Sequence[str], *, goes_on: bool = False)
     if not cited:
         raise ReplyUnusable("it names no fact that the answer rests on")
     return Reading(answer, cited)
+
+
+def _answer_alone(answer: str, question: str) -> str:
+    """Return an answer up to where it copies how facts are written, or to a sentence that explains it: one that says
+    so, or has the words of the answer so far and of the question.
+    """
+    answer = _COPIES.split(answer, maxsplit=1)[0].strip() or answer
+    asked = content_stems(question)
+    for end in _SENTENCE_END.finditer(answer):
+        first, rest = answer[: end.start()], answer[end.end() :]
+        told = content_stems(rest)
+        if _EXPLAINS.match(rest) or (content_stems(first) <= told and len(asked & told) > 1):
+            return first
+    return answer
 
 
 def is_refusal(answer: str) -> bool:

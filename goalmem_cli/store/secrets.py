@@ -13,27 +13,40 @@ from functools import partial
 
 from goalmem_cli.records import Turn
 
+_API = "api key"
+_PRIVATE = (
+    r"-----BEGIN (?:[A-Z]{2,9} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:(?:[^-]|-(?!----)){0,9000}-----END (?:[A-Z]{2,9} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
+    r"|(?:\s{1,4}[A-Za-z0-9+/=]{16,80})*)"
+)
 _FORMS: tuple[tuple[str, str, str], ...] = (
-    ("private key", "PRIVATE KEY", r"-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:-----END [A-Z ]*-----|\Z)"),
+    ("private key", "PRIVATE KEY", _PRIVATE),
     ("aws key", "AKIA", r"\bAKIA[0-9A-Z]{16}\b"),
     ("aws key", "ASIA", r"\bASIA[0-9A-Z]{16}\b"),
     ("github token", "_", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
-    ("gitlab token", "glpat-", r"\bglpat-[\w-]{20,}"),
-    ("slack token", "xox", r"\bxox[abeoprs]-[\w-]{10,}"),
-    ("api key", "sk-", r"\bsk-(?=[\w-]*\d)[\w-]{20,}"),
-    ("google key", "AIza", r"\bAIza[\w-]{35}"),
+    ("gitlab token", "glpat-", r"(?<![\w-])glpat-[\w-]{20,100}"),
+    ("slack token", "xox", r"(?<![\w-])xox[abeoprs]-[\w-]{10,300}"),
+    (_API, "sk-", r"(?<![\w-])sk-[\w-]{20,300}"),
+    ("google key", "AIza", r"(?<![\w-])AIza[\w-]{35}"),
     ("stripe key", "k_", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
-    ("hugging face token", "hf_", r"\bhf_[A-Za-z]{30,}"),
+    ("hugging face token", "hf_", r"\bhf_[A-Za-z0-9]{30,100}\b"),
     ("npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("pypi token", "pypi-", r"\bpypi-AgE[\w-]{50,}"),
-    ("json web token", "eyJ", r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{5,}"),
-    ("password", "://", r"(?<=://)[^\s/:@]{0,200}:(?P<password>[^\s/@]{1,200})(?=@)"),
+    ("pypi token", "pypi-", r"(?<![\w-])pypi-AgE[\w-]{50,500}"),
+    ("json web token", "eyJ", r"(?<![\w-])eyJ[\w-]{10,2000}\.eyJ[\w-]{10,6000}\.[\w-]{5,2000}"),
+    ("password", "://", r"(?<=://)[^\s/:@]{0,200}:(?P<password>[^\s/]{1,200})(?=@)"),
 )
 """What each kind is called, what its text always holds, and its form."""
 _KINDS = tuple((kind, held, re.compile(form)) for kind, held, form in _FORMS)
-_CARD = re.compile(r"(?<![\d.,-])(?:[3-6]\d{3})(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,4})?(?![\d.,]*\d)")
+_CARD = re.compile(
+    r"(?<![\d.,/_-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|[3-6]\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,4})?)(?![\d.,]{0,20}\d)"
+)
+_PORT = re.compile(r"\d{1,5}(?:$|@)")
+_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])")
+"""What is made by chance has letters of both cases and digits; words joined by hyphens have not."""
 _CARD_LENGTHS = range(14, 20)
 _CARD_KIND = "card number"
+_SAID_BESIDE = frozenset(("quoted", "forwarded_from"))
+"""Attributes of a turn that somebody wrote; others are ids and times."""
 _PLACEHOLDERS = frozenset("password pass passwd pwd secret token xxx *** ... <password> {password} $password".split())
 
 
@@ -52,8 +65,8 @@ def redacted_turn(turn: Turn) -> tuple[Turn, Counter[str]]:
     """Return the turn with the secrets of its text, and of what its transcript says beside it, blacked out."""
     text, found = redacted(turn.text)
     attributes = dict(turn.attributes)
-    for name, value in attributes.items():
-        if isinstance(value, str):
+    for name in _SAID_BESIDE & attributes.keys():
+        if isinstance(value := attributes[name], str):
             attributes[name], more = redacted(value)
             found += more
     return (replace(turn, text=text, attributes=attributes), found) if found else (turn, found)
@@ -61,7 +74,10 @@ def redacted_turn(turn: Turn) -> tuple[Turn, Counter[str]]:
 
 def _blacked_out(kind: str, found: Counter[str], match: re.Match[str]) -> str:
     password = match.groupdict().get("password")
-    if password is not None and (password.lower() in _PLACEHOLDERS or password.startswith("[redacted")):
+    is_no_password = password is not None and (
+        password.lower() in _PLACEHOLDERS or password.startswith("[redacted") or bool(_PORT.match(password))
+    )
+    if is_no_password or (kind == _API and not _MIXED.search(match[0])):
         return match[0]
     found[kind] += 1
     told = f"[redacted: {kind}]"

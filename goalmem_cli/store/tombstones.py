@@ -1,21 +1,24 @@
 """What was forgotten is known again when a transcript brings it back: by keyed hashes, which tell nobody what it was.
 
-A turn is known by its speaker, its instant and its text; one without a time by its conversation in place of the
-instant. The key lies in the store's folder, in a file that its owner alone can read, and no export carries it.
+A turn is known by its speaker, its instant and its text; by its own id in its conversation; and, without a time, by its
+place, speaker and text in its conversation. A conversation is known by its own id, else by its file, else by its name.
+The key lies in the store's folder, in a file that its owner alone can read, and no export carries it.
 """
 
 from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.records import Conversation, Turn, encodable
+from goalmem_cli.memory_records import ConversationSummary
+from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, encodable
 from goalmem_cli.store.files import content_if_there, replace_file
 from goalmem_cli.store.secrets import redacted
 from goalmem_cli.store.units import units_from_turns
@@ -25,20 +28,31 @@ SCHEMA_VERSION = 1
 _KEY_BYTES = 32
 _SHOWN = 32
 """Hexadecimal digits of a mark: 128 bits."""
+_NUMBERED = re.compile(r"-\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Tombstones:
-    """The marks of what was forgotten: of single turns, and of what is never to be stored (`always`)."""
+    """The marks of what was forgotten: of single turns, and of what is never to be stored (`always`).
+
+    The marks of one turn, or of one wish, have one number. `redacted` are those of turns that were stored without their
+    secrets.
+    """
 
     key: bytes
-    turns: frozenset[str] = frozenset()
-    always: frozenset[str] = frozenset()
+    turns: Mapping[str, int] = field(default_factory=dict)
+    always: Mapping[str, int] = field(default_factory=dict)
+    redacted: frozenset[str] = frozenset()
 
     @property
     def is_empty(self) -> bool:
         """True where nothing was forgotten."""
         return not (self.turns or self.always)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many turns were forgotten, and of how many conversations and speakers all that comes is."""
+        return len(set(self.turns.values())), len(set(self.always.values()))
 
     @classmethod
     def of_folder(cls, folder: Path) -> Tombstones:
@@ -55,7 +69,8 @@ class Tombstones:
             document = json.loads(content)
             if document["schema_version"] != SCHEMA_VERSION:
                 raise ValueError(document["schema_version"])
-            return cls(bytes.fromhex(document["key"]), frozenset(document["turns"]), frozenset(document["always"]))
+            turns, always = dict(document["turns"]), dict(document["always"])
+            return cls(bytes.fromhex(document["key"]), turns, always, frozenset(document["redacted"]))
         except (ValueError, KeyError, TypeError) as error:
             raise StoreDamaged(
                 f"{folder / FILE} cannot be read: nobody knows what was forgotten",
@@ -71,60 +86,54 @@ class Tombstones:
         document = {
             "schema_version": SCHEMA_VERSION,
             "key": self.key.hex(),
-            "turns": sorted(self.turns),
-            "always": sorted(self.always),
+            "turns": dict(self.turns),
+            "always": dict(self.always),
+            "redacted": sorted(self.redacted),
         }
         replace_file(folder / FILE, json.dumps(document, indent=0).encode())
 
-    def with_turns(self, turns: Iterable[Turn]) -> Tombstones:
-        """Return them with the marks of stored turns."""
-        return replace(self, turns=self.turns | {self._of_turn(turn, turn.conversation) for turn in turns})
+    def with_turns(self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]]) -> Tombstones:
+        """Return them with the marks of stored turns; `rooms` are what their conversations, by name, are known by."""
+        return replace(self, turns=_more(self.turns, (self.of_turn(turn, rooms[turn.conversation]) for turn in turns)))
 
-    def with_always(self, conversations: Iterable[str] | None, speakers: Iterable[str] | None) -> Tombstones:
-        """Return them with marks of all that these speakers say in these conversations; None stands for any."""
-        rooms = [None] if conversations is None else list(conversations)
+    def with_always(self, conversations: Iterable[Sequence[str]] | None, speakers: Iterable[str] | None) -> Tombstones:
+        """Return them with marks of all that these speakers say in these conversations, each given by its rooms; None
+        stands for any.
+        """
         people = [None] if speakers is None else list(speakers)
-        return replace(self, always=self.always | {self._of_any(room, one) for room in rooms for one in people})
+        told: list[Sequence[str | None]] = [[None]] if conversations is None else list(conversations)
+        wishes = ({self._of_any(room, one) for room in rooms} for rooms in told for one in people)
+        return replace(self, always=_more(self.always, wishes))
+
+    def with_redacted(self, marks: Iterable[str]) -> Tombstones:
+        """Return them with the marks of turns that are to be stored without their secrets, whoever reads them."""
+        return replace(self, redacted=self.redacted.union(marks))
 
     def without(self, marks: Iterable[str]) -> Tombstones:
-        """Return them without these marks."""
-        return replace(self, turns=self.turns.difference(marks), always=self.always.difference(marks))
+        """Return them without these marks of what was forgotten."""
+        gone = set(marks)
+        return replace(self, turns=_fewer(self.turns, gone), always=_fewer(self.always, gone))
 
-    def sifter(self) -> Callable[[Conversation], tuple[Conversation, frozenset[str], int]]:
-        """Return what leaves forgotten turns out of the conversations of one file, in their order.
-
-        It gives a conversation without them, the marks that they were known by, and how many they are. What an exported
-        store derived from such a turn is left out with it.
-        """
-        gone: set[str] = set()
-
-        def sift(conversation: Conversation) -> tuple[Conversation, frozenset[str], int]:
-            known = {turn.id: marks for turn in conversation.turns if (marks := self._marks_of(conversation, turn))}
-            if known:
-                left_out = [turn for turn in conversation.turns if turn.id in known]
-                gone.update(known, (unit.id for unit in units_from_turns(left_out)))
-                kept = tuple(turn for turn in conversation.turns if turn.id not in known)
-                conversation = replace(conversation, turns=kept)
-            return without_resting_on(conversation, gone), frozenset().union(*known.values()), len(known)
-
-        return sift
-
-    def _marks_of(self, conversation: Conversation, turn: Turn) -> frozenset[str]:
+    def forgotten(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks by which a turn of a transcript is known as forgotten; none where it is not."""
-        room = conversation.name if conversation.own_id is None else conversation.own_id
         by_rule = frozenset[str]()
         if self.always:
-            rules = ((room, None), (None, turn.speaker), (room, turn.speaker))
-            by_rule = self.always & {self._of_any(*rule) for rule in rules}
-        return by_rule | (self.turns & {self._of_turn(turn, room)})
+            rules = {self._of_any(room, one) for room in (None, *rooms) for one in (None, turn.speaker)}
+            by_rule = frozenset(self.always.keys() & rules)
+        return by_rule | (self.turns.keys() & self.of_turn(turn, rooms))
 
-    def _of_turn(self, turn: Turn, room: str) -> str:
+    def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
+        """Return the marks of a turn in a conversation that is known by these rooms."""
         text = redacted(turn.text)[0]  # the same, whether it is stored with or without `--redact`
+        by_id = {self._mark("id", room, turn.own_id) for room in rooms if turn.own_id is not None}
         if turn.said is None:
-            return self._mark("told", room, turn.speaker, text)
+            return frozenset(
+                by_id
+                | {self._mark("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms}
+            )
         moment = Moment.from_datetime(turn.said)
         clock = f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
-        return self._mark("said", clock, turn.speaker, text)
+        return frozenset(by_id | {self._mark("said", clock, turn.speaker, text)})
 
     def _of_any(self, room: str | None, speaker: str | None) -> str:
         return self._mark("always", room, speaker)
@@ -134,8 +143,52 @@ class Tombstones:
         return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
 
 
-def without_resting_on(conversation: Conversation, gone: set[str]) -> Conversation:
-    """Return a conversation of an exported store without what rests on turns or units that are left out."""
+def _more(numbered: Mapping[str, int], groups: Iterable[Iterable[str]]) -> dict[str, int]:
+    """Return the marks with those of further groups, each of which gets a number, or keeps that of a mark it has."""
+    found = dict(numbered)
+    following = max(found.values(), default=0) + 1
+    for group in groups:
+        marks = list(group)
+        number = next((found[mark] for mark in marks if mark in found), following)
+        following += number == following
+        found |= dict.fromkeys(marks, number)
+    return found
+
+
+def _fewer(numbered: Mapping[str, int], gone: set[str]) -> dict[str, int]:
+    """Return the marks without those that have the number of one that goes."""
+    numbers = {numbered[mark] for mark in gone & numbered.keys()}
+    return {mark: number for mark, number in numbered.items() if number not in numbers}
+
+
+def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
+    """Return what a stored conversation is known by."""
+    if conversation.own_id is not None:
+        return (f"id {conversation.format} {conversation.own_id}",)
+    names = dict.fromkeys((conversation.name, _NUMBERED.sub("", conversation.name)))  # it may have got a number here
+    return (f"stored {conversation.name}", *(_told_room(conversation.file, name) for name in names))
+
+
+def rooms_of(conversation: Conversation) -> tuple[str, ...]:
+    """Return what a conversation that is read is known by."""
+    if conversation.own_id is not None:
+        return (f"id {conversation.format} {conversation.own_id}",)
+    if conversation.is_exported or conversation.is_named:
+        return (f"stored {conversation.name}",)
+    rooms = (_told_room(conversation.file, conversation.name), _told_room(None, conversation.name))
+    return tuple(dict.fromkeys(rooms))
+
+
+def _told_room(file: str | None, name: str) -> str:
+    return f"name {name}" if file in (None, STANDARD_INPUT) else f"file {file} {name}"
+
+
+def without_resting_on(conversation: Conversation, turns: Sequence[Turn], gone: set[str]) -> Conversation:
+    """Return a conversation of an exported store without what rests on turns that are left out.
+
+    `gone` are the ids of turns and units that went before; those that go now are added.
+    """
+    gone.update(unit.id for unit in units_from_turns(turns))
     if not gone or not (conversation.derived or conversation.edges or conversation.ledger):
         return conversation
     gone.update(unit.id for unit in conversation.derived if not gone.isdisjoint(unit.turns))

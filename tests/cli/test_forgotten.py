@@ -230,3 +230,61 @@ def test_stopped_before_it_deletes_nothing_is_lost(
     assert said(goalmem) == [PIN["content"], REPLY["content"]]
     assert goalmem("forget", "--speaker", "Nora", "--yes").code == 0
     assert said(goalmem) == [REPLY["content"]]
+
+
+def untimed(goalmem: Goalmem, file: Path, *lines: str) -> str:
+    """Write messages without times, user and assistant in turn, read the file, and return what was said of it."""
+    file.parent.mkdir(exist_ok=True)
+    roles = ("user", "assistant")
+    messages = [{"role": roles[place % 2], "content": line} for place, line in enumerate(lines)]
+    file.write_text(json.dumps(messages), "utf-8")
+    outcome = goalmem("ingest", str(file))
+    return outcome.out + outcome.err
+
+
+def test_two_files_of_one_name_are_two_conversations(goalmem: Goalmem, tmp_path: Path) -> None:
+    """What was forgotten of one stays forgotten, whatever it is called in the store; the other is stored whole."""
+    one, other = tmp_path / "p" / "chat.json", tmp_path / "q" / "chat.json"
+    hens, bees = ("hi", "Hello!", "I keep hens.", "Good."), ("hi", "Hello!", "I keep bees.", "Nice.")
+    untimed(goalmem, one, *hens)
+    untimed(goalmem, other, *bees)
+    assert goalmem("forget", "chat-2", "--yes").code == 0
+    assert "4 turns, nothing new" in untimed(goalmem, other, *bees)
+    assert "nothing new" in untimed(goalmem, one, *hens)
+    assert "forgotten" not in untimed(goalmem, one, *hens)
+    assert goalmem("forget", "chat", "--yes").code == 0
+    assert "4 turns, 4 new stored" in untimed(goalmem, tmp_path / "r" / "chat.json", *hens)
+
+
+def test_words_that_were_said_again_are_another_turn(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Without times a turn is known by its place."""
+    talk = tmp_path / "talk.json"
+    untimed(goalmem, talk, "yes", "Fine.")
+    goalmem("forget", "--speaker", "user", "--yes")
+    assert "3 turns, 1 new stored" in untimed(goalmem, talk, "yes", "Fine.", "yes")
+
+
+def test_what_another_conversation_still_has_is_not_said_to_be_left_out(goalmem: Goalmem, talk: Path) -> None:
+    """The same person may have said the same at once to two: the one that is stored stays."""
+    other = stored(goalmem, talk.with_name("other.json"), PIN, LATER)
+    goalmem("forget", "talk", "--yes")
+    outcome = goalmem("ingest", str(other))
+    assert "nothing new" in outcome.out
+    assert "forgotten" not in outcome.err
+    assert said(goalmem) == [PIN["content"], LATER["content"]]
+
+
+def test_an_edited_message_does_not_come_back(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Where messages have ids, they are known by them too."""
+    line = {"type": "user", "sessionId": "s1", "uuid": "a1", "timestamp": "2025-05-01T10:00:00.000Z"}
+    file = tmp_path / "s1.jsonl"
+    for text, new in (("My PIN is 8843.", "1 new"), ("My PIN is 8843!", "nothing new")):
+        file.write_text(json.dumps({**line, "message": {"role": "user", "content": text}}) + "\n", "utf-8")
+        assert new in goalmem("ingest", str(file)).out
+        goalmem("forget", "s1", "--yes")
+
+
+def test_the_list_is_asked_for_alone(goalmem: Goalmem, talk: Path) -> None:
+    """It forgets nothing, whatever stands beside it."""
+    assert talk.exists()
+    assert goalmem("forget", "talk", "--list").code == 2

@@ -110,7 +110,7 @@ def test_it_says_what_a_turn_cost(filled: Goalmem) -> None:
         assert built["per_turn"][name] == built[name] / turns
     again = json.loads(filled("index", "remem", "--json", factories=factories).out)
     assert (again["turns"], again["per_turn"]) == (0, {})
-    filled("forget", "momoco-01", "--yes")
+    filled("forget", "momoco-01", "--leave-nothing", "--yes")
     filled("ingest", MOMOCO, "--quiet")
     shown = filled("index", "remem", factories=factories).out
     assert "calls a turn" in shown

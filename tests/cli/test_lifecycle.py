@@ -76,6 +76,7 @@ def test_nothing_of_the_kind_is_exit_1(momoco: Goalmem) -> None:
     [
         ("# Installing\n\nRun it.\n\n# Licence\n\nFree.\n", True),
         ("**Ana:** Where?\n\n**Ben:** Here.\n\n**Ana:** Good.\n\n**Ben:** Indeed.\n", False),
+        ("**Ana:** Hi.\n\n**Ben:** Hello.\n\n**Ana:** At six.\n", False),
         ("**User:** Where?\n\n**Assistant:** Here.\n", False),
     ],
 )

@@ -26,13 +26,15 @@ REPLY = {"role": "user", "name": "Ravi", "content": "Good to know.", "timestamp"
         (f"key {KEY}.", {"aws key": 1}, "key [redacted: aws key]."),
         (f"{GITHUB} and {GITHUB}", {"github token": 2}, "[redacted: github token] and [redacted: github token]"),
         ("postgres://ana:s3cr3t@db/x", {"password": 1}, "postgres://ana:[redacted: password]@db/x"),
-        ("sk-" + "proj-a1" * 5, {"api key": 1}, "[redacted: api key]"),
+        ("sk-" + "proj-aB1" * 5, {"api key": 1}, "[redacted: api key]"),
         ("pay with 4111 1111 1111 1111 now", {"card number": 1}, "pay with [redacted: card number] now"),
         (
             "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nend",
             {"private key": 1}, "[redacted: private key]\nend",
         ),
-        ("-----BEGIN PRIVATE KEY-----\nMIIE, cut off", {"private key": 1}, "[redacted: private key]"),
+        (f"-----BEGIN PRIVATE KEY-----\n{'MIIE' * 9}\nSo far.", {"private key": 1}, "[redacted: private key]\nSo far."),
+        ("3782 822463 10005", {"card number": 1}, "[redacted: card number]"),
+        ("postgres://ana:p@ss@db/x", {"password": 1}, "postgres://ana:[redacted: password]@db/x"),
     ],
 )  # fmt: skip
 def test_secrets_of_known_forms_are_blacked_out(text: str, kinds: dict[str, int], kept: str) -> None:
@@ -46,7 +48,7 @@ def test_secrets_of_known_forms_are_blacked_out(text: str, kinds: dict[str, int]
     [
         "4111 1111 1111 1112", "+44 7700 900321 6011", "order 4111-1111", "3.14159265358979", "task-list-of-sk-words",
         "https://ana@example.org", "https://user:password@host", "https://example.org:8080/a@b", "AKIA is a prefix",
-        "sk-learn-is-a-library-for-python", "eyJhbGciOi is how they begin", "1760000000000000",
+        "sk-learn-is-a-library-for-python-3", "http://localhost:8080@foo", "x.com/status/4012888888881881", "eyJhbGciOi is how they begin", "1760000000000000",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
@@ -144,5 +146,28 @@ def test_the_library_does_it_too(tmp_path: Path) -> None:
     file.write_text(json.dumps([SECRET, REPLY]), "utf-8")
     with goalmem_cli.open(tmp_path / "store") as memory:
         (done,) = memory.ingest(file, redacts=True)
-        assert dict(done.secrets) == {"aws key": 1}
+        assert dict(done.redacted) == {"aws key": 1}
         assert KEY not in " ".join(turn.text for turn in memory.turns("talk"))
+
+
+def test_what_was_redacted_stays_so_when_it_is_read_plain(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A later reading without `--redact`, by a hook perhaps, brings no secret back and no second conversation."""
+    stored(goalmem, tmp_path / "talk.json", "--redact")
+    said, held = stored(goalmem, tmp_path / "talk.json")
+
+    assert "nothing new" in said
+    assert "redacted: 1 aws key" in said
+    assert KEY not in held
+    assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["conversations"] == 1
+
+
+def test_another_conversation_loses_nothing(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Two files of one name may begin alike; only what is read again is taken out."""
+    for folder, last in (("x", "One."), ("y", "Two.")):
+        (tmp_path / folder).mkdir()
+        talk = [{"role": "user", "content": f"My key is {KEY}."}, {"role": "assistant", "content": last}]
+        (tmp_path / folder / "talk.json").write_text(json.dumps(talk), "utf-8")
+        assert goalmem("ingest", str(tmp_path / folder / "talk.json")).code == 0
+    assert goalmem("ingest", str(tmp_path / "x" / "talk.json"), "--redact").code == 0
+    stats = json.loads(goalmem("stores", "show", "--json").out)
+    assert (stats["stats"]["turns"], stats["stats"]["conversations"]) == (4, 2)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.logic.notation import parse_atom
-from goalmem_cli.logic.people import is_only_named, unfit
+from goalmem_cli.logic.people import is_only_named, only_asks, unfit, who_is_meant
+from goalmem_cli.trace import Fact
 
 PEOPLE = frozenset({"Nora", "Luis Ortega"})
+
+
+def fact(text: str) -> Fact:
+    """Return what Ana said to Ben."""
+    return Fact("F1", "u1", ("t1",), "chat", "Ana", None, text, to="Ben")
 
 
 def why(value: str, statement: str) -> str:
@@ -65,3 +71,28 @@ def test_who_somebody_is_is_not_told_by_the_name_of_one_who_talks() -> None:
     assert not is_only_named("Luis's brother", "Who is Deniz?", PEOPLE)
     assert not is_only_named("Luis", "Who is Nora's landlord?", PEOPLE)
     assert not is_only_named("Luis", "Who is the owner?", PEOPLE)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [("I", "Ana"), ("me.", "Ana"), ("I did", "Ana"), ("you", "Ben"), ("a mine", "a mine"), ("Ida", "Ida")],
+)
+def test_pronoun_is_a_person(value: str, meant: str) -> None:
+    """ "I" is who says it, and "you" is who it is said to."""
+    assert who_is_meant(value, fact("I sold it to you.")) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("Who drives on Sunday?", True),
+        ("Hey, is anybody there? What about Monday?", True),
+        ("Just finished the marathon, can you believe that?", False),
+        ("Painted this last week, what do you think?", False),
+        ("Did you know that I keep hens?", False),
+        ("Who drives on Sunday? The bus is late.", False),
+    ],
+)
+def test_whoever_only_asks_tells_nothing(text: str, *, only: bool) -> None:
+    """What is told before a question, or of oneself in one, is told."""
+    assert only_asks(fact(text)) is only

@@ -59,15 +59,20 @@ def test_a_small_model_reads_the_best_fact_last(book: PromptBook) -> None:
     ("said", "kept"),
     [
         ("Leeds. The facts tell us that Alice moved there.", "Leeds."),
+        ("Kyoto Latte. Alice ordered a Kyoto Latte at Momoco.", "Kyoto Latte."),
         ("Kyoto Latte [said 8:00 pm, 9 September 2023]", "Kyoto Latte"),
         ('2 October 2023; "on Monday" = 2 October 2023', "2 October 2023"),
         ("a vet. facts: F1. Ben: I paid 12 euros", "a vet"),
-        ("It was good. Very good", "It was good. Very good"),
-        ("Prof. Adler Smith of Leeds", "Prof. Adler Smith of Leeds"),
-        ("Dr. Osei from the clinic", "Dr. Osei from the clinic"),
-        ("in the U.S. Army of the North", "in the U.S. Army of the North"),
+        *(
+            (whole, whole)
+            for whole in (
+                "It was good. Very good", "Sgt. Pepper's Lonely Hearts Club Band", "Warner Bros. Studio Tour London",
+                "Sept. The first Monday", '"Dune"; "Emma"', "three fun facts: honey never spoils",
+                "She was tired. She wanted to go home.", "Lunch at noon. Dinner at six. Tea later",
+            )
+        ),
     ],
-)
+)  # fmt: skip
 def test_what_a_small_model_adds_to_its_answer_is_left_out(said: str, kept: str) -> None:
     """It explains the answer, or copies how facts are written; a large model's answer is kept whole."""
     small, large = (ask(Direct, QUESTION, says(answer=said, facts=["Latte"]), book=book) for book in (COMPACT, FULL))
@@ -191,4 +196,6 @@ def test_whoever_asks_is_named_once_and_by_their_whole_name() -> None:
 @pytest.mark.parametrize(("said", "meant"), [("I", "Alice"), ("Me.", "Alice"), ("I ordered it", "I ordered it")])
 def test_a_pronoun_is_whoever_says_it(book: PromptBook, said: str, meant: str) -> None:
     """ "Who ordered a latte?" is answered with a name."""
-    assert ask(Direct, QUESTION, says(answer=said, facts=["Latte"]), book=book).trace.answer == meant
+    asked = ask(Direct, "Who ordered a Kyoto Latte?", says(answer=said, facts=["Latte"]), book=book)
+    assert asked.trace.answer == meant
+    assert ask(Direct, QUESTION, says(answer=said, facts=["Latte"]), book=book).trace.answer == said

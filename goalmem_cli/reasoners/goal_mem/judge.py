@@ -27,6 +27,7 @@ from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
 from goalmem_cli.logic.people import only_asks, who_is_meant
+from goalmem_cli.logic.questions import asks_for_person
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
@@ -113,9 +114,18 @@ def _misfit(claim: Claim, bench: Bench) -> str:
 def _with_persons(claim: Claim, bench: Bench) -> Claim:
     """Return the claim with the person whom a pronoun means in the first fact it cites: "I" is nobody's name."""
     fact = bench.facts.get(claim.facts[0]) if claim.facts else None
-    if fact is None:
+    if fact is None or not 0 <= claim.subgoal < len(bench.subgoals):
         return claim
-    meant = {name: tuple(who_is_meant(value, fact) for value in values) for name, values in claim.bindings.items()}
+    asks = asks_for_person(bench.question)
+    persons = {
+        variable.name
+        for variable in bench.subgoals[claim.subgoal].variables
+        if asks or type_head(variable.type) == "person"
+    }
+    meant = {
+        name: tuple(who_is_meant(value, fact) for value in values) if name in persons else values
+        for name, values in claim.bindings.items()
+    }
     return replace(claim, bindings=meant)
 
 

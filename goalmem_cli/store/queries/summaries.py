@@ -58,12 +58,15 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
     ):
         speakers.setdefault(name, []).append(Speaker(speaker, role, turns))
     rows = connection.rows(
-        """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock)
-        FROM conversations LEFT JOIN turns ON conversation = name GROUP BY name, format ORDER BY name"""
+        """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock),
+        conversations.own_id, file FROM conversations LEFT JOIN turns ON conversation = name
+        GROUP BY name, format, conversations.own_id, file ORDER BY name"""
     )
     return [
-        ConversationSummary(name, form, turns, sessions, tuple(speakers.get(name, ())), _time(first), _time(last))
-        for name, form, turns, sessions, first, last in rows
+        ConversationSummary(
+            name, form, turns, sessions, tuple(speakers.get(name, ())), _time(first), _time(last), own_id, file
+        )
+        for name, form, turns, sessions, first, last, own_id, file in rows
     ]
 
 

@@ -10,7 +10,7 @@ from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import time_around
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant
-from goalmem_cli.logic.questions import asks_for_time
+from goalmem_cli.logic.questions import asks_for_person, asks_for_time
 from goalmem_cli.logic.support import Support, support_of, telling_stems
 from goalmem_cli.model_replies import read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
@@ -73,8 +73,8 @@ def read_each(
 
     def parse(replies: Sequence[Completion]) -> list[Read]:
         found = []
-        for request, (_, facts), said in zip(sent, questions, replies, strict=True):
-            reading = reading_of(read_fields(said.text, request), [fact.number for fact in facts], goes_on=True)
+        for request, (text, facts), said in zip(sent, questions, replies, strict=True):
+            reading = reading_of(read_fields(said.text, request), [fact.number for fact in facts], text)
             found.append(Read(reading, said.mean_likelihood))
         return found
 
@@ -124,7 +124,7 @@ def stated_by(
     """
     people, facts = speakers(in_view), {fact.number: fact for fact in in_view}
     cited = [facts[number] for number in numbers]
-    answer = who_is_meant(answer, cited[0]) if cited else answer
+    answer = who_is_meant(answer, cited[0]) if cited and asks_for_person(str(atom)) else answer
     order = [*cited, *(fact for fact in shown if fact not in cited)]
     fit = [fact for fact in order if is_trusted or not doubt(atom, fact, people, in_view)]
     told = stating(answer, fit)

@@ -1,0 +1,66 @@
+"""What is known of a memory while transcripts are read into it: its marks, and which conversation a transcript is.
+
+The store tells that by what is said in it too; here its own id, its file or its name has to do, and where they do not,
+nothing is taken out, and nothing is taken for stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from goalmem_cli.memory_ports import KeptMemory
+from goalmem_cli.memory_records import Selection
+from goalmem_cli.records import Conversation, Turn, content_hash
+from goalmem_cli.store.tombstones import Tombstones, rooms_of, rooms_of_stored
+
+
+class KnownMemory:
+    """A memory at the time when the reading begins; with `is_dry` nothing of it is changed."""
+
+    def __init__(self, memory: KeptMemory, *, is_dry: bool) -> None:
+        self._memory = memory
+        self._is_dry = is_dry
+        self.marks = Tombstones.of_folder(memory.path)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """What stored conversations are known by -> their names."""
+        if not self._memory.exists:
+            return {}
+        told = [(room, each.name) for each in self._memory.conversations() for room in rooms_of_stored(each)]
+        return dict(sorted(told, key=lambda pair: len(pair[1]), reverse=True))  # of two, the one without a number
+
+    def keep(self, marks: Tombstones) -> None:
+        """Put the marks in the place of those that there were.
+
+        Raises:
+            StoreError: they cannot be written.
+        """
+        self.marks = marks
+        if not self._is_dry:
+            marks.keep(self._memory.path)
+
+    def stored(self, conversation: Conversation, turns: Sequence[Turn]) -> list[Turn]:
+        """Return which of these turns of a transcript are stored, just as they are."""
+        names = self._called(conversation)
+        if not names or not turns:
+            return []
+        selection = Selection(tuple(names), content_keys=frozenset(turn.content_key for turn in turns))
+        ids = self._memory.forgettable(selection).ids
+        return [turn for turn in turns if any(content_hash(name, turn.content_key) in ids for name in names)]
+
+    def take_out(self, conversation: Conversation, turns: Sequence[Turn]) -> None:
+        """Forget these turns of a transcript as they were stored: no file of the memory holds their text afterwards.
+
+        Raises:
+            StoreError: they cannot be taken out.
+        """
+        if self._is_dry or not self.stored(conversation, turns):
+            return
+        names = tuple(self._called(conversation))
+        self._memory.forget(Selection(names, content_keys=frozenset(turn.content_key for turn in turns)))
+
+    def _called(self, conversation: Conversation) -> list[str]:
+        """Return what the conversation is called in the memory; nothing where it is not known."""
+        return sorted({self._names[room] for room in rooms_of(conversation) if room in self._names})
