@@ -42,9 +42,7 @@ Continues = Annotated[
 ]
 RestoreForgotten = Annotated[
     bool,
-    typer.Option(
-        "--restore-forgotten", help="Store again what was forgotten, where the files hold it, and mark it no longer."
-    ),
+    typer.Option("--restore-forgotten", help="Store again what the files hold of what was forgotten."),
 ]
 Redact = Annotated[
     bool | None,

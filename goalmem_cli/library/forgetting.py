@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import UsageError
-from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.records import Conversation
-from goalmem_cli.store.tombstones import rooms_of, without_resting_on
 
 if TYPE_CHECKING:
+    from goalmem_cli.library.known import KnownMemory
     from goalmem_cli.memory_ports import AnyMemory
     from goalmem_cli.memory_records import Forgotten, Selection
 
@@ -93,6 +92,8 @@ class Sieve:
 
         What an exported store derived from a turn that is left out is left out with it.
         """
+        from goalmem_cli.store.tombstones import without_resting_on
+
         has_begun, gone = False, set[str]()
         for conversation in conversations:
             forgotten = self._forgotten(conversation)
@@ -117,6 +118,8 @@ class Sieve:
         """Return the forgotten turns' ids -> the marks by which they are known; what is stored was not forgotten."""
         if self._known is None or self._known.marks.is_empty:
             return {}
+        from goalmem_cli.store.tombstones import rooms_of
+
         marks, rooms = self._known.marks, rooms_of(conversation)
         known = {turn: found for turn in conversation.turns if (found := marks.forgotten(turn, rooms))}
         stored = self._known.stored(conversation, list(known))

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from goalmem_cli.memory_ports import KeptMemory
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Turn, content_hash
-from goalmem_cli.store.tombstones import Tombstones, rooms_of, rooms_of_stored
+
+if TYPE_CHECKING:
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.store.tombstones import Tombstones
 
 
 class KnownMemory:
@@ -20,12 +23,16 @@ class KnownMemory:
 
     def __init__(self, memory: KeptMemory, *, is_dry: bool) -> None:
         self._memory = memory
+        from goalmem_cli.store.tombstones import Tombstones
+
         self._is_dry = is_dry
         self.marks = Tombstones.of_folder(memory.path)
 
     @cached_property
     def _names(self) -> dict[str, str]:
         """What stored conversations are known by -> their names."""
+        from goalmem_cli.store.tombstones import rooms_of_stored
+
         if not self._memory.exists:
             return {}
         told = [(room, each.name) for each in self._memory.conversations() for room in rooms_of_stored(each)]
@@ -63,4 +70,6 @@ class KnownMemory:
 
     def _called(self, conversation: Conversation) -> list[str]:
         """Return what the conversation is called in the memory; nothing where it is not known."""
+        from goalmem_cli.store.tombstones import rooms_of
+
         return sorted({self._names[room] for room in rooms_of(conversation) if room in self._names})

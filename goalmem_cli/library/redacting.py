@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.store.tombstones import rooms_of, without_resting_on
 
 if TYPE_CHECKING:
     from goalmem_cli.library.known import KnownMemory
@@ -42,6 +41,7 @@ class Redactor:
         if not (self._redacts or marked or conversation.format in LOGS):
             return conversation, blacked_out, left
         from goalmem_cli.store.secrets import redacted_turn
+        from goalmem_cli.store.tombstones import rooms_of, without_resting_on
 
         rooms, turns, plain, marks = rooms_of(conversation), list[Turn](), list[Turn](), set[str]()
         for turn in conversation.turns:
