@@ -85,7 +85,7 @@ class Sieve:
             StoreError: they cannot be written.
         """
         if self._restored and self._known is not None:
-            self._known.keep(self._known.marks.without(self._restored))
+            self._known.change(lambda marks: marks.without(self._restored))
 
     def sifted(self, conversations: Iterable[Conversation]) -> Iterator[Sifted]:
         """Yield what is left of each conversation of a file, in order.

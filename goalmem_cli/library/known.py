@@ -6,7 +6,7 @@ nothing is taken out, and nothing is taken for stored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -38,15 +38,20 @@ class KnownMemory:
         told = [(room, each.name) for each in self._memory.conversations() for room in rooms_of_stored(each)]
         return dict(sorted(told, key=lambda pair: len(pair[1]), reverse=True))  # of two, the one without a number
 
-    def keep(self, marks: Tombstones) -> None:
-        """Put the marks in the place of those that there were.
+    def change(self, changed: Callable[[Tombstones], Tombstones]) -> None:
+        """Change the marks, and write them with those that another process has written meanwhile.
 
         Raises:
             StoreError: they cannot be written.
         """
-        self.marks = marks
-        if not self._is_dry:
-            marks.keep(self._memory.path)
+        from goalmem_cli.store.tombstones import FILE, Tombstones
+
+        folder = self._memory.path
+        there = Tombstones.of_folder(folder)
+        is_ours = there.key == self.marks.key
+        self.marks = changed(there if is_ours else self.marks)
+        if not self._is_dry and (is_ours or not (folder / FILE).exists()):
+            self.marks.keep(folder)
 
     def stored(self, conversation: Conversation, turns: Sequence[Turn]) -> list[Turn]:
         """Return which of these turns of a transcript are stored, just as they are."""

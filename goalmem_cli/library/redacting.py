@@ -58,7 +58,7 @@ class Redactor:
         if plain and self._known is not None:
             self._known.take_out(conversation, plain)
             if not marks <= marked:
-                self._known.keep(self._known.marks.with_redacted(marks))
+                self._known.change(lambda there: there.with_redacted(marks))
         if plain or self._gone:
             kept = replace(conversation, turns=tuple(turns))
             conversation = without_resting_on(kept, plain, self._gone)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.store.tombstones import FILE
+import goalmem_cli
+from goalmem_cli.library.known import KnownMemory
+from goalmem_cli.store.tombstones import FILE, Tombstones
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
 
@@ -288,3 +290,19 @@ def test_the_list_is_asked_for_alone(goalmem: Goalmem, talk: Path) -> None:
     """It forgets nothing, whatever stands beside it."""
     assert talk.exists()
     assert goalmem("forget", "talk", "--list").code == 2
+
+
+def test_what_is_forgotten_while_files_are_read_stays_forgotten(tmp_path: Path) -> None:
+    """Marks that another process writes meanwhile are not overwritten."""
+    with goalmem_cli.open(tmp_path / "store") as memory:
+        memory.ingest(SAMPLES / "momoco.json")
+        known = KnownMemory(memory.kept, is_dry=False)
+        memory.forget(speakers=["Ben"])
+        known.change(lambda marks: marks.with_redacted({"a"}))  # nothing was marked when the reading began
+        forgotten = Tombstones.of_folder(tmp_path / "store")
+        assert forgotten.turns and not forgotten.redacted
+        known = KnownMemory(memory.kept, is_dry=False)
+        memory.forget(speakers=["Alice"])
+        known.change(lambda marks: marks.with_redacted({"a"}))
+        both = Tombstones.of_folder(tmp_path / "store")
+        assert both.turns.keys() > forgotten.turns.keys() and both.redacted == {"a"}
