@@ -222,7 +222,8 @@ def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], No
     """Return the model with what finds out, when it is first to answer, which prompts it is to get.
 
     `stepwise` has the compact ones. Where `auto` is wanted, or nothing and it is a server's, nobody has said how large
-    the model is: it is asked two made-up questions, once. One that goalmem has fitted itself to never is.
+    the model is: it is asked two made-up questions, once. One that goalmem has fitted itself to never is, and neither
+    is one for which somebody has written full prompts alone.
     """
     from goalmem_cli.models.catalogue import is_address
     from goalmem_cli.reasoners.goal_mem.provers import AUTO, STEPWISE
@@ -230,8 +231,9 @@ def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], No
     if settings.planning == STEPWISE:
         return replace(loaded, suits=lambda: "compact")
     is_open = settings.planning == AUTO or (settings.planning is None and is_address(settings.model))
+    has_full_alone = settings.prompts is not None and not (settings.prompts / "compact").is_dir()
     is_fitted = bool(loaded.adapter) and loaded.fitted.adapter == loaded.adapter
-    if not is_open or is_fitted:
+    if not is_open or is_fitted or has_full_alone:
         return loaded
     return replace(loaded, suits=cache(partial(_found_out, loaded, settings, announce)))
 

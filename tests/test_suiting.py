@@ -18,7 +18,7 @@ from goalmem_cli.ports import Completion
 from goalmem_cli.prompts import Profile
 from goalmem_cli.testing import Reply, ScriptedModel
 from goalmem_cli.wiring import Factories
-from tests.conftest import SAMPLES
+from tests.conftest import CHECKOUT, SAMPLES
 from tests.reasoners.scripting import TOGETHER, claims, plan, proved
 
 SERVER = "http://127.0.0.1:9/v1#small"
@@ -143,3 +143,18 @@ def test_every_reasoner_gets_the_prompts_that_suit(tmp_path: Path, profile: Prof
         memory.ask("Which drink did Alice order at cafe Momoco?")
 
     assert {bool(request.examples) for request in scripted.seen} == {profile == "full"}
+
+
+@pytest.mark.parametrize(("folders", "calls"), [((), 0), (("compact",), 2)])
+def test_prompts_of_ones_own_are_used_as_they_are(tmp_path: Path, folders: Sequence[str], calls: int) -> None:
+    """Whoever has written full prompts alone means these, whatever would suit the model."""
+    for name in ("own", *(f"own/{name}" for name in folders)):
+        (tmp_path / name).mkdir()
+    scripted = ScriptedModel([PROSE, PROSE])
+    settings = replace(Settings(Path("store"), model=SERVER), prompts=tmp_path / "own")
+    if calls:
+        (tmp_path / "own" / "plan_and_prove.yaml").write_bytes((CHECKOUT / "prompts/plan_and_prove.yaml").read_bytes())
+    found = suited(LoadedModel(scripted, SERVER, "full", 8192, digest="a"), settings, lambda _: None)
+
+    assert found.answering == ("compact" if calls else "full")
+    assert scripted.calls == calls
