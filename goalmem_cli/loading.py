@@ -226,12 +226,13 @@ def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], No
     is one for which somebody has written full prompts alone.
     """
     from goalmem_cli.models.catalogue import is_address
+    from goalmem_cli.prompts import folder_of
     from goalmem_cli.reasoners.goal_mem.provers import AUTO, STEPWISE
 
     if settings.planning == STEPWISE:
         return replace(loaded, suits=lambda: "compact")
     is_open = settings.planning == AUTO or (settings.planning is None and is_address(settings.model))
-    has_full_alone = settings.prompts is not None and not (settings.prompts / "compact").is_dir()
+    has_full_alone = settings.prompts is not None and not folder_of(settings.prompts, "compact").is_dir()
     is_fitted = bool(loaded.adapter) and loaded.fitted.adapter == loaded.adapter
     if not is_open or is_fitted or has_full_alone:
         return loaded

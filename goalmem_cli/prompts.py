@@ -125,12 +125,12 @@ class PromptBook:
             PromptError: the folder has no prompts of the profile, or one of the files is wrong.
         """
         root = next((place for place in _PLACES if place.is_dir()), _PLACES[-1])
-        folder = _of_profile(directory or root, profile)
+        folder = folder_of(directory or root, profile)
         own = {file.stem: file for file in sorted(folder.glob("*.yaml"))}
         if not own:
             raise PromptError(f"no prompts in {folder}", "give a folder with --prompts, or leave the option out")
-        shipped = {file.stem: file for file in sorted(_of_profile(root, profile).glob("*.yaml"))}
-        added = {file.stem: file for file in sorted(_of_profile(beside, profile).glob("*.yaml"))} if beside else {}
+        shipped = {file.stem: file for file in sorted(folder_of(root, profile).glob("*.yaml"))}
+        added = {file.stem: file for file in sorted(folder_of(beside, profile).glob("*.yaml"))} if beside else {}
         files = shipped | added | (own if directory else {})
         wanted = files if steps is None else steps
         read = partial(_read, shipped=frozenset(shipped.values()) - frozenset(own.values() if directory else ()))
@@ -167,7 +167,8 @@ def _together(prompt: Prompt, found: Mapping[str, Prompt]) -> Prompt:
     )
 
 
-def _of_profile(root: Path, profile: Profile) -> Path:
+def folder_of(root: Path, profile: Profile) -> Path:
+    """Return the folder below a folder of prompts in which those of a profile lie."""
     return root / "compact" if profile == "compact" else root
 
 

@@ -14,6 +14,7 @@ from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.typed_times import earliest
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library.forgetting import forget as forget_for_good
+from goalmem_cli.library.forgetting import refuse_always
 from goalmem_cli.library.scope import selected
 
 if TYPE_CHECKING:
@@ -80,20 +81,14 @@ def forget(
         return _list(begin(context, quiet=quiet, store=store), is_json=json)
     if not (conversation or before or speaker):
         raise UsageError("nothing says what to forget", "name a conversation, or give --before or --speaker")
-    if always and (before or leave_nothing):
-        other = "--before" if before else "--leave-nothing"
-        raise UsageError(f"--always and {other} exclude each other", "give one of them")
-    from goalmem_cli.render.text import counted
+    refuse_always(is_always=always, has_end=before is not None, leaves_marks=not leave_nothing)
     from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
     memory = open_stored(run.settings, run.factories, run.screen.note)
     time = None if before is None else earliest(before, "--before")
     selection = selected(memory, conversation, speaker, time, _NAMES)
-    counts = memory.forgettable(selection)
-    if counts.without_time:
-        stay = counted(counts.without_time, "turn")
-        run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
+    counts = _forgettable(run, memory, selection)
     if counts.turns and not dry_run:
         _confirm(run, counts, is_given=yes)
         counts = _forgotten(run, memory, selection, leaves_marks=not leave_nothing, is_always=always)
@@ -104,6 +99,17 @@ def forget(
     else:
         run.screen.report(f"{'would forget' if dry_run else 'forgot'} {_words(counts)}")
     return 0 if counts.turns else NOTHING_FOUND
+
+
+def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> Forgotten:
+    """Count what would go, and say what stays for want of a time."""
+    from goalmem_cli.render.text import counted
+
+    counts = memory.forgettable(selection)
+    if counts.without_time:
+        stay = counted(counts.without_time, "turn")
+        run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
+    return counts
 
 
 def _list(run: Invocation, *, is_json: bool) -> int:

@@ -12,7 +12,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.ingest_report import line_of, notes_of, warn_of_skipped
 from goalmem_cli.cli.invocation import Invocation, begin
-from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.errors import InputError, StoreLocked, UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.library.finding import Seen
@@ -112,9 +112,16 @@ def watch(
     memory = open_store(run.settings, run.factories, run.screen.note)
     seen: Seen = {}
     while True:
-        failed = _read_new(run, memory, sources, seen)
-        if pause is None:
-            return InputError.exit_code if failed else 0
+        try:
+            failed = _read_new(run, memory, sources, seen)
+        except StoreLocked as error:
+            if pause is None:
+                raise
+            run.screen.warn(error.message)
+            seen.clear()
+        else:
+            if pause is None:
+                return InputError.exit_code if failed else 0
         time.sleep(pause)
 
 
@@ -137,12 +144,10 @@ def _read_new(run: Invocation, memory: KeptMemory, sources: list[str] | None, se
     """
     from goalmem_cli.library.hearing import Unattended
     from goalmem_cli.library.ingesting import Reading, Told
-    from goalmem_cli.transcripts.places import PROGRAMS, kept_by
+    from goalmem_cli.transcripts.places import PROGRAMS
 
-    chosen = [program for program in PROGRAMS if not sources or program.name in sources]
-    there = [program.name for program in chosen if kept_by(program).paths]
     reading = Reading(Told(redacts=run.settings.redact), Unattended(run.screen))
-    reading.find((), there, seen)
+    reading.find((), sources or [program.name for program in PROGRAMS], seen)
     reading.read(memory, is_dry=False)
     reading.finish()
     for report in reading.taken():

@@ -20,7 +20,8 @@ def found_at(
 ) -> tuple[list[Found], list[InputError]]:
     """Return what to read, each once, and the paths and sources that lead to nothing.
 
-    Files that are as they were `seen` are left out, and the others noted there.
+    With `seen` this is one look of many: files that are as they were seen are left out, the others are noted there, and
+    a program that has nothing is no error.
 
     Raises:
         UsageError: there is no such source, or the format is a plug-in's that cannot be used.
@@ -36,7 +37,7 @@ def found_at(
         errors += [InputError(program.name, "", line, hint) for line in kept.unseen]
         if found := kept.found():
             files |= {one.place: one for one in found}
-        else:
+        elif seen is None:
             looked = ", ".join(map(str, folders_of(program)))
             reason = f"no {program.what} found in {looked}"
             errors.append(InputError(program.name, "", reason, "`goalmem sources` lists what there is"))

@@ -33,10 +33,7 @@ def forget(
         UsageError: all that comes later cannot be forgotten before a time, or without a mark.
         StoreError: there is no memory, it cannot be used, or other turns would go than were shown.
     """
-    if is_always and (selection.before is not None or not leaves_marks):
-        raise UsageError(
-            "what comes later is neither before a time nor forgotten without a mark", "give one of the two alone"
-        )
+    refuse_always(is_always=is_always, has_end=selection.before is not None, leaves_marks=leaves_marks)
     gone = memory.forgettable(selection).ids if leaves_marks else frozenset[str]()
     if gone and shown in (None, gone):
         from goalmem_cli.store.tombstones import Tombstones, rooms_of_stored
@@ -50,6 +47,17 @@ def forget(
             marks = marks.with_always(chosen, selection.speakers)
         marks.keep(memory.path)
     return memory.forget(selection, shown)
+
+
+def refuse_always(*, is_always: bool, has_end: bool, leaves_marks: bool) -> None:
+    """Refuse to forget all that comes later before a time, or without a mark.
+
+    Raises:
+        UsageError: that is what was asked for.
+    """
+    if is_always and (has_end or not leaves_marks):
+        why = "always is about what comes later, and needs marks: it goes neither with a time nor without marks"
+        raise UsageError(why, "give one of the two")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ class KnownMemory:
     """A memory at the time when the reading begins; with `is_dry` nothing of it is changed."""
 
     def __init__(self, memory: KeptMemory, *, is_dry: bool) -> None:
-        self._memory = memory
         from goalmem_cli.store.tombstones import Tombstones
 
+        self._memory = memory
         self._is_dry = is_dry
         self.marks = Tombstones.of_folder(memory.path)
 
@@ -44,13 +44,14 @@ class KnownMemory:
         Raises:
             StoreError: they cannot be written.
         """
-        from goalmem_cli.store.tombstones import FILE, Tombstones
+        from goalmem_cli.store.privacy import FORGOTTEN
+        from goalmem_cli.store.tombstones import Tombstones
 
         folder = self._memory.path
         there = Tombstones.of_folder(folder)
         is_ours = there.key == self.marks.key
         self.marks = changed(there if is_ours else self.marks)
-        if not self._is_dry and (is_ours or not (folder / FILE).exists()):
+        if not self._is_dry and (is_ours or not (folder / FORGOTTEN).exists()):
             self.marks.keep(folder)
 
     def stored(self, conversation: Conversation, turns: Sequence[Turn]) -> list[Turn]:

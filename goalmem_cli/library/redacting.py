@@ -40,7 +40,7 @@ class Redactor:
         marked = self._known.marks.redacted if self._known is not None else frozenset[str]()
         if not (self._redacts or marked or conversation.format in LOGS):
             return conversation, blacked_out, left
-        from goalmem_cli.store.secrets import redacted_turn
+        from goalmem_cli.store.redaction import redacted_turn
         from goalmem_cli.store.tombstones import rooms_of, without_resting_on
 
         rooms, turns, plain, marks = rooms_of(conversation), list[Turn](), list[Turn](), set[str]()

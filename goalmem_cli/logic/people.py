@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.normal import content_words, words
-from goalmem_cli.logic.questions import asks_who_one_is, speaks_of_asker
+from goalmem_cli.logic.questions import asks_who_one_is, is_all_questions, speaks_of_asker
 from goalmem_cli.logic.terms import Atom, Variable
 
 _ANIMALS = frozenset(
@@ -27,13 +27,6 @@ _THINGS = frozenset(
 )
 _SPEAKER = re.compile(r"(?:i|me|myself)|i (?:do|did|am|was|have|had|will|would|can)|it (?:is|was|s) me")
 _ADDRESSED = re.compile(r"you|yourself|yours|you (?:do|did|are|were|have|had|will|would|can)")
-_OPENS = re.compile(
-    r"(?:and |but |so |hey,? |hi,? |\w+, )?(?:who|whom|whose|what|when|where|why|how|which|is|are|was|were"
-    r"|do|does|did|can|could|will|would|has|have|had|shall|should|may)\b",
-    re.IGNORECASE,
-)
-"""How a question begins."""
-_SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _TITLED = re.compile(r"(?:mr|mrs|ms|miss|dr|prof|professor)\b\.? [A-Z]", re.IGNORECASE)
 _KIN = frozenset(
     "sister brother sibling mother mum mom father dad son daughter child aunt uncle cousin niece nephew grandmother "
@@ -110,10 +103,5 @@ def who_is_meant(value: str, fact: Remembered) -> str:
 
 
 def only_asks(fact: Remembered) -> bool:
-    """Say whether the fact is nothing but questions that tell nothing of whoever asks them.
-
-    What is told before the question ("Painted this last week, do you like it?") is no part of one.
-    """
-    sentences = [sentence for sentence in _SENTENCES.split(fact.text.strip()) if sentence]
-    asked = all(sentence.rstrip("\"'”’) ").endswith("?") and _OPENS.match(sentence) for sentence in sentences)
-    return asked and not speaks_of_asker(fact.text)
+    """Say whether the fact is nothing but questions that tell nothing of whoever asks them."""
+    return is_all_questions(fact.text) and not speaks_of_asker(fact.text)

@@ -164,6 +164,16 @@ def is_question(text: str) -> bool:
     return found[0] in _AUXILIARIES - {"if"} and (is_name or found[1] in _SUBJECTS)
 
 
+def is_all_questions(text: str) -> bool:
+    """Say whether each sentence is a question from its beginning on, but for a word before it ("And who", "Hey, is").
+
+    What is told before the question ("Painted this last week, do you like it?") is no part of one.
+    """
+    sentences = _SENTENCES.split(text.strip())
+    opens = _INTERROGATIVES | _AUXILIARIES
+    return all(_QUESTION_MARK.search(sentence) and opens & set(words(sentence)[:2]) for sentence in sentences)
+
+
 ANSWER = "x"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will|would|should|might|may|['’]s)\b"
 _ASKED_FOR = re.compile(

@@ -31,8 +31,8 @@ from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
+from goalmem_cli.store.privacy import FORGOTTEN
 from goalmem_cli.store.queries.reader import check_embedder
-from goalmem_cli.store.tombstones import FILE as TOMBSTONES
 
 _TABLES = ("conversations", "sessions", "turns")
 _AT_ONCE = 100
@@ -286,7 +286,7 @@ class MilvusMemory:
                 if (self.path / TRACES).is_dir():
                     shutil.rmtree(self.path / TRACES)
                 (self.path / OWNER).unlink(missing_ok=True)
-                (self.path / TOMBSTONES).unlink(missing_ok=True)
+                (self.path / FORGOTTEN).unlink(missing_ok=True)
         (self.path / LOCK).unlink(missing_ok=True)
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()

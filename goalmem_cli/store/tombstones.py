@@ -20,10 +20,10 @@ from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, encodable
 from goalmem_cli.store.files import content_if_there, replace_file
-from goalmem_cli.store.secrets import redacted
+from goalmem_cli.store.privacy import FORGOTTEN
+from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 
-FILE = "forgotten.json"
 SCHEMA_VERSION = 1
 _KEY_BYTES = 32
 _SHOWN = 32
@@ -62,7 +62,7 @@ class Tombstones:
             StoreDamaged: the file is not of this form.
             StoreError: it cannot be read.
         """
-        content = content_if_there(folder / FILE)
+        content = content_if_there(folder / FORGOTTEN)
         if content is None:
             return cls(secrets.token_bytes(_KEY_BYTES))
         try:
@@ -73,7 +73,7 @@ class Tombstones:
             return cls(bytes.fromhex(document["key"]), turns, always, frozenset(document["redacted"]))
         except (ValueError, KeyError, TypeError) as error:
             raise StoreDamaged(
-                f"{folder / FILE} cannot be read: nobody knows what was forgotten",
+                f"{folder / FORGOTTEN} cannot be read: nobody knows what was forgotten",
                 "move it away, and forget again what is not to come back",
             ) from error
 
@@ -90,7 +90,7 @@ class Tombstones:
             "always": dict(self.always),
             "redacted": sorted(self.redacted),
         }
-        replace_file(folder / FILE, json.dumps(document, indent=0).encode())
+        replace_file(folder / FORGOTTEN, json.dumps(document, indent=0).encode())
 
     def with_turns(self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]]) -> Tombstones:
         """Return them with the marks of stored turns; `rooms` are what their conversations, by name, are known by."""

@@ -10,7 +10,8 @@ import pytest
 
 import goalmem_cli
 from goalmem_cli.library.known import KnownMemory
-from goalmem_cli.store.tombstones import FILE, Tombstones
+from goalmem_cli.store.privacy import FORGOTTEN
+from goalmem_cli.store.tombstones import Tombstones
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
 
@@ -55,7 +56,7 @@ def test_a_forgotten_turn_does_not_come_back(goalmem: Goalmem, talk: Path) -> No
     assert stored(goalmem, talk, PIN, REPLY, LATER) == talk
     assert said(goalmem) == [REPLY["content"], LATER["content"]]
     assert "8843" not in goalmem("search", "PIN", "--json", "-q").out
-    assert b"8843" not in Path("store", FILE).read_bytes()
+    assert b"8843" not in Path("store", FORGOTTEN).read_bytes()
 
 
 def test_a_dry_run_and_json_say_it_too(goalmem: Goalmem, talk: Path) -> None:
@@ -117,7 +118,7 @@ def test_forgotten_turns_are_stored_again_where_that_is_wanted(goalmem: Goalmem,
 def test_nothing_is_left_where_that_is_wanted(goalmem: Goalmem, talk: Path) -> None:
     """With `--leave-nothing` nobody can tell that anything was forgotten, and reading brings it back."""
     goalmem("forget", "--speaker", "Nora", "--yes", "--leave-nothing")
-    assert not Path("store", FILE).exists()
+    assert not Path("store", FORGOTTEN).exists()
     assert "1 new stored" in goalmem("ingest", str(talk)).out
 
 
@@ -159,7 +160,7 @@ def test_the_marks_are_private_and_go_with_the_store(goalmem: Goalmem, talk: Pat
     """Only the owner can read the key; a removed store leaves nothing."""
     assert talk.exists()
     goalmem("forget", "--speaker", "Nora", "--yes")
-    assert stat.S_IMODE(Path("store", FILE).stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path("store", FORGOTTEN).stat().st_mode) == 0o600
     assert goalmem("stores", "remove", "--yes").code == 0
     assert not Path("store").exists()
 
@@ -174,7 +175,7 @@ def test_a_copy_has_the_marks(goalmem: Goalmem, talk: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", '{"schema_version": 9}', '{"schema_version": 1, "key": "x"}'])
 def test_a_garbled_file_stops_reading(goalmem: Goalmem, talk: Path, content: str) -> None:
     """Reading on would bring back what was forgotten."""
-    Path("store", FILE).write_text(content, "utf-8")
+    Path("store", FORGOTTEN).write_text(content, "utf-8")
     outcome = goalmem("ingest", str(talk))
     assert (outcome.code, "nobody knows what was forgotten" in outcome.err) == (3, True)
 
@@ -212,7 +213,7 @@ def test_a_memory_in_milvus_keeps_marks_as_well(
         assert "nothing new" in outcome.out
         assert "turns that were forgotten" in outcome.err
         assert goalmem("stores", "remove", "--yes").code == 0
-        assert not list(tmp_path.rglob(FILE))
+        assert not list(tmp_path.rglob(FORGOTTEN))
     finally:
         close_embedded()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import goalmem_cli
-from goalmem_cli.store.secrets import redacted
+from goalmem_cli.store.redaction import redacted
 from tests.invoking import Goalmem
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.errors import StoreLocked
 from goalmem_cli.transcripts import Source, format_of, places
 from goalmem_cli.transcripts.formats import FORMATS
 from goalmem_cli.transcripts.places import PROGRAMS, folders_of, kept_by, program_of
@@ -92,6 +93,35 @@ def test_watching_goes_on_with_what_changed(goalmem: Goalmem, home: Path, monkey
     assert goalmem("sources", "watch", "--every", "5m").code == 130
     assert slept == [300, 300, 300]
     assert [name for name in read if name.startswith("s")] == ["s1.jsonl", "s2.jsonl", "s1.jsonl"]
+
+
+@pytest.mark.usefixtures("home")
+def test_watching_waits_for_a_store_that_is_in_use(
+    goalmem: Goalmem, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once it is an error, as for any command; with `--every` the next round reads what this one could not."""
+    session(home, "a1")
+
+    def locked(*_: object, **__: object) -> None:
+        raise StoreLocked("the store is in use", "try again")
+
+    with monkeypatch.context() as held:
+        held.setattr("goalmem_cli.store.store.Store.add_all", locked)
+        assert goalmem("sources", "watch").code == 3
+    rounds = iter(range(2))
+    with monkeypatch.context() as held:
+        held.setattr("goalmem_cli.store.store.Store.add_all", locked)
+
+        def sleep(_: float) -> None:
+            held.undo() if next(rounds, None) == 0 else stop()
+
+        def stop() -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("goalmem_cli.cli.sources.time.sleep", sleep)
+        outcome = goalmem("sources", "watch", "--every", "5m")
+    assert "the store is in use" in outcome.err
+    assert "1 new stored" in outcome.out
 
 
 @pytest.mark.parametrize("words", [("--every", "soon"), ("--every", "5s"), ("--every", "-5m"), ("no-such",)])

@@ -54,8 +54,10 @@ def test_all_of_a_store_is_its_owners_alone(goalmem: Goalmem, samples: Path, tmp
 
 @pytest.mark.usefixtures("lax")
 def test_an_older_store_is_closed_when_something_is_written(momoco: Goalmem, samples: Path, tmp_path: Path) -> None:
-    """The doctor warns of it before, and not after; a reading command changes no mode."""
+    """The doctor warns of it before, and not after; a reading command changes no mode. What is forgotten is marked."""
     store = tmp_path / "store"
+    assert momoco("forget", "--speaker", "Ben", "--yes").code == 0
+    assert (store / "forgotten.json").exists()
     for path in (store, *store.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 

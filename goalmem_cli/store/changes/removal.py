@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.files import reporting
-from goalmem_cli.store.tombstones import FILE as TOMBSTONES
+from goalmem_cli.store.privacy import FORGOTTEN
 
 _BESIDE = (".wal", ".tmp", ".rewriting", ".rewriting.wal", ".creating", ".creating.wal")
 
@@ -29,14 +29,8 @@ def remove_store(parts: Parts) -> None:
             stack.enter_context(parts.database.alone())
         beside = [database.with_name(f"{database.name}{ending}") for ending in _BESIDE]
         with reporting(parts.path):
-            for path in (
-                parts.path / TOMBSTONES,
-                parts.traces.path,
-                parts.text.folder,
-                parts.vectors.folder,
-                *beside,
-                database,
-            ):
+            marks, folders = parts.path / FORGOTTEN, (parts.traces.path, parts.text.folder, parts.vectors.folder)
+            for path in (marks, *folders, *beside, database):
                 if path.is_dir():
                     shutil.rmtree(path)
                 else:
