@@ -30,6 +30,9 @@ Choices: TypeAlias = Mapping[str, Sequence[str]]
 
 _KEYS = {"description", "system", "variables", "examples", "input", "output", "max_tokens"}
 _OPTIONAL = {"together"}
+_SHORT = (",", ":")
+"""JSON without spaces: a model writes as the examples do, and each space is a token or a part of one. A grammar says
+itself where spaces stand."""
 _PACKAGE = Path(__file__).parent
 _PLACES = (_PACKAGE / "prompt_files", _PACKAGE.parent / "prompts")
 
@@ -206,7 +209,7 @@ def _parsed(file: Path, text: str, *, is_checked: bool) -> Prompt:
         description=str(content["description"]),
         system=str(content["system"]).strip(),
         variables=variables,
-        examples=_examples(content["examples"], growing, tail, variables, file),
+        examples=_examples(content["examples"], growing, tail, variables, file, None if schema is None else _SHORT),
         growing=growing,
         tail=tail,
         schema=schema,
@@ -250,7 +253,9 @@ def _output(value: Any, file: Path, *, is_checked: bool) -> tuple[Mapping[str, o
     raise PromptError(f"{file}: output: must be either a schema or a grammar")
 
 
-def _examples(value: Any, growing: str, tail: str, variables: frozenset[str], file: Path) -> tuple[Example, ...]:
+def _examples(
+    value: Any, growing: str, tail: str, variables: frozenset[str], file: Path, separators: tuple[str, str] | None
+) -> tuple[Example, ...]:
     if not isinstance(value, list):
         raise PromptError(f"{file}: examples: must be a list of input and output pairs")
     pairs = []
@@ -261,7 +266,7 @@ def _examples(value: Any, growing: str, tail: str, variables: frozenset[str], fi
         inputs, output = example["input"], example["output"]
         if not isinstance(inputs, dict) or inputs.keys() != variables:
             raise PromptError(f"{place}: its inputs are not the declared variables")
-        reply = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+        reply = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, separators=separators)
         filled = _render(growing, inputs, file.stem) + _render(tail, inputs, file.stem)
         pairs.append(Example(filled, reply.rstrip("\n")))
     return tuple(pairs)
