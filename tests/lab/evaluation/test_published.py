@@ -79,7 +79,15 @@ def test_what_it_names_is_what_goalmem_has() -> None:
     figures = load()
     assert {one.backbone for one in figures} - {None} <= {*backbone_names(Factories()), "none"}
     assert {one.reasoner for one in figures} - {None} <= {*get_args(ReasonerName), "oracle"}
-    assert {one.benchmark for one in figures} == {"locomo", "longmemeval", "realtalk", "complex-tr", "tot", "came"}
+    assert {one.benchmark for one in figures} == {
+        "locomo",
+        "longmemeval",
+        "realtalk",
+        "complex-tr",
+        "tot",
+        "came",
+        "beam",
+    }
 
 
 def test_known_figures_are_read() -> None:

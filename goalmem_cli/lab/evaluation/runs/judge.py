@@ -1,8 +1,10 @@
 """Has a model mark answers against the gold answers; what it cannot mark stays without a mark, and is never wrong.
 
-LongMemEval's questions are marked by its published rules, one prompt for each of its types; all other datasets' by the
-standard prompt or the strict one. Decoding is greedy, so that asking twice would only repeat the reply: an odd pass
-shows the gold answer first, an even pass the given answer, which shows how far a judge goes by the order alone.
+LongMemEval's questions are marked by its published rules, one prompt for each of its types. For BEAM (arXiv 2510.27246)
+each nugget of an answer is marked 0, 0.5 or 1, and the answer has the mean; one that lists events is marked by their
+order. All other datasets are marked by the standard prompt or the strict one. Decoding is greedy, so that asking twice
+would only repeat the reply: an odd pass shows the gold answer first, an even pass the given answer, which shows how far
+a judge goes by the order alone.
 """
 
 from __future__ import annotations
@@ -14,23 +16,28 @@ from typing import Literal, TypeAlias
 
 from goalmem_cli.errors import ContextOverflow, InputError, ReplyUnusable, UsageError
 from goalmem_cli.lab.evaluation.cases import Case
+from goalmem_cli.lab.evaluation.datasets.beam import ORDERING
+from goalmem_cli.lab.evaluation.metrics.ordering import order_score
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.runs.folder import Key, key_of
 from goalmem_cli.lab.evaluation.runs.run import Answered, Run, Verdict
 from goalmem_cli.lab.evaluation.runs.together import complete_each
-from goalmem_cli.model_replies import read_fields
+from goalmem_cli.model_replies import numbers_of, read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import one_of
 from goalmem_cli.records import Usage
 
 Style: TypeAlias = Literal["standard", "strict"]
-Mark: TypeAlias = tuple[bool | None, str]
-"""Right, wrong or None, with what the reply said, or what was wrong with it."""
+Mark: TypeAlias = tuple[float | None, str]
+"""From 0 (wrong) to 1 (right), or None, with what the reply said, or what was wrong with it."""
+Pass: TypeAlias = tuple[int, int]
+"""The number of a pass, and the place of the nugget that is marked in it; 0 where the answer is marked as a whole."""
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Told after every answer: which judge is at work, how many answers it has seen to and how many there are."""
 
-LONGMEMEVAL = "longmemeval"
+LONGMEMEVAL, BEAM = "longmemeval", "beam"
+NUGGET, ORDER = "judge_nugget", "judge_order"
 ABSTENTION = "judge_abstention"
 TEMPLATES: Mapping[str, str] = {
     "single-session-user": "judge_recall",
@@ -44,14 +51,16 @@ STYLES: Mapping[Style, str] = {"standard": "judge", "strict": "judge_strict"}
 REFUSED = "refused"
 MODEL_DIGEST = "model_hash"
 
-_MARKS = {"right": True, "wrong": False}
+_MARKS = {"right": 1.0, "wrong": 0.0, "1": 1.0, "0.5": 0.5, "0": 0.0}
+_PASSING = 0.5
+"""From which mean of its nuggets' marks an answer counts as right."""
 
 
 def steps_of(format: str, style: Style) -> tuple[str, ...]:  # noqa: A002 - what a dataset calls it
     """Return the prompts that judge a dataset of the format."""
     if format == LONGMEMEVAL:
         return (*dict.fromkeys(TEMPLATES.values()), ABSTENTION)
-    return (STYLES[style],)
+    return (NUGGET, ORDER, STYLES[style]) if format == BEAM else (STYLES[style],)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,8 @@ class Judge:
     ) -> None:
         """Make a judge of the name, for a dataset of the format; `digest` tells the model from others of the name.
 
+        In the strict style half of a nugget counts for nothing.
+
         Raises:
             PromptError: one of its prompts is missing.
         """
@@ -101,7 +112,7 @@ class Judge:
         self.style = style
         self.digest = digest
         self._model = model
-        self._is_longmemeval = format == LONGMEMEVAL
+        self._format = format
         self._prompts = {step: prompts[step] for step in steps_of(format, style)}
 
     @property
@@ -115,11 +126,13 @@ class Judge:
         Raises:
             InputError: LongMemEval has no rules for the case's type.
         """
-        if self._is_longmemeval and case.is_unanswerable:
+        if self._format == LONGMEMEVAL and case.is_unanswerable:
             return ABSTENTION
-        if case.is_unanswerable or not gold_of(case):
+        if case.is_unanswerable or not (gold_of(case) or case.nuggets):
             return None
-        if not self._is_longmemeval:
+        if self._format == BEAM and case.nuggets:
+            return ORDER if case.category == ORDERING else NUGGET
+        if self._format != LONGMEMEVAL:
             return STYLES[self.style]
         if case.category not in TEMPLATES:
             hint = f"LongMemEval's types are {', '.join(TEMPLATES)}"
@@ -173,12 +186,14 @@ class Judge:
         rules = self._prompts[marking.step].hash
         return [
             replace(
-                self._verdict(paper.answered, number, *marking.marks[number]),
+                self._verdict(paper.answered, number, mark if mark is None else mark >= _PASSING, reply),
                 weights=self.digest,
                 rules=rules,
                 usage=marking.usage[number],
+                score=mark if marking.step in (NUGGET, ORDER) else None,
             )
             for number in paper.numbers
+            for mark, reply in [marking.mark_of(number)]
         ]
 
     def _mark(self, markings: Iterable[_Marking]) -> None:
@@ -187,24 +202,30 @@ class Judge:
             markings = [marking for marking in markings if marking.open_passes]
             if not markings:
                 return
-            groups = [[self._request(marking, number) for number in marking.open_passes] for marking in markings]
+            groups = [[self._request(marking, each) for each in marking.open_passes] for marking in markings]
             for marking, requests, reply in zip(markings, groups, complete_each(self._model, groups), strict=True):
-                marking.take(requests, reply)
+                marking.take(requests, reply, is_strict=self.style == "strict")
 
     def _marking(self, paper: Paper) -> _Marking:
-        texts = {
-            "question": quotable(paper.case.question),
-            "gold": quotable(gold_of(paper.case)),
+        step, case = self.step_of(paper.case) or "", paper.case
+        texts: dict[str, object] = {
+            "question": quotable(case.question),
             "prediction": quotable(prediction(paper.answered.trace)),
         }
-        return _Marking(self.step_of(paper.case) or "", texts, paper.numbers)
+        nuggets = [quotable(nugget) for nugget in case.nuggets]
+        if step == NUGGET:
+            return _Marking(step, texts, paper.numbers, [{"nugget": nugget} for nugget in nuggets])
+        texts |= {"nuggets": nuggets} if step == ORDER else {"gold": quotable(gold_of(case))}
+        return _Marking(step, texts, paper.numbers, [{}])
 
-    def _request(self, marking: _Marking, number: int) -> Request:
-        style = {"strict": self.style == "strict"} if self._is_longmemeval else {}
-        _, problem = marking.marks[number]
-        return self._prompts[marking.step].request(
-            {**marking.texts, **style, "swapped": number % 2 == 0, "problem": quotable(problem)},
-        )
+    def _request(self, marking: _Marking, each: Pass) -> Request:
+        number, place = each
+        inputs = {**marking.texts, **marking.parts[place], "problem": quotable(marking.marks[each][1])}
+        if self._format == LONGMEMEVAL:
+            inputs["strict"] = self.style == "strict"
+        if marking.step == ORDER:
+            return self._prompts[ORDER].request(inputs, {"numbers": numbers_of(marking.nuggets)})
+        return self._prompts[marking.step].request({**inputs, "swapped": number % 2 == 0})
 
     def _verdict(self, answered: Answered, number: int, is_right: bool | None, reply: str) -> Verdict:
         return Verdict(
@@ -213,26 +234,51 @@ class Judge:
 
 
 class _Marking:
-    """A paper under way: by which prompt, and what each pass has come to, a mark or the problem with its reply."""
+    """A paper under way: by which prompt, in which parts, and what each pass has come to, a mark or the problem."""
 
-    def __init__(self, step: str, texts: Mapping[str, str], numbers: Sequence[int]) -> None:
+    def __init__(
+        self,
+        step: str,
+        texts: Mapping[str, object],
+        numbers: Sequence[int],
+        parts: Sequence[Mapping[str, object]],
+    ) -> None:
         self.step = step
         self.texts = texts
-        self.marks: dict[int, Mark] = dict.fromkeys(numbers, (None, ""))
+        self.parts = parts
+        self.open_passes = [(number, place) for number in numbers for place in range(len(parts))]
+        self.marks: dict[Pass, Mark] = dict.fromkeys(self.open_passes, (None, ""))
         self.usage: dict[int, Usage] = dict.fromkeys(numbers, Usage())
-        self.open_passes = list(numbers)
 
-    def take(self, requests: Sequence[Request], reply: Sequence[Completion] | ContextOverflow) -> None:
+    @property
+    def nuggets(self) -> Sequence[str]:
+        """The nuggets that the prompt lists."""
+        listed = self.texts.get("nuggets", ())
+        return listed if isinstance(listed, list) else ()
+
+    def take(
+        self, requests: Sequence[Request], reply: Sequence[Completion] | ContextOverflow, *, is_strict: bool
+    ) -> None:
         """Take what the model replied for the open passes; a prompt that is too long is not asked again."""
         if isinstance(reply, ContextOverflow):
             self.marks |= dict.fromkeys(self.open_passes, (None, reply.message))
             self.open_passes = []
             return
-        for number, each in zip(self.open_passes, reply, strict=True):
+        for (number, _), each in zip(self.open_passes, reply, strict=True):
             self.usage[number] += Usage(1, each.prompt_tokens, each.cached_tokens, each.completion_tokens)
-        read = map(_read, requests, reply)
-        self.marks |= dict(zip(self.open_passes, read, strict=True))
-        self.open_passes = [number for number in self.open_passes if self.marks[number][0] is None]
+        for place, request, each in zip(self.open_passes, requests, reply, strict=True):
+            mark, said = _read(request, each, len(self.nuggets))
+            whole = mark if mark is None or self.step == ORDER or not is_strict else float(int(mark))
+            self.marks[place] = whole, said
+        self.open_passes = [place for place in self.open_passes if self.marks[place][0] is None]
+
+    def mark_of(self, number: int) -> Mark:
+        """Return the mean mark of a pass and what was said; None and the first problem where a part has no mark."""
+        marks = [mark for (own, _), mark in self.marks.items() if own == number]
+        values = [value for value, _ in marks if value is not None]
+        if len(values) < len(marks):
+            return next(mark for mark in marks if mark[0] is None)
+        return sum(values) / len(values), " | ".join(said for _, said in marks)
 
 
 def judge_run(
@@ -320,16 +366,23 @@ def _key(answered: Answered, judge: Judge, number: int) -> Key:
     )
 
 
-def _read(request: Request, completion: Completion) -> Mark:
-    """Return the mark in a reply and what it said, or None and why it cannot be used."""
+def _read(request: Request, completion: Completion, listed: int) -> Mark:
+    """Return the mark in a reply and what it said, or None and why it cannot be used; of nuggets that are `listed` the
+    mark is that of their order.
+    """
     if not completion.is_complete:
         return None, "it was cut off at its greatest length"
     try:
         fields = read_fields(completion.text, request)
-        word = one_of(fields, "verdict")
+        word = "" if listed else one_of(fields, "verdict")
     except ReplyUnusable as error:
         return None, error.message
+    if listed:
+        order = fields.get("order", ())
+        if wrong := [number for number in order if number not in numbers_of(range(listed))]:
+            return None, f"{wrong[0][:20]!r} is none of the numbers"
+        return order_score([int(number) for number in order], listed), f"order: {', '.join(order)}"
     if word not in _MARKS:
-        return None, f"{word[:40]!r} is neither right nor wrong"
+        return None, f"{word[:40]!r} is no mark"
     why = " ".join(" ".join(fields.get("why", ())).split())
     return _MARKS[word], f"{word}: {why}" if why else word

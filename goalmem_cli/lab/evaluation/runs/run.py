@@ -85,8 +85,9 @@ class Verdict:
     """What a judge said of one answer in one pass (from 1): right, wrong, or None where its reply was unreadable.
 
     `prompt` is the judge's prompt (``standard``, ``strict``), `judge` the name of its model, `weights` the model's
-    digest and `rules` the hash of the prompt's text; both are blank where nothing was asked. `usage` is what asking
-    took, with the second try where there was one; its seconds are not told, since many answers share a call.
+    digest and `rules` the hash of the prompt's text; both are blank where nothing was asked. `score` is the mean mark
+    of the answer's nuggets, or the mark of their order, 0 to 1, where a dataset has such. `usage` is what asking took,
+    with the second try where there was one; its seconds are not told, since many answers share a call.
     """
 
     case: str
@@ -100,6 +101,14 @@ class Verdict:
     weights: str = ""
     rules: str = ""
     usage: Usage = field(default_factory=Usage)
+    score: float | None = None
+
+    @property
+    def mark(self) -> float | None:
+        """What it counts for, from 0 (wrong) to 1 (right); None where the reply was unreadable."""
+        if self.is_right is None:
+            return None
+        return float(self.is_right) if self.score is None else self.score
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = (
         scores |= _answer_scores(case, format, prediction(trace)) | _recall(case, trace)
     elif format == TOT:
         scores["exact"] = scores["refused"]
-    readable = [verdict.is_right for verdict in verdicts if verdict.is_right is not None]
+    readable = [verdict.mark for verdict in verdicts if verdict.mark is not None]
     if readable:
         scores["judge"] = sum(readable) / len(readable)
     scores |= {name: float(value) for name, value in asdict(trace.usage).items()}

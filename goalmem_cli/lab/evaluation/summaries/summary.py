@@ -162,12 +162,12 @@ def named_categories(categories: Mapping[str, str], form: str, names: CategoryNa
 
 
 def accuracies(verdicts: Iterable[Verdict]) -> dict[str, float]:
-    """Return for each case the share of its readable verdicts that are right; cases without one are left out."""
-    said: dict[str, list[bool]] = {}
+    """Return for each case the mean mark of its readable verdicts, from 0 to 1; cases without one are left out."""
+    said: dict[str, list[float]] = {}
     for verdict in verdicts:
-        if verdict.is_right is not None:
-            said.setdefault(verdict.case, []).append(verdict.is_right)
-    return {case: sum(rights) / len(rights) for case, rights in said.items()}
+        if verdict.mark is not None:
+            said.setdefault(verdict.case, []).append(verdict.mark)
+    return {case: sum(marks) / len(marks) for case, marks in said.items()}
 
 
 def recall_at(units: Sequence[Sequence[str]], evidence: Iterable[str], k: int) -> float:
