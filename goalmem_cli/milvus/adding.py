@@ -20,8 +20,8 @@ from goalmem_cli.milvus.schema import TALK, Collection
 from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.changes.adding import Adding, batches
 from goalmem_cli.store.changes.answers import BACKBONE as ANSWERS
-from goalmem_cli.store.changes.identity import storable
 from goalmem_cli.store.changes.parts import DATABASE, Parts
+from goalmem_cli.store.changes.storable import storable
 from goalmem_cli.store.changes.writing import write_derived
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Database
