@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from goalmem_cli.errors import InputError, StoreLocked
 from goalmem_cli.memory_records import Added
@@ -100,11 +101,19 @@ class Adding:
         with parts.database.reading() as connection:
             return not consistency.is_current(connection, parts.indexes(connection))
 
-    def _add(self, batch: Sequence[Conversation]) -> list[Added]:
+    def _add(self, conversations: Sequence[Conversation]) -> list[Added]:
+        """Write what is one conversation each, and then what goes on with one of these."""
+        done: list[Added] = []
+        while len(done) < len(conversations):
+            done += self._add_first(conversations[len(done) :])
+        return done
+
+    def _add_first(self, conversations: Sequence[Conversation]) -> list[Added]:
         """Write if the store is still the one planned for, else plan again."""
         parts = self._parts
         for _ in range(_MAX_PLANS):
-            changes, meta = self._planned(batch)
+            changes, meta = self._planned(conversations)
+            batch = conversations[: len(changes)]
             changing = [
                 (conversation, change)
                 for conversation, change in zip(batch, changes, strict=True)
@@ -144,7 +153,10 @@ class Adding:
         return _reports(batch, changes)
 
     def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], Meta]:
-        """Return what the conversations change, and the state of the store for which that is so."""
+        """Return what the conversations change, and the state of the store for which that is so.
+
+        They are the first ones, up to one that is the same stored conversation as one before it.
+        """
         parts = self._parts
         if not parts.database.exists:
             named = self._named(Known(set(), {}), batch)
@@ -153,7 +165,8 @@ class Adding:
             meta = tables.load_meta(connection)
             check_embedder(meta, parts.embedder)
             known = Known.from_store(connection, batch, self._stretched)
-            named = self._named(known, batch)
+            named = _before_repeated(self._named(known, batch))
+            batch = batch[: len(named)]
             fresh = without_copies(connection, known.by_own_id, [one.name for one in named], batch)
             return plan_changes(connection, named, [self._shifted(one) for one in fresh], self._renaming), meta
 
@@ -197,6 +210,12 @@ class _Given:
         if conversation.file is None or conversation.file != self.file:
             self.file, self.names = conversation.file, set()
         return self.names
+
+
+def _before_repeated(named: Sequence[Named]) -> list[Named]:
+    """Return the names up to the first that was there before."""
+    first = {one.name: place for place, one in reversed(list(enumerate(named)))}
+    return [one for _, one in takewhile(lambda pair: first[pair[1].name] == pair[0], enumerate(named))]
 
 
 def _entries(change: Change) -> list[UnitEntry]:

@@ -1,4 +1,4 @@
-"""Turns that a transcript copies from another conversation, as a fork does: they are stored once, where they were first.
+"""Turns that a transcript copies from another conversation, as a fork does: they are stored once.
 
 A turn is a copy where its own id stands for one turn everywhere, and another conversation has it; or where it is told
 as copied, and a conversation that it may come from has it, with speaker and text: the date may be the copy's.

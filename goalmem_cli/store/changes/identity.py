@@ -92,9 +92,7 @@ class Known:
     windows: Windows = field(default_factory=Windows)
 
     @classmethod
-    def from_store(
-        cls, connection: Connection, conversations: Sequence[Conversation], stretched: str = ""
-    ) -> Known:
+    def from_store(cls, connection: Connection, conversations: Sequence[Conversation], stretched: str = "") -> Known:
         """Look up what matters for these conversations; `stretched` is the stored one that those go on with which
         `continue`.
         """
@@ -301,9 +299,7 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
     return replace(change, is_new=is_new, new_turns=new, replaced=tuple(turn.label for turn in replaced))
 
 
-def plan_joined(
-    name: str, stored: Mapping[str, Turn], turns: Sequence[Turn], places: Sequence[int | None]
-) -> Change:
+def plan_joined(name: str, stored: Mapping[str, Turn], turns: Sequence[Turn], places: Sequence[int | None]) -> Change:
     """Return what turns change that overlap with the stored ones; `places` says which of these each of them is.
 
     What each side alone has is kept in its place. Stored turns without ids of their own that others now come before

@@ -87,7 +87,9 @@ def _planned(connection: Connection, name: str, other: str) -> _Plan:
     if not any(index is not None for index in places) and any(
         turn.said is None for turn in (*stored.values(), *incoming)
     ):
-        reason = f"nothing tells where the turns of {other!r} go in {name!r}: they share no run of turns, and lack times"
+        reason = (
+            f"nothing tells where the turns of {other!r} go in {name!r}: they share no run of turns, and lack times"
+        )
         raise StoreError(reason, "only conversations whose turns have times can be joined without one")
     incoming = [
         _as_stored(turn, list(stored.values())[index]) if index is not None

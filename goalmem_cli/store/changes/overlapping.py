@@ -150,7 +150,7 @@ def _is_worth_saying(shared: Sequence[Turn]) -> bool:
 
 
 def _may_be_joined(said: Conversation, stored: Sequence[Turn], places: Sequence[int | None]) -> bool:
-    """Say whether a transcript may be a stored conversation by what it says, and no other turn there has an id of its."""
+    """Say whether a transcript may be a stored conversation by what it says, and no two turns have one id."""
     if said.own_id is not None or said.file is None or said.is_exported or said.continues or said.is_apart:
         return False
     alone = {place_of(turn) for turn, index in zip(said.turns, places, strict=True) if index is None and turn.own_id}

@@ -55,9 +55,7 @@ def merged_in_part(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Tur
     return _renumbered(order, numbers)
 
 
-def joined(
-    stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]
-) -> tuple[list[Turn], Turn]:
+def joined(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> tuple[list[Turn], Turn]:
     """Return two windows of one conversation as one, and what the last incoming turn is there.
 
     `places` say which stored turn each of the incoming ones is.
@@ -108,9 +106,7 @@ def _with_text_of(turn: Turn, incoming: Turn | None) -> Turn:
     return turn if incoming is None else replace(incoming, session=turn.session, ordinal=turn.ordinal)
 
 
-def _anchors(
-    stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]
-) -> list[tuple[Turn, int]]:
+def _anchors(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> list[tuple[Turn, int]]:
     """Return each new turn with the index of the stored turn that it comes after; -1 where it comes first of all."""
     moments = [None if turn.said is None else Moment.from_datetime(turn.said) for turn in stored]
     found: list[tuple[Turn, int]] = []

@@ -196,7 +196,7 @@ class _Log:
             yield Message(_USER, text, event.child("timestamp").stamp(), own_id, _USER)
 
     def _look_for_copies(self, event: Node) -> None:
-        """Note whether the event is one of those that a fork begins with: it names whose they are, and pauses behind."""
+        """Note whether the event is one of those that a fork copies: it says from where, and pauses behind them."""
         stamp = event.child("timestamp").stamp()
         written, before = None if stamp is None else stamp.moment, self._written
         self._written = written
