@@ -131,8 +131,9 @@ def index(store: Store, report: Report) -> None:
 
 
 def join(store: Store, report: Report) -> None:
-    """Join a conversation with another, of which it is no window."""
-    store.join("chat", "trip", store.joinable("chat", "trip"))
+    """Join a conversation with another, of which it is no window, unless that is done."""
+    if "trip" in {each.name for each in store.conversations()}:
+        store.join("chat", "trip", store.joinable("chat", "trip"))
     report("chat")
 
 
