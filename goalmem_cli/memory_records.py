@@ -39,6 +39,7 @@ class Capability(StrEnum):
     REBUILDING = "write its indexes anew"
     REFRESHING = "read its times again"
     REEMBEDDING = "be embedded again with another embedder"
+    JOINING = "join two conversations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class Added:
 
     `conversation` is the name under which the transcript is stored; `turns` counts the transcript's turns, `new_turns`
     those that were not stored before; `replaced` labels the turns whose stored text gave way; `units` counts the units
-    that were indexed for the first time or again. `beside` is a stored conversation that says the same or begins with
-    it, and was kept as another one.
+    that were indexed for the first time or again. `beside` is a stored conversation that says the same in part, and was
+    kept as another one; `is_joined` says that the transcript and the stored one were two windows of one chat.
     """
 
     conversation: str
@@ -65,6 +66,20 @@ class Added:
     replaced: tuple[str, ...] = ()
     units: int = 0
     beside: str = ""
+    is_joined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What joining two conversations does, or would: `turns` are those of both then, `shared` those that both have.
+
+    `units` counts by kind what was derived from turns that become other ones, and leaves; `ids` are those of the turns.
+    """
+
+    turns: int
+    shared: int
+    units: Mapping[str, int] = field(default_factory=dict)
+    ids: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

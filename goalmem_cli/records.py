@@ -90,7 +90,9 @@ class Conversation:
     follows. `derived`, `edges` and `ledger` are what an exported store gives back with its turns: what backbones made
     of them, and from which parts; `is_exported` says that the name is the one it had there. `file` is the file it was
     read from, where that is known: two conversations of one file are never one. `is_named` says that somebody chose the
-    name, so that it is the stored conversation of that name, and goes on with it.
+    name, so that it is the stored conversation of that name, and goes on with it; `is_apart` that somebody wants it to
+    be none that only says the same. `shares_ids` says that an own id stands for one turn in all conversations of the
+    format, so that what another one has under it is a copy.
     """
 
     name: str
@@ -106,8 +108,12 @@ class Conversation:
     ledger: tuple[Derived, ...] = ()
     file: str | None = None
     is_named: bool = False
+    is_apart: bool = False
+    shares_ids: bool = field(default=False, compare=False)
 
 
+COPIED_FROM = "copied_from"
+"""The attribute of a turn that its transcript tells as copied: the own ids of the conversations it may come from."""
 FORWARDED_FROM = "forwarded_from"
 """The attribute of a turn that its speaker only passed on: who wrote it, blank where nobody knows."""
 UNKNOWN_AUTHOR = "an unknown author"

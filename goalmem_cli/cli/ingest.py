@@ -50,6 +50,9 @@ Redact = Annotated[
         "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers [default: no]."
     ),
 ]
+Apart = Annotated[
+    bool, typer.Option("--apart", help="Join nothing with a stored conversation only because they overlap.")
+]
 Explain = Annotated[
     bool,
     typer.Option("--explain", help="Say which format each file is in, with its first turns, and store nothing."),
@@ -118,6 +121,7 @@ def ingest(
     strict_input: StrictInput = False,
     restore_forgotten: RestoreForgotten = False,
     redact: Redact = None,
+    apart: Apart = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -132,7 +136,7 @@ def ingest(
     if conversation is not None and STANDARD_INPUT not in map(str, paths or ()):
         raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, redact=redact)
-    told = Told(format, order, named, strict_input, conversation, restore_forgotten, run.settings.redact)
+    told = Told(format, order, named, strict_input, conversation, restore_forgotten, run.settings.redact, apart)
     if explain:
         return explain_files(run.screen, paths or (), sources or (), told, _Heard(run.screen), is_json=json)
     reading = Reading(told, _Heard(run.screen))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.library.ingesting import few
+from goalmem_cli.library.ingesting import NAMED, few
 
 if TYPE_CHECKING:
-    from goalmem_cli.library.ingesting import FileReport
+    from goalmem_cli.library.reports import FileReport
+    from goalmem_cli.memory_records import Added
     from goalmem_cli.render.console import Screen
 
 SCHEMA_VERSION = 1
@@ -47,10 +49,24 @@ def notes_of(report: FileReport, *, is_restored: bool) -> list[str]:
         notes.append(f"it may hold secrets ({_kinds(report.secrets)}): --redact blacks them out")
     if report.replaced:
         notes.append(f"changed text replaces what was stored: {few(report.replaced)}")
-    if report.beside:
-        kept = "kept as new, though what they say is also told by or begins as"
-        notes.append(f"{kept} {few(report.beside)} of another file")
+    notes += [_overlap(one) for one in report.overlaps[:NAMED]]
+    if (more := len(report.overlaps) - NAMED) > 0:
+        notes.append(f"{more} more of its conversations overlap with stored ones")
     return notes
+
+
+def _overlap(added: Added) -> str:
+    """Return what was made of a conversation that overlaps with a stored one, and how to have it otherwise."""
+    name, beside = shlex.quote(added.conversation), shlex.quote(added.beside)
+    notes = []
+    if added.is_joined:
+        apart = f"`goalmem forget {name} --leave-nothing`, then `goalmem ingest --apart` parts them"
+        notes.append(f"joined with {added.conversation}, another window of the same chat; {apart}")
+    if added.beside:
+        kept = "" if added.is_joined else f"kept as new ({added.conversation}): "
+        join = f"`goalmem stores join {beside} {name}` joins them if they are one"
+        notes.append(f"{kept}{added.beside} of another file tells the same in part or begins so; {join}")
+    return "; ".join(notes)
 
 
 def _kinds(secrets: Mapping[str, int]) -> str:

@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 
 group = typer.Typer(
     cls=ListGroup,
-    help="List, show, verify, renew, export, copy and remove stores.",
+    help="List, show, verify, renew, export, copy, join and remove stores.",
     context_settings=CONTEXT,
 )
 
@@ -204,6 +204,46 @@ def copy(
         done = copy_all(memory, opened, lambda added: begun(added.conversation))
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"
     run.screen.report(f"{other.settings.place}: {held}; {done.compared} compared with {run.settings.place}")
+    return 0
+
+
+@group.command("join", epilog=examples("goalmem stores join chat chat-2", guide="store"))
+def join(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="CONVERSATION", help="The conversation that stays.")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="The one whose turns it takes.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be joined, and join nothing.")] = False,
+    yes: options.Yes = False,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Join two conversations that are windows of one chat.
+
+    What both have is kept once, the rest in its place. Shows first what it will do and asks. It cannot be undone.
+    """
+    from goalmem_cli.memory_records import Capability
+    from goalmem_cli.render.text import counted
+    from goalmem_cli.wiring import local, open_stored
+
+    if name == other:
+        raise UsageError(f"{name} and {other} are the same", "name two conversations")
+    run = begin(context, quiet=quiet, store=store)
+    memory = local(open_stored(run.settings, run.factories, run.screen.note), Capability.JOINING)
+    shown = memory.joinable(name, other)
+    will = "would have" if dry_run else "has"
+    what = f"{name} {will} {counted(shown.turns, 'turn')}, {shown.shared} of which both had"
+    if shown.units:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in shown.units.items())
+        what += f"; what was derived from turns that moved is left out ({kinds})"
+    if dry_run:
+        run.screen.report(what)
+        return 0
+    if not yes:
+        run.screen.note(what.replace(f"{name} has", f"{name} will have", 1))
+        run.screen.note("this cannot be undone; `goalmem stores export --out FILE` keeps the store as it is")
+    confirm(f"Join {other} into {name}?", is_given=yes)
+    memory.join(name, other, shown)
+    run.screen.report(what)
     return 0
 
 

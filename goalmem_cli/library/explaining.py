@@ -8,7 +8,8 @@ from pathlib import Path
 
 from goalmem_cli.errors import InputError, NearFormat, UnknownFormat
 from goalmem_cli.library.hearing import Hears
-from goalmem_cli.library.ingesting import FileReport, Reading, Told, place_of
+from goalmem_cli.library.ingesting import Reading, Told, place_of
+from goalmem_cli.library.reports import FileReport
 from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation, Turn
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +16,7 @@ from goalmem_cli.library.forgetting import Sieve
 from goalmem_cli.library.hearing import Hears
 from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.library.redacting import Redactor
+from goalmem_cli.library.reports import FileReport, Ingested
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Told:
     """What is said of all files: their format, what they leave open, and whether one bad record refuses them.
 
     `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`. What was
-    forgotten is left out, unless it `restores_forgotten` turns; secrets are blacked out where it `redacts`.
+    forgotten is left out, unless it `restores_forgotten` turns; secrets are blacked out where it `redacts`. Files that
+    overlap with stored conversations are not joined with them where they are kept `apart`.
     """
 
     form: str | None = None
@@ -45,6 +47,7 @@ class Told:
     conversation: str | None = None
     restores_forgotten: bool = False
     redacts: bool = False
+    apart: bool = False
 
     def __post_init__(self) -> None:
         if not are_columns(self.columns):
@@ -59,52 +62,6 @@ def are_columns(columns: Mapping[str, str]) -> bool:
     from goalmem_cli.transcripts import COLUMNS
 
     return set(columns) <= set(COLUMNS) and all(columns.values())
-
-
-@dataclass(slots=True)
-class FileReport:
-    """What one file held, and how much of it was new; it grows while the store takes what the file holds."""
-
-    path: str
-    format: str = ""
-    conversations: int = 0
-    turns: int = 0
-    new_turns: int = 0
-    replaced: list[str] = field(default_factory=list)
-    skipped: list[InputError] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    beside: list[str] = field(default_factory=list)
-    missed: list[InputError] = field(default_factory=list)
-    forgotten: int = 0
-    redacted: Counter[str] = field(default_factory=Counter)
-    secrets: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(frozen=True, slots=True)
-class Ingested:
-    """What `ingest` did with one file, or with a path that leads to none.
-
-    `new_turns` of its `turns` were not stored before; `replaced` names the turns whose stored text gave way; `skipped`
-    has the records that could not be read and were left out; `notes` tell what was repaired; `beside` names the stored
-    conversations of other files that tell the same or begin so, beside which its own were kept as new. `forgotten`
-    counts the turns that were forgotten once: left out now, or stored again where that is wanted; `redacted` counts
-    secrets that were blacked out, by kind, and `secrets` those that an agent's log still has. `error` says why the
-    file, or the first of its conversations that was not taken, was not.
-    """
-
-    path: str
-    format: str = ""
-    conversations: int = 0
-    turns: int = 0
-    new_turns: int = 0
-    replaced: tuple[str, ...] = ()
-    skipped: tuple[InputError, ...] = ()
-    notes: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    error: InputError | None = None
-    forgotten: int = 0
-    redacted: Mapping[str, int] = field(default_factory=dict)
-    secrets: Mapping[str, int] = field(default_factory=dict)
 
 
 class Take(Protocol):
@@ -269,7 +226,8 @@ class Reading:
         for conversation in conversations_in(source, form):
             report.format = conversation.format
             report.notes = summed((*report.notes, *conversation.notes))
-            named = self._named(replace(conversation, file=place_of(report.path)), report)
+            told = replace(conversation, file=place_of(report.path), is_apart=self._told.apart)
+            named = self._named(told, report)
             kept, blacked_out, left = self._redactor.redacted(named)
             report.redacted += blacked_out
             report.secrets += left
@@ -338,7 +296,7 @@ class Reading:
         report.turns += added.turns
         report.new_turns += added.new_turns
         report.replaced += added.replaced
-        report.beside += [added.beside] if added.beside else []
+        report.overlaps += [added] if added.beside or added.is_joined else []
 
     def _refuse(self, report: FileReport, error: InputError) -> None:
         self._refused.add(report.path)
@@ -364,8 +322,10 @@ def read_all(
     done = [
         Ingested(
             report.path, report.format, report.conversations, report.turns, report.new_turns,
-            tuple(report.replaced), tuple(report.skipped), tuple(report.notes), tuple(report.beside),
+            tuple(report.replaced), tuple(report.skipped), tuple(report.notes),
+            tuple(one.beside for one in report.overlaps if one.beside),
             first.pop(report.path, None), report.forgotten, dict(report.redacted), dict(report.secrets),
+            tuple(one.conversation for one in report.overlaps if one.is_joined),
         )
         for report in reading.taken()
     ]  # fmt: skip

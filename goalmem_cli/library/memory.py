@@ -16,8 +16,9 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.library.answering import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.hearing import Unattended
-from goalmem_cli.library.ingesting import Ingested, Told, read_all
+from goalmem_cli.library.ingesting import Told, read_all
 from goalmem_cli.library.listening import Listener, Logged
+from goalmem_cli.library.reports import Ingested
 from goalmem_cli.library.scope import (
     Names,
     chosen_conversations,
@@ -170,6 +171,7 @@ class Memory:
         is_strict: bool = False,
         restores_forgotten: bool = False,
         redacts: bool | None = None,
+        apart: bool = False,
         is_dry: bool = False,
     ) -> list[Ingested]:
         """Read transcripts into the memory: files, folders, zips, and what the programs `sources` keep on this machine.
@@ -178,7 +180,8 @@ class Memory:
         stored already stays as it is. `order` says whether 05/03 is May or March in chats that leave it open, which are
         refused without it; `columns` names the columns of a table by what they hold; a file in which one record cannot
         be read is refused if `is_strict`; what was forgotten is left out unless `restores_forgotten`; secrets are
-        blacked out if it `redacts` (None: as the settings say); nothing is stored if `is_dry`.
+        blacked out if it `redacts` (None: as the settings say); files that overlap with stored conversations are not
+        joined with them if they are kept `apart`; nothing is stored if `is_dry`.
 
         Returns:
             A record for each file that was read, then one for each file and folder that could not be.
@@ -188,7 +191,10 @@ class Memory:
             StoreError: the store cannot be written.
         """
         blacks_out = self._parts.settings.redact if redacts is None else redacts
-        told = Told(format, order, columns or {}, is_strict, restores_forgotten=restores_forgotten, redacts=blacks_out)
+        told = Told(
+            format, order, columns or {}, is_strict, restores_forgotten=restores_forgotten, redacts=blacks_out,
+            apart=apart,
+        )  # fmt: skip
         return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
 
     def search(

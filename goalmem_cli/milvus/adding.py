@@ -20,11 +20,13 @@ from goalmem_cli.milvus.schema import TALK, Collection
 from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.changes.adding import Adding, batches
 from goalmem_cli.store.changes.answers import BACKBONE as ANSWERS
-from goalmem_cli.store.changes.identity import storable
+from goalmem_cli.store.changes.copied import sources_of
 from goalmem_cli.store.changes.parts import DATABASE, Parts
+from goalmem_cli.store.changes.storable import storable
 from goalmem_cli.store.changes.writing import write_derived
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Database
+from goalmem_cli.store.database.columns import moment_columns
 from goalmem_cli.store.queries.reader import check_embedder
 
 _NAMES_TRIED = 4
@@ -134,15 +136,18 @@ class _Planning:
         kept = self._kept
         named = {said.name for said in batch} | {self._adding.stretched} - {""}
         own = [own_key(said.format, said.own_id) for said in batch if said.own_id is not None]
-        keys = {
-            number_of(turn.content_key)
-            for said in batch
-            if said.own_id is None and not said.continues
-            for turn in said.turns
+        own += [own_key(*source) for said in batch for source in sources_of(said)]
+        told = [said for said in batch if said.shares_ids or (said.own_id is None and not said.continues)]
+        heard = [turn for said in told for turn in said.turns]
+        clocks = {moment_columns(turn.local)[0] for turn in heard if turn.own_id is None}  # wherever they stand
+        looked_for = {
+            "content_key": {number_of(turn.content_key) for turn in heard},
+            "clock": {clock for clock in clocks if clock is not None},
         }
-        like = {row["conversation"] for row in kept.engine.rows_of(
-            Collection.SAID, "content_key", sorted(keys), ["conversation"]
-        )}  # fmt: skip
+        like: set[str] = set()
+        for field, values in looked_for.items():
+            rows = kept.engine.rows_of(Collection.SAID, field, sorted(values), ["conversation"])
+            like |= {row["conversation"] for row in rows}
         talks = kept.talks(named | like)
         talks |= {talk.name: talk for talk in map(Talk.from_row, kept.talk_rows("own_key", own))}
         new = [talk for talk in talks.values() if talk.name not in self._talks and talk.revision]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from goalmem_cli.memory_ports import unreported
-from goalmem_cli.memory_records import Added, Derivation, Forgotten, Selection
+from goalmem_cli.memory_records import Added, Derivation, Forgotten, Joined, Selection
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
-from goalmem_cli.store.changes import answers, deriving
+from goalmem_cli.store.changes import answers, deriving, joining
 from goalmem_cli.store.changes.adding import Adding
 from goalmem_cli.store.changes.exporting import CONTENT_TABLES, documents, write_lines
 from goalmem_cli.store.changes.forgetting import Forgetting
@@ -118,6 +118,14 @@ class Store(ReadOnlyStore):
     ) -> None:
         """Bring a backbone's shared nodes of a kind to exactly these; see `deriving.share`."""
         deriving.share(self._parts, backbone, kind, units, edges, links)
+
+    def joinable(self, name: str, other: str) -> Joined:
+        """Return what `join` would do; see `joining.joinable`."""
+        return joining.joinable(self._parts, name, other)
+
+    def join(self, name: str, other: str, shown: Joined) -> None:
+        """Take the turns of the other conversation into the named one; see `joining.join`."""
+        joining.join(self._parts, name, other, shown)
 
     # Upkeep; each raises StoreError where there is no store, or it cannot be used
 

@@ -88,7 +88,7 @@ def _found_at(path: Path, endings: frozenset[str]) -> list[Found]:
         return _found_in_zip(path, path, endings)
     if not is_folder or is_folder_transcript(path):
         return [Found(path)]
-    files = sorted(_files_in(path, endings))
+    files = sorted(_files_in(path, endings), key=str)  # `talk.jsonl` before the copies in `talk/`
     if not files:
         raise InputError(path, "", "the folder holds no transcript", _ending_in(endings))
     return [found for file in files for found in _found_beside(file, path, endings)]

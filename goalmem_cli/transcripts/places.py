@@ -169,7 +169,7 @@ def _matching(folder: Path, program: Program, unseen: list[str]) -> list[Path]:
     if _is_shared(program):
         latest = sorted(named, key=lambda path: -max((each.st_mtime for each in _stats(path)), default=0.0))
         named = [path for path in latest[:MOST_OPENED] if _is_in(path, program)]
-    return sorted(named)
+    return sorted(named, key=str)
 
 
 def _can_be_read(path: Path, program: Program) -> bool:

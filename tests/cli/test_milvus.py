@@ -179,3 +179,28 @@ def test_shards() -> None:
     for text in ("0", "-1", "many", "65", "9" * 9):
         with pytest.raises(UsageError, match="GOALMEM_MILVUS_SHARDS"):
             parse_shards(text)
+
+
+def test_windows_and_copies_as_over_a_folder(milvus: Goalmem, tmp_path: Path) -> None:
+    """Windows that share a day are one conversation, copied turns are there once, and joining by command is refused."""
+    rows = [f"2024-05-0{day}T10:00:0{place},Ana,Line {day} {place}." for day in (1, 2, 3) for place in (1, 2)]
+    for name, window in (("a", rows[:4]), ("b", rows[2:])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "talk.csv").write_text("\n".join(["time,speaker,text", *window]), encoding="utf-8")
+    for uuids, name in ((("u1", "u2"), "s1"), (("u1", "u2", "u3"), "s2")):
+        events = [
+            {"type": "user", "sessionId": name, "uuid": uuid, "timestamp": f"2026-06-01T10:00:0{place}Z",
+             "message": {"role": "user", "content": f"Prompt {uuid}."}}
+            for place, uuid in enumerate(uuids)
+        ]  # fmt: skip
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, events)), encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("a", "b", "s1.jsonl", "s2.jsonl")]
+    preview = milvus("ingest", "--dry-run", "--json", *paths)
+    done = milvus("ingest", "--json", *paths)
+    assert [file["new_turns"] for file in json.loads(done.out)["files"]] == [4, 2, 2, 1]
+    assert json.loads(preview.out) == json.loads(done.out)
+    assert "joined with talk" in done.err
+    assert "joined with talk" in preview.err
+    refused = milvus("stores", "join", "talk", "s1")
+    assert (refused.code, "cannot join two conversations" in refused.err) == (3, True)
+    assert milvus("stores", "verify").out.endswith(": sound\n")

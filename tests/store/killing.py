@@ -130,6 +130,13 @@ def index(store: Store, report: Report) -> None:
     SessionNotes(store, at_once=9).index(lambda part: report(part.conversation))
 
 
+def join(store: Store, report: Report) -> None:
+    """Join a conversation with another, of which it is no window, unless that is done."""
+    if "trip" in {each.name for each in store.conversations()}:
+        store.join("chat", "trip", store.joinable("chat", "trip"))
+    report("chat")
+
+
 def reembed(store: Store, report: Report) -> None:
     """Change the store's embedder."""
     report(str(store.reembed(NEW, lambda _done, _all: None)))
@@ -151,6 +158,7 @@ OPERATIONS: dict[str, Operation] = {
     "forget": forget,
     "answer": answer,
     "index": index,
+    "join": join,
     "reembed": reembed,
     "rebuild": rebuild,
     "catch-up": catch_up,

@@ -256,7 +256,7 @@ def test_of_a_conversation_without_a_file_the_name_tells(store: Store) -> None:
     assert store.preview(replace(chat(CAFE[:5]), name="other", file="/else/other.json")).beside == "chat"
     assert store.add(replace(chat(CAFE[:5]), file="/here/chat.json")).new_turns == 2
     assert store.add(replace(chat(), name="renamed", file="/here/chat.json")).conversation == "chat"
-    assert store.add(replace(chat(), file="/else/chat.json")).conversation == "chat-2"
+    assert store.add(replace(chat(CAFE[:2]), file="/else/chat.json")).conversation == "chat-2"
 
 
 def test_conversations_of_one_file_in_an_older_store_are_found_again(store: Store) -> None:

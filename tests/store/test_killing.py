@@ -216,9 +216,9 @@ def test_a_killed_forgetting(base: Path, tmp_path: Path) -> None:
     assert checking.reached == {0, 1}
 
 
-@pytest.mark.parametrize("operation", ["answer", "reembed"])
+@pytest.mark.parametrize("operation", ["answer", "join", "reembed"])
 def test_a_killed_change(base: Path, tmp_path: Path, operation: str) -> None:
-    """An answer is remembered or not; all vectors are the old embedder's or the new one's."""
+    """An answer is remembered or not; two conversations are one, or two; all vectors are one embedder's."""
     checking = Checking(operation, [contents(base), after(operation, base, tmp_path)])
     for store in killed(operation, base, tmp_path / "out"):
         checking.check(store)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from goalmem_cli.errors import InputError, StoreLocked
 from goalmem_cli.memory_records import Added
-from goalmem_cli.records import Conversation
+from goalmem_cli.records import Conversation, Turn, content_hash
+from goalmem_cli.store.changes.copied import sources_of, without_copies
 from goalmem_cli.store.changes.forgetting import catch_up
-from goalmem_cli.store.changes.identity import Change, Known, Named, plan_changes, resolve_name, storable
+from goalmem_cli.store.changes.identity import Change, Known, Named, plan_changes, resolve_name
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.changes.restoring import Renaming
+from goalmem_cli.store.changes.storable import storable
 from goalmem_cli.store.changes.writing import write_changes
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.tables import Meta
@@ -45,6 +48,7 @@ class Adding:
         self._is_dry = is_dry
         self._reserved = reserved
         self._stretched = ""
+        self._shift = (0, 0)
         self._given = _Given()
         self._renaming = Renaming()
         self._waiting = 0
@@ -97,11 +101,19 @@ class Adding:
         with parts.database.reading() as connection:
             return not consistency.is_current(connection, parts.indexes(connection))
 
-    def _add(self, batch: Sequence[Conversation]) -> list[Added]:
+    def _add(self, conversations: Sequence[Conversation]) -> list[Added]:
+        """Write what is one conversation each, and then what goes on with one of these."""
+        done: list[Added] = []
+        while len(done) < len(conversations):
+            done += self._add_first(conversations[len(done) :])
+        return done
+
+    def _add_first(self, conversations: Sequence[Conversation]) -> list[Added]:
         """Write if the store is still the one planned for, else plan again."""
         parts = self._parts
         for _ in range(_MAX_PLANS):
-            changes, meta = self._planned(batch)
+            changes, meta = self._planned(conversations)
+            batch = conversations[: len(changes)]
             changing = [
                 (conversation, change)
                 for conversation, change in zip(batch, changes, strict=True)
@@ -134,12 +146,17 @@ class Adding:
 
     def _done(self, batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
         self._stretched = changes[-1].name
+        if not batch[-1].continues:
+            self._shift = changes[-1].shift
         for conversation, change in zip(batch, changes, strict=True):
             self._given.beside(conversation).add(change.name)
         return _reports(batch, changes)
 
     def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], Meta]:
-        """Return what the conversations change, and the state of the store for which that is so."""
+        """Return what the conversations change, and the state of the store for which that is so.
+
+        They are the first ones, up to one that is the same stored conversation as one before it.
+        """
         parts = self._parts
         if not parts.database.exists:
             named = self._named(Known(set(), {}), batch)
@@ -147,8 +164,20 @@ class Adding:
         with parts.database.reading() as connection:
             meta = tables.load_meta(connection)
             check_embedder(meta, parts.embedder)
-            named = self._named(Known.from_store(connection, batch), batch)
-            return plan_changes(connection, named, batch, self._renaming), meta
+            known = Known.from_store(connection, batch, self._stretched)
+            named = _before_repeated(self._named(known, batch))
+            batch = batch[: len(named)]
+            fresh = without_copies(connection, known.by_own_id, [one.name for one in named], batch)
+            return plan_changes(connection, named, [self._shifted(one) for one in fresh], self._renaming), meta
+
+    def _shifted(self, conversation: Conversation) -> Conversation:
+        """Return a stretch with the numbers that its turns have in the conversation that it goes on with."""
+        if not conversation.continues or self._shift == (0, 0):
+            return conversation
+        session, ordinal = self._shift
+        return replace(conversation, turns=tuple(
+            replace(turn, session=turn.session + session, ordinal=turn.ordinal + ordinal) for turn in conversation.turns
+        ))  # fmt: skip
 
     def _named(self, known: Known, batch: Sequence[Conversation]) -> list[Named]:
         named: list[Named] = []
@@ -183,6 +212,12 @@ class _Given:
         return self.names
 
 
+def _before_repeated(named: Sequence[Named]) -> list[Named]:
+    """Return the names up to the first that was there before."""
+    first = {one.name: place for place, one in reversed(list(enumerate(named)))}
+    return [one for _, one in takewhile(lambda pair: first[pair[1].name] == pair[0], enumerate(named))]
+
+
 def _entries(change: Change) -> list[UnitEntry]:
     return [*change.entries, *entries_from_units(change.derived)]
 
@@ -195,7 +230,8 @@ def _reports(batch: Sequence[Conversation], changes: Sequence[Change]) -> list[A
             change.new_turns,
             change.replaced,
             len(_entries(change)),
-            change.beside,
+            change.beside if change.new_turns else "",
+            is_joined=change.is_joined and change.new_turns > 0,
         )
         for conversation, change in zip(batch, changes, strict=True)
     ]
@@ -239,13 +275,14 @@ def batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator
 class _Likeness:
     """What the conversations of a batch would have in common with another transcript of one of them.
 
-    That is a name or an own id; else the last turn of one stands in the other, as in `tables.load_overlaps`, and they
+    That is a name or an own id; or turns that may be copies; else the last turn of one stands in the other, and they
     are not of one file.
     """
 
     def __init__(self, *, by_name: bool) -> None:
         self._by_name = by_name
         self._names: set[tuple[str, ...]] = set()
+        self._ids: set[str] = set()
         self._turns: set[str] = set()
         self._ends: set[str] = set()
         self._file: str | None = None
@@ -255,21 +292,26 @@ class _Likeness:
     def add(self, conversation: Conversation) -> None:
         """Take in a conversation of the batch."""
         self._names |= self._names_of(conversation)
-        if conversation.turns:
+        if conversation.shares_ids:
+            self._ids.update(turn.content_key for turn in conversation.turns)
+        elif conversation.turns:
             self._reach(conversation.file)
-            self._file_turns.update(turn.content_key for turn in conversation.turns)
-            self._file_ends.add(conversation.turns[-1].content_key)
+            marks = list(_marks(conversation))
+            self._file_turns.update(marks)
+            self._file_ends.add(marks[-1])
 
     def is_to(self, conversation: Conversation) -> bool:
-        """Return whether the conversation may be one of those of the batch."""
-        names = self._names_of(conversation)
+        """Return whether the conversation may be one of those of the batch, or copy from it."""
+        names = self._names_of(conversation) | {("id", *source) for source in sources_of(conversation)}
         if not self._names.isdisjoint(names):
             return True
-        if self._by_name or conversation.own_id is not None or not conversation.turns:
+        if conversation.shares_ids:
+            return not self._ids.isdisjoint(turn.content_key for turn in conversation.turns)
+        if self._by_name or not conversation.turns:
             return False
         self._reach(conversation.file)
-        keys = {turn.content_key for turn in conversation.turns}
-        return conversation.turns[-1].content_key in self._turns or not keys.isdisjoint(self._ends)
+        marks = list(_marks(conversation))
+        return marks[-1] in self._turns or not self._ends.isdisjoint(marks)
 
     def _reach(self, file: str | None) -> None:
         """Begin another file: what came before it is compared from now on."""
@@ -285,6 +327,19 @@ class _Likeness:
         if conversation.own_id is not None:
             names.add(("id", conversation.format, conversation.own_id))
         return names
+
+
+def _marks(conversation: Conversation) -> Iterator[str]:
+    """Yield for each turn what tells it in any window of the conversation: without a time, with the turn before it."""
+    before: Turn | None = None
+    for turn in conversation.turns:
+        if turn.said is not None:
+            yield content_hash(turn.speaker, turn.said.isoformat(), turn.text)
+        elif before is None:
+            yield content_hash(conversation.own_id, turn.content_key)
+        else:
+            yield content_hash(conversation.own_id, before.text, turn.speaker, turn.text)
+        before = turn
 
 
 def _until_failure(conversations: Iterable[Conversation]) -> Iterator[Conversation | InputError]:

@@ -17,8 +17,8 @@ from goalmem_cli.memory_records import Derivation
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Derived, Edge, Unit
 from goalmem_cli.store.changes.forgetting import catch_up
-from goalmem_cli.store.changes.identity import storable_unit
 from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.changes.storable import storable_unit
 from goalmem_cli.store.changes.writing import remove_units, write_derived
 from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection

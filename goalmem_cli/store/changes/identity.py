@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.errors import InputError
-from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit, encodable
-from goalmem_cli.store.changes.placing import are_numbered_alike, merged_in_part, place_of
+from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
+from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows
+from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
-from goalmem_cli.store.database import tables
+from goalmem_cli.store.database import overlaps, tables
 from goalmem_cli.store.database.access import Connection
-from goalmem_cli.store.database.tables import Overlap
+from goalmem_cli.store.database.overlaps import Overlap
 from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, units_from_turns
 
 DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
 """What the conversation with goalmem itself is called, and the format of turns that came in no transcript."""
-LEAST_TURNS, LEAST_WORDS = 8, 200
-"""So many turns with so many words, shared by no third conversation, make transcripts of two files one conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +26,9 @@ class Change:
     `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
     `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
     or differ; `derived`, `edges` and `ledger` came with the turns from an exported store. `beside` is the conversation
-    that says the same, or begins with it, where nothing but that tells that the two are one.
+    that says the same in part, where that is not enough to tell that the two are one; with `is_joined` it was enough,
+    though neither begins the other. `shift` is by how much the sessions and ordinals of the transcript's next stretch
+    count less than the stored ones.
     """
 
     name: str
@@ -47,6 +46,8 @@ class Change:
     edges: tuple[Edge, ...] = ()
     ledger: tuple[Derived, ...] = ()
     beside: str = ""
+    is_joined: bool = False
+    shift: tuple[int, int] = (0, 0)
 
     @property
     def is_empty(self) -> bool:
@@ -55,60 +56,21 @@ class Change:
         return is_same and not (self.derived or self.edges or self.ledger)
 
 
-def storable(conversation: Conversation) -> Conversation:
-    """Return the conversation with lone surrogates, which no UTF-8 file can hold, replaced by question marks.
-
-    Raises:
-        InputError: two turns have one own id.
-    """
-    counts = Counter(place_of(turn) for turn in conversation.turns)
-    if len(counts) < len(conversation.turns):
-        twice = next(place for place, count in counts.items() if count > 1)
-        raise InputError(conversation.name, twice, "two turns have this id", "give each turn an id of its own, or none")
-    turns = tuple(_storable_turn(turn) for turn in conversation.turns)
-    own_id = None if conversation.own_id is None else encodable(conversation.own_id)
-    derived = tuple(map(storable_unit, conversation.derived))
-    edges = tuple(replace(edge, kind=encodable(edge.kind)) for edge in conversation.edges)
-    return replace(
-        conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived, edges=edges,
-        ledger=tuple(map(_storable_line, conversation.ledger)),
-    )  # fmt: skip
-
-
-def storable_unit(unit: Unit) -> Unit:
-    """Return a derived unit with lone surrogates replaced by question marks."""
-    return replace(
-        unit, text=encodable(unit.text), speaker=encodable(unit.speaker), kind=encodable(unit.kind),
-        backbone=encodable(unit.backbone), labels=tuple(map(encodable, unit.labels)),
-    )  # fmt: skip
-
-
-def _storable_line(line: Derived) -> Derived:
-    problem = None if line.problem is None else encodable(line.problem)
-    return replace(line, backbone=encodable(line.backbone), name=encodable(line.name), problem=problem)
-
-
-def _storable_turn(turn: Turn) -> Turn:
-    texts = (turn.text, turn.speaker, turn.own_id or "")
-    if all(text.isascii() or encodable(text) == text for text in texts):
-        return turn
-    return replace(
-        turn, text=encodable(turn.text), speaker=encodable(turn.speaker),
-        own_id=None if turn.own_id is None else encodable(turn.own_id),
-    )  # fmt: skip
-
-
 def _under(name: str, turn: Turn) -> Turn:
     return turn if turn.conversation == name else replace(turn, conversation=name)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a transcript is called in the store, whether it is new there, and which other one it is much like if so."""
+    """What a transcript is called in the store, whether it is new there, and which other one it is much like.
+
+    `places` says which stored turn, by number, each of its turns is, where windows of one conversation overlap.
+    """
 
     name: str
     is_new: bool
     beside: str = ""
+    places: Sequence[int | None] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +80,8 @@ class Known:
     `names` are those taken; `by_own_id` maps format and own id to the name; `overlaps` are the conversations without
     own id that share turns with a transcript, which is named by its place in the batch; `proved` are the places and
     names of those that share so much with it, and with nothing else, that they are one; `begins` maps format and name
-    of those called alike, of which the beginning was forgotten, to their first ordinal.
+    of those called alike, of which the beginning was forgotten, to their first ordinal; `windows` are others that
+    overlap with what none of them is.
     """
 
     names: set[str]
@@ -126,32 +89,46 @@ class Known:
     overlaps: Sequence[Overlap] = ()
     begins: Mapping[tuple[str, str], int] = field(default_factory=dict)
     proved: Set[tuple[int, str]] = frozenset()
+    windows: Windows = field(default_factory=Windows)
 
     @classmethod
-    def from_store(cls, connection: Connection, conversations: Sequence[Conversation]) -> Known:
-        """Look up what matters for these conversations."""
+    def from_store(cls, connection: Connection, conversations: Sequence[Conversation], stretched: str = "") -> Known:
+        """Look up what matters for these conversations; `stretched` is the stored one that those go on with which
+        `continue`.
+        """
         nameless = {
             place: conversation
             for place, conversation in enumerate(conversations)
             if conversation.own_id is None and conversation.turns and not conversation.continues
         }
         keys = {place: [(turn.content_key, turn.ordinal) for turn in said.turns] for place, said in nameless.items()}
-        overlaps = tables.load_overlaps(connection, keys) if keys else []
-        return cls(
+        found = overlaps.load_overlaps(connection, keys) if keys else []
+        known = cls(
             set(tables.conversation_names(connection)),
             tables.names_of_own_ids(connection),
-            overlaps,
-            tables.late_beginnings(connection, [conversation.name for conversation in nameless.values()]),
-            {(one.place, one.name) for one in overlaps if _is_proved(connection, one, nameless[one.place])},
+            found,
+            overlaps.late_beginnings(connection, [conversation.name for conversation in nameless.values()]),
+            {(one.place, one.name) for one in found if _is_proved(connection, one, nameless[one.place])},
         )
+        unknown = {place: said for place, said in enumerate(conversations) if _is_unknown(known, place, said)}
+        return replace(known, windows=Windows.from_store(connection, unknown, stretched))
+
+
+def _is_unknown(known: Known, place: int, conversation: Conversation) -> bool:
+    """Say whether nothing tells yet that a transcript is a stored conversation."""
+    if not conversation.turns or conversation.is_exported or conversation.is_named or conversation.shares_ids:
+        return False
+    if conversation.own_id is not None:
+        return (conversation.format, conversation.own_id) not in known.by_own_id
+    return conversation.continues or _best_match(known, place, conversation, frozenset()) is None
 
 
 def _is_proved(connection: Connection, overlap: Overlap, conversation: Conversation) -> bool:
     """Say whether what a transcript of another file shares with a stored conversation is enough to be that one."""
-    if not _may_be_another_file(overlap, conversation) or overlap.shared < LEAST_TURNS:
+    if conversation.is_apart or overlap.shared < LEAST_TURNS or not _may_be_another_file(overlap, conversation):
         return False
     texts = {turn.content_key: turn.text for turn in conversation.turns}
-    shared = tables.shared_by_none_but(connection, overlap.name, list(texts))
+    shared = overlaps.shared_by_none_but(connection, overlap.name, list(texts))
     return len(shared) >= LEAST_TURNS and sum(len(texts[key].split()) for key in shared) >= LEAST_WORDS
 
 
@@ -177,17 +154,23 @@ def resolve_name(
     conversations of its file, none of which it can be by what it says.
     """
     if by_name:
-        return Named(conversation.name, conversation.name not in known.names)
-    beside = ""
+        beside = next(iter(known.windows.beside.get(place, ())), "")
+        return Named(conversation.name, conversation.name not in known.names, beside)
+    windows = known.windows
     if conversation.own_id is not None:
         name = known.by_own_id.get((conversation.format, conversation.own_id))
     elif conversation.is_exported and conversation.name not in known.names:
         name = None
     else:
         name = _best_match(known, place, conversation, given)
-        beside = "" if name is not None else _alike(known, place, conversation)
     if name is not None:
         return Named(name, False)
+    joining = {one: places for one, places in windows.joining.get(place, {}).items() if one not in given}
+    others = [*list(joining)[1:], *windows.beside.get(place, ())]
+    if joining:
+        name, places = next(iter(joining.items()))
+        return Named(name, False, next(iter(others), ""), places)
+    beside = _alike(known, place, conversation) or next((one for one in others if one not in given), "")
     wanted = conversation.name if conversation.own_id is None or conversation.is_exported else conversation.own_id
     taken = known.names if conversation.format == DIALOGUE_FORMAT else known.names | {DIALOGUE}
     names = (wanted if count == 1 else f"{wanted}-{count}" for count in range(1, len(taken) + 2))
@@ -246,10 +229,14 @@ def plan_changes(
     for one, group, conversation in zip(named, turns, conversations, strict=True):
         if one.is_new or connection is None:
             change = plan_change(one.name, one.is_new, {}, group)
+        elif one.places:
+            change = plan_joined(one.name, tables.load_turns(connection, [one.name]), group, one.places)
         else:
             if conversation.is_named and not conversation.continues:
                 group = _behind(connection, one.name, group)
             change = _plan_more(connection, one.name, group, stored, has_gaps=conversation.is_exported)
+        if conversation.shares_ids and not conversation.turns:  # all of them copies
+            change = replace(change, is_new=False)
         derived, edges, ledger = renaming.restored(connection, one.name, conversation)
         changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside))
     return changes
@@ -306,8 +293,27 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
     incoming = {place_of(turn): _under(name, turn) for turn in turns}
     before = list(stored.values())
     known = {place_of(turn): turn for turn in before}
-    after = _merged(before, incoming)
     replaced = [turn for place, turn in incoming.items() if place in known and known[place].id != turn.id]
+    change = _changed(name, stored, _merged(before, incoming))
+    new = sum(place not in known for place in incoming)
+    return replace(change, is_new=is_new, new_turns=new, replaced=tuple(turn.label for turn in replaced))
+
+
+def plan_joined(name: str, stored: Mapping[str, Turn], turns: Sequence[Turn], places: Sequence[int | None]) -> Change:
+    """Return what turns change that overlap with the stored ones; `places` says which of these each of them is.
+
+    What each side alone has is kept in its place. Stored turns without ids of their own that others now come before
+    count on from there, and are other turns by that.
+    """
+    after, last = joined(list(stored.values()), turns, places)
+    change = _changed(name, stored, after)
+    shift = (last.session - turns[-1].session, last.ordinal - turns[-1].ordinal)
+    return replace(change, new_turns=places.count(None), is_joined=True, shift=shift)
+
+
+def _changed(name: str, stored: Mapping[str, Turn], after: Sequence[Turn]) -> Change:
+    """Return what leads from the stored turns (stored id -> turn, in order) to those afterwards."""
+    before = list(stored.values())
     after_ids = {turn.id for turn in after}
     unchanged = set(before)
     old_units = units_from_turns(before)
@@ -320,9 +326,9 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
     units = tuple(unit for unit in new_units if unit.turns[0] in written_ids or held.get(unit.id) != unit)
     return Change(
         name=name,
-        is_new=is_new,
-        new_turns=sum(place not in known for place in incoming),
-        replaced=tuple(turn.label for turn in replaced),
+        is_new=False,
+        new_turns=0,
+        replaced=(),
         gone_turns=tuple(turn.id for turn in before if turn.id not in after_ids),
         gone_units=tuple(unit.id for unit in old_units if unit.id not in new_ids),
         turns=written,

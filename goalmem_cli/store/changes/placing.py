@@ -44,37 +44,71 @@ def merged_in_part(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Tur
     `stored` is in order; of a turn that both have, the incoming text counts. A turn without an id of its own is known
     by its ordinal, which it therefore keeps.
     """
-    texts = {place_of(turn): turn for turn in incoming}
-    line = [_Placed(_with_text_of(turn, texts.get(place_of(turn))), turn.session) for turn in stored]
     known = {place_of(turn): index for index, turn in enumerate(stored)}
-    if texts.keys() <= known.keys():
-        return [placed.turn for placed in line]
+    order = _woven(stored, incoming, [known.get(place_of(turn)) for turn in incoming])
+    if len(order) == len(stored):
+        return [placed.turn for placed in order]
+    numbers: list[int] = []
+    for placed in order:
+        before = numbers[-1] if numbers else -1
+        numbers.append(before + 1 if placed.turn.own_id is not None else placed.turn.ordinal)
+    return _renumbered(order, numbers)
+
+
+def joined(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> tuple[list[Turn], Turn]:
+    """Return two windows of one conversation as one, and what the last incoming turn is there.
+
+    `places` say which stored turn each of the incoming ones is.
+
+    The stored turns keep their ordinals unless new ones come before them.
+    """
+    order = _woven(stored, incoming, places)
+    last = next(index for index, placed in enumerate(order) if placed.told is incoming[-1])
+    if len(order) == len(stored):
+        return [placed.turn for placed in order], order[last].turn
+    numbers = [order[0].turn.ordinal]
+    moved = 0
+    for one, other in pairwise(order):
+        step = 1
+        if one.told is not None and other.told is not None:
+            step = max(1, other.told.ordinal - one.told.ordinal)
+        number = other.turn.ordinal + moved
+        if other.session is None or number <= numbers[-1]:
+            number = numbers[-1] + step
+        if other.session is not None:
+            moved = number - other.turn.ordinal
+        numbers.append(number)
+    turns = _renumbered(order, numbers)
+    return turns, turns[last]
+
+
+def _woven(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> list[_Placed]:
+    told = {index: turn for turn, index in zip(incoming, places, strict=True) if index is not None}
     after: dict[int, list[_Placed]] = {}
-    for turn, index in _anchors(stored, incoming, known):
-        after.setdefault(index, []).append(_Placed(turn, None))
-    sessions = {place: turn.session for place, turn in texts.items()}
+    for turn, index in _anchors(stored, incoming, places):
+        after.setdefault(index, []).append(_Placed(turn, None, turn))
     order = list(after.get(-1, ()))
-    for index, placed in enumerate(line):
-        order += [placed, *after.get(index, ())]
-    return _renumbered(order, sessions)
+    for index, turn in enumerate(stored):
+        order += [_Placed(_with_text_of(turn, told.get(index)), turn.session, told.get(index)), *after.get(index, ())]
+    return order
 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A turn in its place, and its stored session; None where it is new."""
+    """A turn in its place, its stored session (None where it is new), and the transcript's turn, if it has it."""
 
     turn: Turn
     session: int | None
+    told: Turn | None
 
 
 def _with_text_of(turn: Turn, incoming: Turn | None) -> Turn:
     return turn if incoming is None else replace(incoming, session=turn.session, ordinal=turn.ordinal)
 
 
-def _anchors(stored: Sequence[Turn], incoming: Sequence[Turn], known: Mapping[str, int]) -> list[tuple[Turn, int]]:
+def _anchors(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> list[tuple[Turn, int]]:
     """Return each new turn with the index of the stored turn that it comes after; -1 where it comes first of all."""
     moments = [None if turn.said is None else Moment.from_datetime(turn.said) for turn in stored]
-    places = [known.get(place_of(turn)) for turn in incoming]
     found: list[tuple[Turn, int]] = []
     last: int | None = None
     for turn, index, ceiling in zip(incoming, places, _next_known(places, len(stored)), strict=True):
@@ -119,18 +153,17 @@ def _last_said_by(said: Moment, moments: Sequence[Moment | None], floor: int, ce
     return found
 
 
-def _renumbered(order: Sequence[_Placed], sessions: Mapping[str, int]) -> list[Turn]:
-    """Return the turns with sessions and ordinals that count on; `sessions` are the transcript's, by place."""
+def _renumbered(order: Sequence[_Placed], numbers: Sequence[int]) -> list[Turn]:
+    """Return the turns with these ordinals, and with sessions that count on."""
     before = _nearest_sessions(order)
     behind = _nearest_sessions(order[::-1])[::-1]
     turns: list[Turn] = []
-    session, ordinal = 0, -1
-    for index, placed in enumerate(order):
+    session = 0
+    for index, (placed, number) in enumerate(zip(order, numbers, strict=True)):
         if index:
             is_within = before[index - 1] is not None and before[index - 1] == behind[index]
-            session += _starts_session(order[index - 1], placed, sessions, is_within=is_within)
-        ordinal = ordinal + 1 if placed.turn.own_id is not None else placed.turn.ordinal
-        turns.append(replace(placed.turn, session=session, ordinal=ordinal))
+            session += _starts_session(order[index - 1], placed, is_within=is_within)
+        turns.append(replace(placed.turn, session=session, ordinal=number))
     return turns
 
 
@@ -142,13 +175,12 @@ def _nearest_sessions(order: Sequence[_Placed]) -> list[int | None]:
     return found
 
 
-def _starts_session(one: _Placed, other: _Placed, sessions: Mapping[str, int], *, is_within: bool) -> bool:
+def _starts_session(one: _Placed, other: _Placed, *, is_within: bool) -> bool:
     """Return whether a session starts between two neighbours: as stored, else as the transcript has it, else as a
     stored session around both says; a new turn that nothing ties to its neighbour starts one.
     """
     if one.session is not None and other.session is not None:
         return one.session != other.session
-    left, right = sessions.get(place_of(one.turn)), sessions.get(place_of(other.turn))
-    if left is not None and right is not None:
-        return left != right
+    if one.told is not None and other.told is not None:
+        return one.told.session != other.told.session
     return not is_within

@@ -10,9 +10,11 @@ from tempfile import TemporaryDirectory
 from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation
 from goalmem_cli.store.changes.adding import Adding, batches
-from goalmem_cli.store.changes.identity import Known, storable
+from goalmem_cli.store.changes.copied import holders
+from goalmem_cli.store.changes.identity import Known
 from goalmem_cli.store.changes.parts import DATABASE, Parts
-from goalmem_cli.store.database import tables
+from goalmem_cli.store.changes.storable import storable
+from goalmem_cli.store.database import overlaps, tables
 from goalmem_cli.store.database.access import Connection, Database
 from goalmem_cli.store.queries.reader import check_embedder
 
@@ -53,11 +55,13 @@ class _Previewing:
 
     def _bring(self, connection: Connection, batch: Sequence[Conversation]) -> None:
         """Copy the stored conversations that one of the batch may be into the scratch store."""
-        known = Known.from_store(connection, batch)
+        known = Known.from_store(connection, batch, self._adding.stretched)
         self._reserved |= known.names
         own = {known.by_own_id.get((said.format, said.own_id)) for said in batch if said.own_id is not None}
         named = {said.name for said in batch} & known.names
-        wanted = sorted((named | {one.name for one in known.overlaps} | {name for name in own if name}) - self._brought)
+        alike = {one.name for one in known.overlaps} | known.windows.near | holders(connection, known.by_own_id, batch)
+        wanted = sorted((named | alike | {name for name in own if name}) - self._brought)
+        joined = overlaps.load_joined(connection)
         if not wanted:
             return
         rows, turns = tables.load_conversation_rows(connection, wanted), tables.load_turns(connection, wanted)
@@ -65,4 +69,5 @@ class _Previewing:
             tables.insert_conversations(scratch, rows)
             tables.insert_turns(scratch, list(turns.values()))
             tables.rewrite_sessions(scratch, wanted)
+            overlaps.write_joined(scratch, joined)
         self._brought |= set(wanted)

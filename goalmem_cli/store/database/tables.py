@@ -19,7 +19,6 @@ from goalmem_cli.store.database.columns import (
 from goalmem_cli.store.traces import place_key
 
 _LAST = 2**31 - 1
-_TAIL = 8
 _TURN_COLUMNS = "id, conversation, session, ordinal, speaker, text, said, own_id, role, attributes"
 
 
@@ -77,81 +76,6 @@ def names_of_own_ids(connection: Connection) -> dict[tuple[str, str], str]:
     """Return format and own id -> name, of the conversations that have an own id."""
     rows = connection.rows("SELECT format, own_id, name FROM conversations WHERE own_id IS NOT NULL")
     return {(str(form), str(own_id)): str(name) for form, own_id, name in rows}
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """A stored conversation without own id that shares turns with the transcript at a place of a batch.
-
-    `file` is where it was read from, None where that is not known. `begun` counts its turns up to the transcript's last
-    ordinal, `shared` those of them that the transcript has.
-    """
-
-    place: int
-    format: str
-    name: str
-    file: str | None
-    begun: int
-    shared: int
-
-
-def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[tuple[str, int]]]) -> list[Overlap]:
-    """Return which stored conversations each transcript, (content key, ordinal) of its turns, may be the same as.
-
-    Looked at are those whose last turn the transcript has, and those that have one of its last turns: a beginning is
-    easily shared by thousands.
-    """
-    keys = [(place, key) for place, turns in transcripts.items() for key, _ in turns]
-    tails = [(place, key) for place, turns in transcripts.items() for key, _ in turns[-_tail_of(len(turns)) :]]
-    rows = connection.rows(
-        """WITH incoming AS (SELECT unnest($places::INTEGER[]) AS place, unnest($keys::VARCHAR[]) AS key),
-        tails AS (SELECT unnest($tail_places::INTEGER[]) AS place, unnest($tail_keys::VARCHAR[]) AS key),
-        lasts AS (SELECT unnest($lasts_of::INTEGER[]) AS place, unnest($lasts::INTEGER[]) AS last),
-        nameless AS (SELECT format, name, file FROM conversations WHERE own_id IS NULL),
-        ends AS (SELECT conversation, arg_max(content_key, ordinal) AS key FROM turns
-            WHERE conversation IN (SELECT name FROM nameless) GROUP BY conversation),
-        candidates AS (SELECT place, conversation FROM incoming JOIN ends USING (key)
-            UNION SELECT place, conversation FROM tails JOIN turns ON content_key = key)
-        SELECT candidates.place, format, name, file, count(*), count(incoming.key)
-        FROM candidates JOIN nameless ON name = candidates.conversation JOIN lasts ON lasts.place = candidates.place
-        JOIN turns ON turns.conversation = name AND ordinal <= last
-        LEFT JOIN incoming ON incoming.place = candidates.place AND incoming.key = content_key
-        GROUP BY ALL ORDER BY ALL""",
-        {
-            "places": [place for place, _ in keys],
-            "keys": [key for _, key in keys],
-            "tail_places": [place for place, _ in tails],
-            "tail_keys": [key for _, key in tails],
-            "lasts_of": list(transcripts),
-            "lasts": [turns[-1][1] for turns in transcripts.values()],
-        },
-    )
-    return [Overlap(*row) for row in rows]
-
-
-def _tail_of(length: int) -> int:
-    return min(_TAIL, (length + 1) // 2)
-
-
-def shared_by_none_but(connection: Connection, name: str, keys: Sequence[str]) -> set[str]:
-    """Return those of the content keys that turns of this stored conversation have, and no other stored turn."""
-    rows = connection.rows(
-        """SELECT content_key FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[]))
-        GROUP BY content_key HAVING min(conversation) = ? AND max(conversation) = ?""",
-        [list(keys), name, name],
-    )
-    return {str(key) for (key,) in rows}
-
-
-def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
-    """Return format and name -> first ordinal, of those called so that have no own id and lack their beginning."""
-    rows = connection.rows(
-        """SELECT format, name, min(ordinal) FROM turns JOIN conversations ON conversation = name
-        WHERE conversations.own_id IS NULL AND name IN (SELECT unnest(?::VARCHAR[]))
-        GROUP BY ALL HAVING min(ordinal) > 0""",
-        [list(names)],
-    )
-    return {(str(form), str(name)): int(first) for form, name, first in rows}
 
 
 def passages_of_turns(connection: Connection, conversation: str) -> dict[str, int]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, content_hash
+from goalmem_cli.records import COPIED_FROM, Conversation, content_hash
 from goalmem_cli.transcripts.readers.agent_texts import refusal_and_words, said_by_user
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -26,6 +28,8 @@ _USER = "user"
 _CODEX_ITEMS = {"UserMessage": "user", "AgentMessage": "assistant"}
 _CODEX_ECHOES = {"user_message": "user", "agent_message": "assistant"}
 _TOOL = "tool"
+_PAUSE = timedelta(seconds=1)
+"""A fork begins with all that it copies, written at once; who goes on with it takes longer than this."""
 
 _CALLS = "tool calls left out"
 _NOT_SAID = "instructions and summaries of the program left out"
@@ -121,6 +125,9 @@ class _Log:
         self._told: Counter[tuple[str, str]] = Counter()
         self._said: Counter[str] = Counter()
         self._has_answers = False
+        self._sources: list[str] = []
+        self._is_copying = False
+        self._written: datetime | None = None
 
     def messages(self, event: Node) -> Iterator[Message]:
         """Yield what was said in the event.
@@ -129,7 +136,10 @@ class _Log:
             InputError: the event does not have the layout; the place is the line and the path in it.
         """
         if _is_codex_event(event):
-            yield from self._codex_messages(event)
+            self._look_for_copies(event)
+            for message in self._codex_messages(event):
+                copied = {COPIED_FROM: list(self._sources)}
+                yield replace(message, attributes=copied) if self._is_copying else message
         elif _kind_of(event) in _CLAUDE_MESSAGES:
             yield from self._claude_messages(event)
         elif _is_queued_prompt(event):
@@ -150,6 +160,7 @@ class _Log:
         if any(event.child(key).value is True for key in _CLAUDE_NOT_SAID):
             self._draft.count(_NOT_SAID)
             return
+        self._draft.shares_ids = True
         own_id, said = event.child("uuid").optional_name(), event.child("timestamp").stamp()
         for index, (speaker, part_role, text) in enumerate(self._claude_parts(role, message.required("content"))):
             part_id = own_id if own_id is None or not index else f"{own_id}-{index + 1}"
@@ -183,6 +194,19 @@ class _Log:
         own_id = event.child("uuid").optional_name()
         if text and event.child("isSidechain").value is not True:
             yield Message(_USER, text, event.child("timestamp").stamp(), own_id, _USER)
+
+    def _look_for_copies(self, event: Node) -> None:
+        """Note whether the event is one of those that a fork copies: it says from where, and pauses behind them."""
+        stamp = event.child("timestamp").stamp()
+        written, before = None if stamp is None else stamp.moment, self._written
+        self._written = written
+        if self._is_copying:
+            self._is_copying = written is not None and before is not None and written - before < _PAUSE
+        if _kind_of(event) == "session_meta" and (self._is_copying or not self._sources):
+            payload = event.child("payload")
+            keys = ("id",) if self._is_copying else ("forked_from_id", "parent_thread_id")
+            self._sources += [clean(name) for key in keys if (name := payload.child(key).optional_name())]
+            self._is_copying = bool(self._sources)
 
     def _codex_messages(self, event: Node) -> Iterator[Message]:
         payload = event.child("payload")

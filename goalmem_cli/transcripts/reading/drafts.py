@@ -44,7 +44,7 @@ class Draft:
 
     `own_id` is the format's own id for the conversation; `title` names it when there is no id and no earlier
     conversation of the file has that title; `place` is where in the file it is. `is_of_an_agent` is for a reader to
-    note that a coding agent wrote it.
+    note that a coding agent wrote it, `shares_ids` that its messages' ids stand for the same in all conversations.
     """
 
     def __init__(self, own_id: str | None = None, title: str | None = None, place: str = "") -> None:
@@ -52,6 +52,7 @@ class Draft:
         self.title = None if title is None else clean(title)
         self.place = place
         self.is_of_an_agent = False
+        self.shares_ids = False
         self._repairs: Counter[str] = Counter()
         self._turns: list[_Said] = []
         self._characters = 0
@@ -125,7 +126,7 @@ class Draft:
         self._repairs.clear()
         self._turns.clear()
         self._characters = 0
-        return Conversation(name, format_name, turns, self.own_id, notes, continues)
+        return Conversation(name, format_name, turns, self.own_id, notes, continues, shares_ids=self.shares_ids)
 
     def _said(self, stamp: Stamp | None) -> datetime | None:
         if stamp is None:

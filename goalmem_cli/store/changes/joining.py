@@ -1,0 +1,120 @@
+"""Joining two stored conversations into one, because somebody says that they are: in one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from goalmem_cli.errors import StoreError, StoreLocked
+from goalmem_cli.memory_records import Joined
+from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.store.changes.forgetting import catch_up
+from goalmem_cli.store.changes.identity import Change, plan_joined
+from goalmem_cli.store.changes.overlapping import alias_of, paired, target_of
+from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.changes.placing import place_of
+from goalmem_cli.store.changes.writing import write_changes
+from goalmem_cli.store.database import ledger, overlaps, tables, unit_rows
+from goalmem_cli.store.database.access import Connection
+from goalmem_cli.store.database.tables import Meta
+from goalmem_cli.store.queries.reader import check_embedder
+from goalmem_cli.store.units import units_from_turns
+
+_MAX_PLANS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    meta: Meta
+    conversation: Conversation
+    change: Change
+    joined: dict[str, str]
+    counts: Joined
+
+
+def joinable(parts: Parts, name: str, other: str) -> Joined:
+    """Return what `join` would do.
+
+    Raises:
+        StoreError: there is no such conversation, or nothing tells where the turns of one go in the other.
+    """
+    parts.require()
+    with parts.database.reading() as connection:
+        return _planned(connection, name, other).counts
+
+
+def join(parts: Parts, name: str, other: str, shown: Joined) -> None:
+    """Take the turns of the other conversation into the named one, each once, as they were said; the other one goes.
+
+    What a file holds that was read into the other goes to the named one from now on.
+
+    Raises:
+        StoreError: as `joinable`; or the turns are others by now than were shown.
+        EmbedderMismatch, ModelError: the embedder, which reads moved turns again, cannot be used.
+    """
+    parts.require()
+    catch_up(parts)
+    for _ in range(_MAX_PLANS):
+        with parts.database.reading() as connection:
+            plan = _planned(connection, name, other)
+        if plan.counts.ids != shown.ids:
+            raise StoreError("other turns would be joined now than were shown", "look again at what would be joined")
+        check_embedder(plan.meta, parts.embedder)
+        if plan.change.entries:
+            parts.fingerprint.check(plan.meta)
+        vectors = parts.embed(plan.change.entries)
+        with parts.database.writing() as connection:
+            if tables.load_meta(connection).generation == plan.meta.generation:
+                with connection.transaction():
+                    write_changes(connection, [(plan.conversation, plan.change)], vectors, (parts.text, parts.vectors))
+                    connection.delete("conversations", "name", [other])
+                    tables.rewrite_sessions(connection, [other])
+                    overlaps.write_joined(connection, plan.joined)
+                break
+    else:
+        raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+    catch_up(parts)
+
+
+def _planned(connection: Connection, name: str, other: str) -> _Plan:
+    rows = {row[0]: row for row in tables.load_conversation_rows(connection, [name, other])}
+    for each in (name, other):
+        if each not in rows:
+            raise StoreError(f"there is no conversation {each!r}", "`goalmem stores show` lists them")
+    stored, theirs = (tables.load_turns(connection, [each]) for each in (name, other))
+    own_ids = {place_of(turn) for turn in stored.values() if turn.own_id is not None}
+    incoming = [replace(turn, conversation=name) for turn in theirs.values()]
+    places = paired(list(stored.values()), incoming)
+    if not any(index is not None for index in places) and any(
+        turn.said is None for turn in (*stored.values(), *incoming)
+    ):
+        reason = (
+            f"nothing tells where the turns of {other!r} go in {name!r}: they share no run of turns, and lack times"
+        )
+        raise StoreError(reason, "only conversations whose turns have times can be joined without one")
+    incoming = [
+        _as_stored(turn, list(stored.values())[index]) if index is not None
+        else replace(turn, own_id=None) if place_of(turn) in own_ids else turn
+        for turn, index in zip(incoming, places, strict=True)
+    ]  # fmt: skip
+    change = plan_joined(name, stored, incoming, places)
+    units = tuple(unit.id for unit in units_from_turns(list(theirs.values())))
+    change = replace(change, gone_turns=(*change.gone_turns, *theirs), gone_units=(*change.gone_units, *units))
+    leaving = set(ledger.leaving_with(connection, change.gone_turns)[0]) - set(change.gone_units)
+    counts = Joined(
+        len(stored) + places.count(None),
+        len(places) - places.count(None),
+        unit_rows.count_kinds(connection, sorted(leaving)),
+        frozenset((*stored, *theirs)),
+    )
+    _, form, own_id, file = rows[other]
+    alias, here = alias_of(form, own_id, file, other), target_of(name)
+    before = overlaps.load_joined(connection)
+    joined = {key: here if there == target_of(other) else there for key, there in before.items()}
+    joined |= {} if alias is None else {alias: here}
+    conversation = Conversation(*rows[name][:2], (), rows[name][2])
+    return _Plan(tables.load_meta(connection), conversation, change, joined, counts)
+
+
+def _as_stored(turn: Turn, stored: Turn) -> Turn:
+    """Return the stored turn with the numbers that the other conversation gives it."""
+    return replace(stored, session=turn.session, ordinal=turn.ordinal)

@@ -1,0 +1,181 @@
+"""Two windows of one chat, of which one ends as the other begins: which turns they share, and whether that is enough.
+
+Eight shared turns with 200 words are; of two files of one name, also all turns of a day, two or more. Turns that a
+third conversation has too do not count. Two turns are the same with speaker, time, text and own id, wherever they
+stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import PurePath
+
+from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, content_hash
+from goalmem_cli.store.changes.placing import place_of
+from goalmem_cli.store.database import overlaps, tables
+from goalmem_cli.store.database.access import Connection
+
+LEAST_TURNS, LEAST_WORDS = 8, 200
+"""So many turns with so many words, shared by no third conversation, make two transcripts one conversation."""
+_LEAST_OF_A_DAY = 2
+_NUMBERED = re.compile(r"-\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Stored conversations that overlap with the transcripts of a batch, each by its place there.
+
+    `joining` maps a place to those names that are one with it, the one with the longest run first, and the stored turn,
+    by number, that each of its turns is. `beside` maps it to those that are not, or not for sure; `near` are all names
+    that had a say.
+    """
+
+    joining: Mapping[int, Mapping[str, Sequence[int | None]]] = field(default_factory=dict)
+    beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    near: Set[str] = frozenset()
+
+    @classmethod
+    def from_store(cls, connection: Connection, conversations: Mapping[int, Conversation], stretched: str) -> Windows:
+        """Look for the conversations, by their places; the stored one that a stretch goes on with is none."""
+        transcripts = {place: said.turns for place, said in conversations.items()}
+        found = overlaps.load_neighbours(connection, transcripts) if transcripts else []
+        pairs = [(place, name) for place, name in found if name != stretched or not conversations[place].continues]
+        told = _told_to_be_one(connection, conversations)
+        names = sorted({name for _, name in pairs} | set(told.values()))
+        rows = {row[0]: row for row in tables.load_conversation_rows(connection, names)}
+        turns: dict[str, list[Turn]] = {name: [] for name in names}
+        for turn in tables.load_turns(connection, names).values() if names else ():
+            turns[turn.conversation].append(turn)
+        runs: dict[int, list[tuple[int, str, Sequence[int | None]]]] = {}
+        beside: dict[int, list[str]] = {}
+        near = set(names)
+        for place, name in pairs:
+            _, form, own_id, file = rows[name]
+            said = conversations[place]
+            if form != said.format:
+                continue
+            places = run_of(turns[name], said.turns)
+            shared = [turn for turn, index in zip(said.turns, places, strict=True) if index is not None]
+            if own_id is None and shared and _may_be_joined(said, turns[name], places):
+                elsewhere = overlaps.load_elsewhere(connection, shared, name)
+                near.update(other for _, other in elsewhere)
+                third = {number for number, _ in elsewhere}
+                own = [turn for number, turn in enumerate(shared) if number not in third]
+                if _is_much(own) or (_are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name])):
+                    runs.setdefault(place, []).append((-len(shared), name, places))
+                    continue
+            if _is_worth_saying(shared or _common(turns[name], said.turns)):
+                beside.setdefault(place, []).append(name)
+        joining = {place: {name: places for _, name, places in sorted(each)} for place, each in runs.items()}
+        joining |= {place: {name: paired(turns[name], conversations[place].turns)} for place, name in told.items()}
+        return cls(joining, beside, near)
+
+
+def alias_of(form: str, own_id: str | None, file: str | None, name: str) -> str | None:
+    """Return what stands for a conversation that is joined with another; None where it cannot be known again."""
+    if own_id is not None:
+        return content_hash("id", form, own_id)
+    return None if file in (None, STANDARD_INPUT) else content_hash("file", form, file, _NUMBERED.sub("", name))
+
+
+def target_of(name: str) -> str:
+    """Return what stands for the one that it is joined with."""
+    return content_hash("joined", name)
+
+
+def _told_to_be_one(connection: Connection, conversations: Mapping[int, Conversation]) -> dict[int, str]:
+    """Return the stored conversations with which somebody has joined these before, by their places."""
+    joined = overlaps.load_joined(connection)
+    if not joined:
+        return {}
+    names = {target_of(name): name for name in tables.conversation_names(connection)}
+    found = {}
+    for place, said in conversations.items():
+        alias = None if said.continues else alias_of(said.format, said.own_id, said.file, said.name)
+        if (name := names.get(joined.get(alias or "", ""))) is not None:
+            found[place] = name
+    return found
+
+
+def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
+    """Return for each incoming turn the number of the stored one that it is, in windows of which it is known that they
+    are of one conversation: in the longest run, else whatever was said at the same time with the same words.
+    """
+    places = run_of(stored, incoming)
+    if any(index is not None for index in places):
+        return places
+    numbers: dict[tuple[str, str | None, str], list[int]] = {}
+    for index, turn in enumerate(stored):
+        numbers.setdefault(_same(turn)[:3], []).append(index)
+    found: list[int | None] = []
+    for turn in incoming:
+        same = numbers.get(_same(turn)[:3], []) if turn.said is not None else []
+        last = next((index for index in reversed(found) if index is not None), -1)
+        found.append(next((index for index in same if index > last), None))
+    return found
+
+
+def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
+    """Return for each incoming turn the number of the stored one that it is, in the longest run of the same turns that
+    one of the two begins with, and one of them ends with; None where it is in no such run.
+    """
+    theirs, mine = list(map(_same, stored)), list(map(_same, incoming))
+    best = (0, 0, 0)
+    starts = [(0, index) for index, key in enumerate(theirs) if key == mine[0]]
+    starts += [(index, 0) for index, key in enumerate(mine) if key == theirs[0]]
+    for first, there in starts:
+        length = min(len(mine) - first, len(theirs) - there)
+        if length > best[0] and mine[first : first + length] == theirs[there : there + length]:
+            best = (length, first, there)
+    length, first, there = best
+    return [there + index - first if first <= index < first + length else None for index in range(len(mine))]
+
+
+def _same(turn: Turn) -> tuple[str, str | None, str, str | None]:
+    """Return what is the same of a turn in any window."""
+    return turn.speaker, None if turn.said is None else turn.said.isoformat(), turn.text, turn.own_id
+
+
+def _common(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
+    known = set(map(_same, stored))
+    return [turn for turn in incoming if turn.said is not None and _same(turn) in known]
+
+
+def _is_worth_saying(shared: Sequence[Turn]) -> bool:
+    return len(shared) > 1 or any(turn.said is not None for turn in shared)
+
+
+def _may_be_joined(said: Conversation, stored: Sequence[Turn], places: Sequence[int | None]) -> bool:
+    """Say whether a transcript may be a stored conversation by what it says, and no two turns have one id."""
+    if said.own_id is not None or said.file is None or said.is_exported or said.continues or said.is_apart:
+        return False
+    alone = {place_of(turn) for turn, index in zip(said.turns, places, strict=True) if index is None and turn.own_id}
+    return alone.isdisjoint(map(place_of, stored))
+
+
+def _is_much(shared: Sequence[Turn]) -> bool:
+    return len(shared) >= LEAST_TURNS and sum(len(turn.text.split()) for turn in shared) >= LEAST_WORDS
+
+
+def _are_called_alike(said: Conversation, name: str, file: str | None) -> bool:
+    """Say whether the files have one name, or the conversations, which may have got a number here."""
+    if STANDARD_INPUT in (said.file, file):
+        return False
+    is_file_alike = None not in (said.file, file) and PurePath(said.file or "").name == PurePath(file or "").name
+    return is_file_alike or re.fullmatch(rf"{re.escape(said.name)}(?:-\d+)?", name) is not None
+
+
+def _has_whole_day(shared: Sequence[Turn], said: Conversation, stored: Sequence[Turn]) -> bool:
+    """Say whether all that both have of a day is shared, two turns or more."""
+    if any(turn.said is None for turn in shared):
+        return False
+    own, here, there = (Counter(_day_of(turn) for turn in turns) for turns in (shared, said.turns, stored))
+    return any(count >= _LEAST_OF_A_DAY and count == here[day] == there[day] for day, count in own.items())
+
+
+def _day_of(turn: Turn) -> date | None:
+    return None if turn.local is None else turn.local.date()

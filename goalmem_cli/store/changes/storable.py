@@ -1,0 +1,53 @@
+"""What can be stored of a conversation: texts that UTF-8 can hold, and turns whose own ids differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from goalmem_cli.errors import InputError
+from goalmem_cli.records import Conversation, Derived, Turn, Unit, encodable
+from goalmem_cli.store.changes.placing import place_of
+
+
+def storable(conversation: Conversation) -> Conversation:
+    """Return the conversation with lone surrogates, which no UTF-8 file can hold, replaced by question marks.
+
+    Raises:
+        InputError: two turns have one own id.
+    """
+    counts = Counter(place_of(turn) for turn in conversation.turns)
+    if len(counts) < len(conversation.turns):
+        twice = next(place for place, count in counts.items() if count > 1)
+        raise InputError(conversation.name, twice, "two turns have this id", "give each turn an id of its own, or none")
+    turns = tuple(_storable_turn(turn) for turn in conversation.turns)
+    own_id = None if conversation.own_id is None else encodable(conversation.own_id)
+    derived = tuple(map(storable_unit, conversation.derived))
+    edges = tuple(replace(edge, kind=encodable(edge.kind)) for edge in conversation.edges)
+    return replace(
+        conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived, edges=edges,
+        ledger=tuple(map(_storable_line, conversation.ledger)),
+    )  # fmt: skip
+
+
+def storable_unit(unit: Unit) -> Unit:
+    """Return a derived unit with lone surrogates replaced by question marks."""
+    return replace(
+        unit, text=encodable(unit.text), speaker=encodable(unit.speaker), kind=encodable(unit.kind),
+        backbone=encodable(unit.backbone), labels=tuple(map(encodable, unit.labels)),
+    )  # fmt: skip
+
+
+def _storable_line(line: Derived) -> Derived:
+    problem = None if line.problem is None else encodable(line.problem)
+    return replace(line, backbone=encodable(line.backbone), name=encodable(line.name), problem=problem)
+
+
+def _storable_turn(turn: Turn) -> Turn:
+    texts = (turn.text, turn.speaker, turn.own_id or "")
+    if all(text.isascii() or encodable(text) == text for text in texts):
+        return turn
+    return replace(
+        turn, text=encodable(turn.text), speaker=encodable(turn.speaker),
+        own_id=None if turn.own_id is None else encodable(turn.own_id),
+    )  # fmt: skip

@@ -1,0 +1,155 @@
+"""Which stored conversations a transcript may be, or may overlap with: the statements behind `changes.identity`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.records import Turn
+from goalmem_cli.store.database import tables
+from goalmem_cli.store.database.access import Connection
+from goalmem_cli.store.database.columns import iso_of
+
+_TAIL = 8
+_SAID_ALIKE = "turns.text = told.text AND turns.speaker = told.speaker AND turns.said IS NOT DISTINCT FROM told.said"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A stored conversation without own id that shares turns with the transcript at a place of a batch.
+
+    `file` is where it was read from, None where that is not known. `begun` counts its turns up to the transcript's last
+    ordinal, `shared` those of them that the transcript has.
+    """
+
+    place: int
+    format: str
+    name: str
+    file: str | None
+    begun: int
+    shared: int
+
+
+def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[tuple[str, int]]]) -> list[Overlap]:
+    """Return which stored conversations each transcript, (content key, ordinal) of its turns, may be the same as.
+
+    Looked at are those whose last turn the transcript has, and those that have one of its last turns: a beginning is
+    easily shared by thousands.
+    """
+    keys = [(place, key) for place, turns in transcripts.items() for key, _ in turns]
+    tails = [(place, key) for place, turns in transcripts.items() for key, _ in turns[-_tail_of(len(turns)) :]]
+    rows = connection.rows(
+        """WITH incoming AS (SELECT unnest($places::INTEGER[]) AS place, unnest($keys::VARCHAR[]) AS key),
+        tails AS (SELECT unnest($tail_places::INTEGER[]) AS place, unnest($tail_keys::VARCHAR[]) AS key),
+        lasts AS (SELECT unnest($lasts_of::INTEGER[]) AS place, unnest($lasts::INTEGER[]) AS last),
+        nameless AS (SELECT format, name, file FROM conversations WHERE own_id IS NULL),
+        ends AS (SELECT conversation, arg_max(content_key, ordinal) AS key FROM turns
+            WHERE conversation IN (SELECT name FROM nameless) GROUP BY conversation),
+        candidates AS (SELECT place, conversation FROM incoming JOIN ends USING (key)
+            UNION SELECT place, conversation FROM tails JOIN turns ON content_key = key)
+        SELECT candidates.place, format, name, file, count(*), count(incoming.key)
+        FROM candidates JOIN nameless ON name = candidates.conversation JOIN lasts ON lasts.place = candidates.place
+        JOIN turns ON turns.conversation = name AND ordinal <= last
+        LEFT JOIN incoming ON incoming.place = candidates.place AND incoming.key = content_key
+        GROUP BY ALL ORDER BY ALL""",
+        {
+            "places": [place for place, _ in keys],
+            "keys": [key for _, key in keys],
+            "tail_places": [place for place, _ in tails],
+            "tail_keys": [key for _, key in tails],
+            "lasts_of": list(transcripts),
+            "lasts": [turns[-1][1] for turns in transcripts.values()],
+        },
+    )
+    return [Overlap(*row) for row in rows]
+
+
+def _tail_of(length: int) -> int:
+    return min(_TAIL, (length + 1) // 2)
+
+
+def shared_by_none_but(connection: Connection, name: str, keys: Sequence[str]) -> set[str]:
+    """Return those of the content keys that turns of this stored conversation have, and no other stored turn."""
+    rows = connection.rows(
+        """SELECT content_key FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[]))
+        GROUP BY content_key HAVING min(conversation) = ? AND max(conversation) = ?""",
+        [list(keys), name, name],
+    )
+    return {str(key) for (key,) in rows}
+
+
+def names_of_keys(connection: Connection, keys: Sequence[str]) -> dict[str, set[str]]:
+    """Return content key -> names of the conversations that have a turn with it, of these keys."""
+    sql = "SELECT DISTINCT content_key, conversation FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[]))"
+    names: dict[str, set[str]] = {}
+    for key, name in connection.rows(sql, [list(keys)]) if keys else ():
+        names.setdefault(str(key), set()).add(str(name))
+    return names
+
+
+def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
+    """Return format and name -> first ordinal, of those called so that have no own id and lack their beginning."""
+    rows = connection.rows(
+        """SELECT format, name, min(ordinal) FROM turns JOIN conversations ON conversation = name
+        WHERE conversations.own_id IS NULL AND name IN (SELECT unnest(?::VARCHAR[]))
+        GROUP BY ALL HAVING min(ordinal) > 0""",
+        [list(names)],
+    )
+    return {(str(form), str(name)): int(first) for form, name, first in rows}
+
+
+def load_neighbours(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> list[tuple[int, str]]:
+    """Return place of a transcript and name of a stored conversation, where the first turn of one is one of the other.
+
+    Turns are the same with speaker, time and text, wherever they stand. Where both begin alike and nobody knows when,
+    that tells nothing.
+    """
+    rows = connection.rows(
+        f"""WITH told AS ({_TOLD}),
+        begins AS (SELECT conversation, min(ordinal) AS ordinal FROM turns GROUP BY conversation),
+        firsts AS (SELECT turns.* FROM turns JOIN begins USING (conversation, ordinal))
+        SELECT place, conversation FROM (SELECT * FROM told WHERE number = 0) told JOIN turns ON {_SAID_ALIKE}
+            JOIN begins USING (conversation) WHERE told.said IS NOT NULL OR turns.ordinal > begins.ordinal
+        UNION SELECT place, conversation FROM told JOIN firsts turns ON {_SAID_ALIKE}
+            WHERE told.said IS NOT NULL OR number > 0 ORDER BY ALL""",
+        _columns(transcripts),
+    )
+    return [(int(place), str(name)) for place, name in rows]
+
+
+def load_elsewhere(connection: Connection, turns: Sequence[Turn], name: str) -> list[tuple[int, str]]:
+    """Return which of the turns, by their number, other conversations than this one have too, and which do."""
+    rows = connection.rows(
+        f"""WITH told AS ({_TOLD}) SELECT DISTINCT told.number, turns.conversation
+        FROM told JOIN turns ON {_SAID_ALIKE} WHERE turns.conversation <> $name ORDER BY ALL""",
+        {**_columns({0: turns}), "name": name},
+    )
+    return [(int(number), str(other)) for number, other in rows]
+
+
+def load_joined(connection: Connection) -> dict[str, str]:
+    """Return what stands for a conversation that was joined with another -> what stands for that one."""
+    rows = connection.rows("SELECT value FROM meta WHERE key = 'joined'")
+    return dict(json.loads(rows[0][0])) if rows else {}
+
+
+def write_joined(connection: Connection, joined: Mapping[str, str]) -> None:
+    """Note them, as hashes, in place of those of before."""
+    if joined:
+        tables.update_meta(connection, joined=json.dumps(joined))
+
+
+_TOLD = """SELECT unnest($places::INTEGER[]) AS place, unnest($numbers::INTEGER[]) AS number,
+    unnest($speakers::VARCHAR[]) AS speaker, unnest($said::VARCHAR[]) AS said, unnest($texts::VARCHAR[]) AS text"""
+
+
+def _columns(transcripts: Mapping[int, Sequence[Turn]]) -> dict[str, object]:
+    rows = [(place, number, turn) for place, turns in transcripts.items() for number, turn in enumerate(turns)]
+    return {
+        "places": [place for place, _, _ in rows],
+        "numbers": [number for _, number, _ in rows],
+        "speakers": [turn.speaker for _, _, turn in rows],
+        "said": [iso_of(turn.said) for _, _, turn in rows],
+        "texts": [turn.text for _, _, turn in rows],
+    }

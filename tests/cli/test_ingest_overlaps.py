@@ -1,0 +1,118 @@
+"""`goalmem ingest` and `stores join` on windows of one chat, and on logs that copy from one another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_ingest_identity import ingested, stored
+from tests.invoking import Goalmem
+
+BEGUN = datetime(2022, 5, 17, 7, 0, 5)
+SAID = [f"Note {number} of the boat shed." for number in range(12)]
+
+
+def write_window(file: Path, first: int, end: int) -> Path:
+    """Write messages as imessage-exporter does, three a day."""
+    file.parent.mkdir(exist_ok=True, parents=True)
+    times = [BEGUN + timedelta(days=place // 3, hours=place % 3) for place in range(len(SAID))]
+    file.write_text("".join(
+        f"{times[place]:%b %d, %Y  %-I:%M:%S %p}\n{('Me', 'Ana')[place % 2]}\n{SAID[place]}\n\n"
+        for place in range(first, end)
+    ))  # fmt: skip
+    return file
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_windows_of_one_name_are_one_conversation(goalmem: Goalmem, tmp_path: Path, order: tuple[int, int]) -> None:
+    """A day is shared: each message is there once, it is said how to part them, and reading again brings nothing."""
+    files = [write_window(tmp_path / "a" / "+1555.txt", 0, 9), write_window(tmp_path / "b" / "+1555.txt", 6, 12)]
+    ingested(goalmem, str(files[order[0]]))
+    outcome = ingested(goalmem, str(files[order[1]]))
+    assert "joined with +1555" in outcome.err
+    assert "--apart" in outcome.err
+    assert stored(goalmem) == [SAID]
+    assert '"new_turns": 0' in ingested(goalmem, *map(str, files)).out
+    assert goalmem("forget", "+1555", "--leave-nothing", "--yes").code == 0
+    outcome = goalmem("ingest", "--apart", *map(str, files))
+    assert sorted(stored(goalmem)) == sorted([SAID[:9], SAID[6:]])
+    assert "goalmem stores join +1555 +1555-2" in outcome.err
+    ingested(goalmem, *map(str, files))
+    assert len(stored(goalmem)) == 2
+
+
+def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A dry run says so too; the join is shown, and done with a yes; what was forgotten stays forgotten."""
+    one, other = write_window(tmp_path / "one.txt", 0, 8), write_window(tmp_path / "other.txt", 6, 12)
+    assert goalmem("ingest", str(one)).code == 0
+    dry = goalmem("ingest", "--dry-run", str(other))
+    outcome = goalmem("ingest", str(other))
+    assert "`goalmem stores join one other` joins them" in outcome.err
+    assert "`goalmem stores join one other` joins them" in dry.err
+    assert goalmem("forget", "other", "--before", "2022-05-19T08:30", "--yes").code == 0
+
+    assert goalmem("stores", "join", "one", "other").code == 2
+    assert "would have 12 turns, 0 of which both had" in goalmem("stores", "join", "one", "other", "--dry-run").out
+    assert len(stored(goalmem)) == 2
+    assert "one has 12 turns" in goalmem("stores", "join", "one", "other", "--yes").out
+    assert stored(goalmem) == [SAID]
+    assert goalmem("ingest", str(one), str(other)).out.count("nothing new") == 2
+    assert stored(goalmem) == [SAID]
+    assert goalmem("stores", "join", "one", "one").code == 2
+    assert goalmem("stores", "join", "one", "none").code == 3
+    assert goalmem("stores", "verify").code == 0
+
+
+def codex(file: Path, events: Sequence[tuple[str, str, object]]) -> str:
+    lines = [{"timestamp": f"2026-09-{time}Z", "type": kind, "payload": payload} for time, kind, payload in events]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    return str(file)
+
+
+def said(time: str, role: str, text: str) -> tuple[str, str, object]:
+    return time, "response_item", {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
+
+
+def test_a_codex_fork_adds_its_own_turns(goalmem: Goalmem, tmp_path: Path) -> None:
+    """What it copies at its beginning is the parent's; the same prompt said again later is its own; so with a fork of it."""
+    talk = [("user", "Rename the table."), ("assistant", "Done.")]
+    meta = "session_meta"
+    parent = codex(tmp_path / "1.jsonl", [
+        ("02T08:00:00.000", meta, {"id": "p"}), *(said(f"02T08:00:0{n}.000", *one) for n, one in enumerate(talk, 1)),
+    ])  # fmt: skip
+    own = [said("05T12:01:00.000", "user", "Rename the table."), said("05T12:01:09.000", "assistant", "It is.")]
+    fork = codex(tmp_path / "2.jsonl", [
+        ("05T12:00:00.000", meta, {"id": "f", "forked_from_id": "p"}), ("05T12:00:00.001", meta, {"id": "p"}),
+        *(said(f"05T12:00:00.00{n}", *one) for n, one in enumerate(talk, 2)), *own,
+    ])  # fmt: skip
+    again = [(f"07T12:00:00.00{place}", *event[1:]) for place, event in enumerate(own, 6)]
+    second = codex(tmp_path / "3.jsonl", [
+        ("07T12:00:00.000", meta, {"id": "g", "forked_from_id": "f"}), ("07T12:00:00.001", meta, {"id": "f"}),
+        ("07T12:00:00.002", meta, {"id": "p"}), *(said(f"07T12:00:00.00{n}", *one) for n, one in enumerate(talk, 3)),
+        *again, said("07T12:02:00.000", "user", "Thanks."),
+    ])  # fmt: skip
+    for _ in range(2):
+        ingested(goalmem, parent, fork, second)
+        texts = [[text for _, text in talk], ["Rename the table.", "It is."], ["Thanks."]]
+        assert sorted(stored(goalmem)) == sorted(texts)
+
+
+def test_a_subagent_s_log_leaves_its_session_what_it_repeats(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The session is read first, though its file's name sorts behind the folder of its subagents."""
+    told = [("u1", "Which shop?"), ("u2", "Mill Lane."), ("u3", "Compare the prices."), ("u4", "25 cents.")]
+    logs = {"s1.jsonl": told[:2], "s1/agent-a.jsonl": told}
+    for name, messages in logs.items():
+        is_aside = "/" in name
+        events = [
+            {"type": "user", "sessionId": "s1", "uuid": uuid, "timestamp": f"2026-06-01T10:00:0{place}Z",
+             "isSidechain": is_aside, "agentId": "a" if is_aside else None, "message": {"role": "user", "content": text}}
+            for place, (uuid, text) in enumerate(messages)
+        ]  # fmt: skip
+        (tmp_path / "logs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "logs" / name).write_text("\n".join(map(json.dumps, events)))
+    ingested(goalmem, str(tmp_path / "logs"))
+    assert sorted(stored(goalmem)) == sorted([["Which shop?", "Mill Lane."], ["Compare the prices.", "25 cents."]])

@@ -1,0 +1,249 @@
+"""Windows of one chat: which are joined, to what, and what is stored of what another conversation has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import permutations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from goalmem_cli.errors import StoreError
+from goalmem_cli.records import COPIED_FROM, Conversation, Turn
+from goalmem_cli.store.store import Store
+from tests.conftest import examples
+from tests.store.samples import CAFE, START, chat, open_store
+
+LENGTH = 40
+
+
+def told(number: int) -> str:
+    """Return a made-up message of 26 words."""
+    return f"Message {number} is about boat {number * 7 % 31} in the harbour, " + "and so on " * 6
+
+
+def whole(*, with_ids: bool, with_times: bool = True) -> Conversation:
+    """Return a made-up chat, in which six messages an hour apart make a session."""
+    turns = tuple(
+        Turn(
+            "chat", place // 6, place, ("Ana", "Ben", "Cy")[place % 3], told(place),
+            START + timedelta(hours=place % 6, days=place // 6) if with_times else None,
+            f"m{place}" if with_ids else None,
+        )
+        for place in range(LENGTH)
+    )  # fmt: skip
+    return Conversation("chat", "openai", turns)
+
+
+def window(chat_: Conversation, first: int, end: int, file: str, name: str | None = None) -> Conversation:
+    """Return what an export of these messages has, which counts from 0."""
+    turns = chat_.turns[first:end]
+    counted = tuple(
+        replace(turn, ordinal=place, session=turn.session - turns[0].session) for place, turn in enumerate(turns)
+    )
+    return replace(chat_, name=name or Path(file).stem, turns=counted, file=file)
+
+
+def said_in(store: Store, name: str = "chat") -> list[tuple[object, ...]]:
+    """Return all of a conversation, but its name."""
+    turns = store.turns([name])
+    return [(turn.session, turn.ordinal, turn.speaker, turn.text, turn.said, turn.own_id) for turn in turns]
+
+
+def as_stored(conversation: Conversation) -> list[tuple[object, ...]]:
+    first = conversation.turns[0].session
+    return [
+        (turn.session - first, place, turn.speaker, turn.text, turn.said, turn.own_id)
+        for place, turn in enumerate(conversation.turns)
+    ]
+
+
+@given(st.data(), st.booleans(), st.booleans())
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_two_windows_that_overlap_by_enough_are_the_whole(
+    data: st.DataObject, with_ids: bool, with_times: bool
+) -> None:
+    """Whichever is read first, and read again, under other names: a preview says so, and nothing is there twice."""
+    cuts = sorted(data.draw(st.lists(st.integers(0, LENGTH), min_size=4, max_size=4)))
+    chat_ = whole(with_ids=with_ids, with_times=with_times)
+    first, second = (cuts[0], cuts[2]), (cuts[1], cuts[3])
+    overlap = cuts[2] - cuts[1]
+    if overlap < 8:
+        return
+    order = data.draw(st.permutations([(first, "/a/x.json"), (second, "/b/y.json")]))
+    with TemporaryDirectory() as folder:
+        store = open_store(Path(folder) / "store")
+        for (start, end), file in (*order, *order):
+            one = window(chat_, start, end, file)
+            preview = store.preview(one)
+            added = store.add(one)
+            assert (preview.conversation, preview.new_turns, preview.is_joined) == (
+                added.conversation, added.new_turns, added.is_joined
+            )  # fmt: skip
+        (stored,) = store.conversations()
+        expected = window(chat_, cuts[0], cuts[3], "/c/z.json")
+        assert said_in(store, stored.name) == as_stored(expected)
+        assert store.verify() == []
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+@pytest.mark.parametrize("is_reversed", [True, False])
+def test_a_day_is_enough_for_files_of_one_name(tmp_path: Path, with_ids: bool, is_reversed: bool) -> None:
+    """All of a day, of two turns or more, joins files of one name; part of a day, or another name, does not."""
+    chat_ = whole(with_ids=with_ids)
+    cases = (
+        (window(chat_, 0, 12, "/a/x.txt"), window(chat_, 6, 18, "/b/x.txt"), True),
+        (window(chat_, 0, 12, "/a/x.txt"), window(chat_, 8, 18, "/b/x.txt"), False),
+        (window(chat_, 0, 12, "/a/x.txt"), window(chat_, 6, 18, "/b/y.txt"), False),
+    )
+    for number, (one, other, is_one) in enumerate(cases):
+        store = open_store(tmp_path / f"{number}")
+        store.add(other if is_reversed else one)
+        added = store.add(one if is_reversed else other)
+        assert (added.is_joined, bool(added.beside), len(store.conversations())) == (is_one, not is_one, 2 - is_one)
+        if is_one:
+            assert said_in(store, added.conversation) == as_stored(window(chat_, 0, 18, "/c/z"))
+
+
+def test_what_a_third_has_own_ids_and_forks_are_never_joined(tmp_path: Path) -> None:
+    """Each is kept, whatever it shares; `is_apart` keeps what would be joined."""
+    chat_ = whole(with_ids=True)
+    one, other = window(chat_, 0, 20, "/a/x.json"), window(chat_, 8, 30, "/b/y.json")
+    fork = replace(one, name="f", file="/f.json", turns=(*one.turns[:15], *chat("Quite something else.").turns[:0]))
+    fork = replace(fork, turns=(*fork.turns, replace(one.turns[15], text="Something else.", own_id="other")))
+    third = replace(window(chat_, 5, 22, "/t.json"), format="openai", own_id="third")
+    for number, (before, after) in enumerate(
+        (
+            ([one], fork),
+            ([replace(one, own_id="one")], replace(other, own_id="other")),
+            ([one, third], other),
+            ([one], replace(other, is_apart=True)),
+        )
+    ):
+        store = open_store(tmp_path / f"{number}")
+        store.add_all(before)
+        added = store.add(after)
+        assert (added.is_joined, added.new_turns) == (False, len(after.turns))
+        assert len(store.conversations()) == len(before) + 1
+        assert store.add(after).new_turns == 0
+    assert store.verify() == []
+
+
+def test_one_command_joins_as_several_do(tmp_path: Path) -> None:
+    """Windows of one batch are told apart from it, three of them in any order."""
+    chat_ = whole(with_ids=False)
+    windows = [window(chat_, 0, 16, "/a"), window(chat_, 8, 28, "/b"), window(chat_, 18, 40, "/c")]
+    for number, order in enumerate(permutations(windows)):
+        store = open_store(tmp_path / f"{number}")
+        added = store.add_all(order)
+        is_bridged = {each.file for each in order[:2]} == {"/a", "/c"}
+        assert len(store.conversations()) == 1 + is_bridged
+        if is_bridged:  # the third joins the one that it shares more with, and the other is named
+            joined, beside = added[2].conversation, added[2].beside
+            store.join(joined, beside, store.joinable(joined, beside))
+        (stored,) = store.conversations()
+        assert said_in(store, stored.name) == as_stored(chat_)
+        assert store.verify() == []
+
+
+def test_a_long_window_goes_on_in_stretches(tmp_path: Path) -> None:
+    """Of the later stretches, turns without ids are counted on from where the first one stands."""
+    chat_ = whole(with_ids=False)
+    store = open_store(tmp_path / "store")
+    later = window(chat_, 8, 40, "/b.json")
+    stretches = [
+        replace(later, turns=later.turns[:16], goes_on=True),
+        replace(later, turns=later.turns[16:], continues=True),
+    ]
+    store.add(window(chat_, 0, 20, "/a.json"))
+    for _ in range(2):
+        store.add_all(stretches)
+        (stored,) = store.conversations()
+        assert said_in(store, stored.name) == as_stored(chat_)
+
+
+def joined(store: Store, name: str, other: str) -> None:
+    store.join(name, other, store.joinable(name, other))
+
+
+def test_joining_by_command(tmp_path: Path) -> None:
+    """What both have is there once, the rest where the times put it; and the files are known again."""
+    chat_ = whole(with_ids=True)
+    one, other = window(chat_, 0, 12, "/a/x.txt"), window(chat_, 8, 18, "/b/y.txt")
+    gap = replace(other, turns=tuple(turn for turn in other.turns if turn.own_id != "m9"))
+    for number, second in enumerate((other, gap, replace(other, own_id="y"), replace(gap, own_id="y"))):
+        store = open_store(tmp_path / f"{number}")
+        names = [store.add(each).conversation for each in (one, second)]
+        shown = store.joinable(names[0], names[1])
+        assert (shown.turns, shown.shared) == (18, 4 - (len(second.turns) < 10))
+        store.join(names[0], names[1], shown)
+        assert said_in(store, names[0]) == as_stored(window(chat_, 0, 18, "/c"))
+        assert [added.new_turns for added in store.add_all([one, second])] == [0, 0]
+        assert store.preview(second).new_turns == 0
+        assert len(store.conversations()) == 1
+        assert store.verify() == []
+
+
+def test_joining_says_what_it_cannot(tmp_path: Path) -> None:
+    """Without a shared run and without times nothing tells the order; and only what was shown is joined."""
+    store = open_store(tmp_path / "store")
+    store.add_all([chat(start=None), chat(["Else."], name="else", start=None), chat(["Later."], name="later")])
+    with pytest.raises(StoreError, match="nothing tells where"):
+        store.joinable("chat", "else")
+    with pytest.raises(StoreError, match="no conversation 'none'"):
+        store.joinable("chat", "none")
+    shown = store.joinable("later", "later-2") if len(store.conversations()) > 3 else None
+    assert shown is None
+    store.add(chat(["Hm.", "So."], name="more", start=START + timedelta(days=1)))
+    shown = store.joinable("later", "more")
+    store.add(chat(["Hm.", "So.", "Now."], name="more", start=START + timedelta(days=1)))
+    with pytest.raises(StoreError, match="other turns would be joined"):
+        store.join("later", "more", shown)
+    assert len(store.turns(["more"])) == 3
+
+
+def logged(name: str, texts: Sequence[str], first: int = 0) -> Conversation:
+    turns = tuple(
+        Turn(name, 0, place, "user", text, START + timedelta(minutes=first + place), f"u{first + place}")
+        for place, text in enumerate(texts)
+    )
+    return Conversation(name, "agent-log", turns, name, shares_ids=True)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_turns_of_one_id_are_stored_once(tmp_path: Path, order: tuple[int, ...]) -> None:
+    """Whichever session is read first has them; in one command or several, read again or not."""
+    sessions = [logged("one", CAFE[:4]), logged("two", CAFE), logged("copy", CAFE[:4])]
+    for number, at_once in enumerate((True, False)):
+        store = open_store(tmp_path / f"{number}")
+        for _ in range(2):
+            if at_once:
+                store.add_all([sessions[place] for place in order])
+            for place in () if at_once else order:
+                assert store.preview(sessions[place]).new_turns == store.add(sessions[place]).new_turns
+            assert sorted(turn.text for turn in store.turns()) == sorted(CAFE)
+        assert store.verify() == []
+
+
+def test_what_is_told_as_copied_is_stored_once(tmp_path: Path) -> None:
+    """With the original's date, where that is stored; what it does not have stays."""
+    parent = chat(CAFE[:3], name="parent", form="agent-log", own_id="parent")
+    turns = chat([*CAFE[:2], "Mine alone.", "On."], name="fork", start=START + timedelta(days=3)).turns
+    marked = tuple(
+        replace(turn, attributes={COPIED_FROM: ["parent"]}) if place < 3 else turn for place, turn in enumerate(turns)
+    )
+    fork = Conversation("fork", "agent-log", marked, "fork")
+    store = open_store(tmp_path / "store")
+    for _ in range(2):
+        store.add_all([parent, fork])
+        assert [turn.text for turn in store.turns(["fork"])] == ["Mine alone.", "On."]
+        assert [turn.said for turn in store.turns(["parent"])] == [turn.said for turn in parent.turns]
+    alone = open_store(tmp_path / "alone")
+    alone.add(fork)
+    assert len(alone.turns(["fork"])) == 4
+    assert alone.verify() == store.verify() == []
