@@ -35,6 +35,12 @@ class ShowGroup(ListGroup):
     default: ClassVar[str] = "show"
 
 
+class ServeGroup(ListGroup):
+    """A group whose default command is `serve`."""
+
+    default: ClassVar[str] = "serve"
+
+
 class RunGroup(typer.core.TyperGroup):
     """A group that runs its command `run` wherever no other is named: `eval FILE --limit 5` is `eval run FILE ...`."""
 

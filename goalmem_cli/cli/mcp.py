@@ -1,25 +1,43 @@
-"""`goalmem mcp`: the memory as a Model Context Protocol server, for assistants and coding agents."""
+"""`goalmem mcp`: the memory as a Model Context Protocol server, and its entry in the settings of clients."""
 
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Annotated
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.groups import CONTEXT, ServeGroup, examples
+from goalmem_cli.cli.invocation import Invocation, begin, confirm
+from goalmem_cli.cli.serving.clients import ClientName, client_of
 from goalmem_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from goalmem_cli.cli.serving.installing import Plan
+
+NOTHING_FOUND = 1
+
+ClientArgument = Annotated[
+    ClientName, typer.Argument(metavar="CLIENT", help="claude-code, claude-desktop, cursor, codex or vscode.")
+]
+EntryName = Annotated[str, typer.Option("--name", metavar="NAME", help="The name of the entry.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
+
+group = typer.Typer(cls=ServeGroup, help="Serve the memory to assistants and coding agents.", context_settings=CONTEXT)
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    epilog = examples("goalmem mcp --store my-store", "goalmem mcp --write --model model.gguf", guide="mcp")
-    app.command("mcp", context_settings=CONTEXT, epilog=epilog)(mcp)
+    """Add the group to the app."""
+    lines = ("goalmem mcp --store my-store", "goalmem mcp install cursor", "goalmem mcp serve --help")
+    app.add_typer(group, name="mcp", epilog=examples(*lines, guide="mcp"))
 
 
-def mcp(
+@group.command(
+    "serve", epilog=examples("goalmem mcp --store my-store", "goalmem mcp --write --model model.gguf", guide="mcp")
+)
+def serve_memory(
     context: typer.Context,
     write: Annotated[bool, typer.Option("--write", help="Offer `remember` and `forget` too.")] = False,
     store: options.Store = None,
@@ -37,7 +55,7 @@ def mcp(
     prompts: options.Prompts = None,
     embedder: options.Embedder = None,
 ) -> int:
-    """Serve the memory to assistants and coding agents.
+    """Serve the memory to a client: what `goalmem mcp` alone does.
 
     It speaks the Model Context Protocol over standard input and output; everything else goes to stderr.
     """
@@ -51,9 +69,86 @@ def mcp(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
             raise
-        raise UsageError("goalmem mcp needs the extra mcp", "pip install 'goalmem[mcp]'") from error
+        raise _extra_missing() from error
     from goalmem_cli.cli.serving.offers import Offers
 
     with closing(Offers(run)) as offers:
         serve(offers, may_write=write)
     return 0
+
+
+@group.command(
+    "install", epilog=examples("goalmem mcp install claude-code", "goalmem mcp install cursor --yes", guide="mcp")
+)
+def install(
+    context: typer.Context,
+    client: ClientArgument,
+    name: EntryName = "goalmem",
+    store: options.Store = None,
+    dry_run: DryRun = False,
+    yes: options.Yes = False,
+) -> int:
+    """Enter the server in a client's settings.
+
+    By the client's own command where it has one, else in its file. The entry can only read. Shows first what will be
+    done and asks; an entry of the same name is replaced only with --yes.
+    """
+    from goalmem_cli.cli.serving.installing import command_of, planned
+
+    if find_spec("mcp") is None:
+        raise _extra_missing()
+    run = begin(context, store=store)
+    command = command_of(run.settings)
+    plan = planned(client_of(client), name, command)
+    if not plan.is_needed:
+        run.screen.report(f"{plan.client.settings} has that entry already")
+        return 0
+    run.screen.answer(plan.lines())
+    if plan.old is not None and not (yes or dry_run):
+        raise UsageError(f"there is an entry {name!r} already", "--yes replaces it; --name gives another name")
+    if not dry_run:
+        _carry_out(run, plan, command, is_given=yes)
+    return 0
+
+
+@group.command("uninstall", epilog=examples("goalmem mcp uninstall cursor", guide="mcp"))
+def uninstall(
+    context: typer.Context,
+    client: ClientArgument,
+    name: EntryName = "goalmem",
+    dry_run: DryRun = False,
+    yes: options.Yes = False,
+) -> int:
+    """Take the server out of a client's settings.
+
+    Shows the entry first and asks. The memory stays. Exits with 1 when there is no such entry.
+    """
+    from goalmem_cli.cli.serving.installing import planned
+
+    run = begin(context)
+    plan = planned(client_of(client), name, None)
+    if plan.old is None:
+        run.screen.note(f"{plan.client.settings} has no entry {name!r}")
+        return NOTHING_FOUND
+    run.screen.answer(plan.lines())
+    if not dry_run:
+        _carry_out(run, plan, None, is_given=yes)
+    return 0
+
+
+def _carry_out(run: Invocation, plan: Plan, command: tuple[str, ...] | None, *, is_given: bool) -> None:
+    """Ask, do it, and say whether the client's settings are as they were to be."""
+    from goalmem_cli.cli.serving.installing import planned
+
+    question = "Enter that?" if command else "Take that out?"
+    confirm(question, is_given=is_given)
+    kept = plan.carry_out()
+    if planned(plan.client, plan.name, command).is_needed:
+        run.screen.warn(f"{plan.client.title} reported no error, but {plan.client.settings} does not say so")
+    run.screen.report(f"done; {plan.client.title} takes it up when it starts next")
+    if kept is not None:
+        run.screen.note(f"the settings as they were: {kept}")
+
+
+def _extra_missing() -> UsageError:
+    return UsageError("goalmem mcp needs the extra mcp", "pip install 'goalmem[mcp]'")
