@@ -24,6 +24,7 @@ from itertools import count, pairwise
 from pathlib import Path
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.library import forgetting
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
 from goalmem_cli.store.store import Store
@@ -119,6 +120,11 @@ def forget(store: Store, report: Report) -> None:
     report(str(store.forget(EARLY_BEN).turns))
 
 
+def forget_for_good(store: Store, report: Report) -> None:
+    """Forget what Ben said early, as the command does: with marks, by which it is known when it is read again."""
+    report(str(forgetting.forget(store, EARLY_BEN).turns))
+
+
 def answer(store: Store, report: Report) -> None:
     """Remember an answer of goalmem's own."""
     turns = store.turns(["chat"])
@@ -156,6 +162,7 @@ OPERATIONS: dict[str, Operation] = {
     "begin": adding(BEGUN),
     "grow": adding(GROWN),
     "forget": forget,
+    "forget-for-good": forget_for_good,
     "answer": answer,
     "index": index,
     "join": join,

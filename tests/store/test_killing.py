@@ -19,6 +19,7 @@ from goalmem_cli.memory_records import Ranking
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Conversation, Query
 from goalmem_cli.store.store import Store
+from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.store.traces import TraceFolder
 from tests.store import killing
 from tests.store.contents import Contents, contents, holding, left_over
@@ -214,6 +215,19 @@ def test_a_killed_forgetting(base: Path, tmp_path: Path) -> None:
     for store in killed("forget", base, tmp_path / "out"):
         checking.check(store)
     assert checking.reached == {0, 1}
+
+
+def test_a_killed_forgetting_leaves_marks_of_all_that_is_gone(base: Path, tmp_path: Path) -> None:
+    """They are written first: whatever the moment, no turn is gone that would come back unknown."""
+    before, after_it = contents(base), after("forget", base, tmp_path)
+    gone = len(before["turns"]) - len(after_it["turns"])
+    reached = set()
+    for store in killed("forget-for-good", base, tmp_path / "out"):
+        now = contents(store.path)
+        assert now in (before, after_it)
+        assert Tombstones.of_folder(store.path).counts == (gone, 0)
+        reached.add(now == after_it)
+    assert reached == {False, True}
 
 
 @pytest.mark.parametrize("operation", ["answer", "join", "reembed"])

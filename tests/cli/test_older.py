@@ -1,0 +1,88 @@
+"""What earlier versions of goalmem left is used with the commands of this one: stores, traces, runs and exports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_ask import QUESTION, proving
+from tests.invoking import Goalmem
+from tests.store.older import OLDER, Older
+
+
+@pytest.fixture(params=OLDER, ids=lambda older: older.name)
+def older(request: pytest.FixtureRequest) -> Older:
+    """Each version that there was."""
+    version: Older = request.param
+    return version
+
+
+@pytest.fixture
+def left(older: Older, goalmem: Goalmem, tmp_path: Path) -> Path:
+    """The folder with what the version left; its store is the command's."""
+    return older.unpacked(tmp_path)
+
+
+@pytest.mark.slow
+def test_an_older_store_is_searched_asked_exported_and_forgotten_from(
+    goalmem: Goalmem, left: Path, samples: Path
+) -> None:
+    """The first command says that it brings it up to date, and everything else goes as with a new one."""
+    found = goalmem("search", "matcha powder from Uji", "-k", "1")
+    assert found.code == 0
+    assert found.err.splitlines()[0] == "bringing the store up to this version's form"
+    assert "Kyoto Latte is made with matcha powder" in found.out
+    asked = goalmem("ask", QUESTION, factories=proving())
+    assert (asked.code, asked.out, asked.err) == (0, "Kyoto Latte\n", "")
+    assert goalmem("stores", "export", "--out", str(left / "again.jsonl"), "-q").code == 0
+    assert goalmem("ingest", str(left / "again.jsonl"), "--store", str(left / "copy"), "-q").code == 0
+    assert goalmem("stores", "export").out == goalmem("stores", "export", "--store", str(left / "copy")).out
+    assert "new stored" in goalmem("ingest", str(samples / "allotment.md")).out
+    assert goalmem("forget", "--speaker", "Ben", "--yes", "-q").code == 0
+    assert "Uji" not in goalmem("stores", "export").out
+    assert goalmem("stores", "verify", "-q").code == 0
+
+
+def test_older_traces_are_listed_and_shown(goalmem: Goalmem, left: Path, older: Older) -> None:
+    """An answer with its evidence and a refusal with what failed; with `--json` as this version writes them."""
+    files = sorted((left / "store" / "traces").glob("*.json"))
+    assert [json.loads(file.read_text())["schema_version"] for file in files] == [older.traces] * 2
+    listed = goalmem("trace").out
+    assert all(part in listed for part in (files[0].stem, files[1].stem, "Who walked past Momoco?"))
+    answered, refused = (goalmem("trace", "show", file.stem) for file in files)
+    assert "answer: Kyoto Latte" in answered.out
+    assert "x = Kyoto Latte (stated)" in answered.out
+    assert "talked me into a Kyoto Latte" in answered.out
+    assert "nobody says" in refused.out
+    shown = json.loads(goalmem("trace", "show", files[0].stem, "--json").out)
+    assert (shown["answer"], shown["substitution"]) == ("Kyoto Latte", {"x": ["Kyoto Latte"]})
+
+
+def test_a_trace_goes_with_the_turns_that_it_shows(goalmem: Goalmem, left: Path) -> None:
+    """What an older version wrote down of a turn is forgotten with it."""
+    assert goalmem("forget", "momoco-again", "--yes", "-q").code == 0
+    assert not [file for file in (left / "store").rglob("*") if file.is_file() and b"Uji" in file.read_bytes()]
+
+
+def test_older_runs_are_reported(goalmem: Goalmem, left: Path, older: Older, tmp_path: Path) -> None:
+    """Tables, the page with its proofs, and the figures that the version had itself: both answers were judged right."""
+    if not older.has_run:
+        pytest.skip("there was no eval yet")
+    run = str(left / "run")
+    reported = goalmem("report", run)
+    assert (reported.code, reported.err) == (0, "")
+    assert "1.000 [1.00, 1.00]" in reported.out
+    assert goalmem("report", run, "--html", str(tmp_path / "page.html"), "-q").code == 0
+    assert "Kyoto Latte" in (tmp_path / "page.html").read_text("utf-8")
+    entries = json.loads(goalmem("report", run, "--json").out)["runs"]
+    assert {(entry["reasoner"], entry["n"]) for entry in entries} == {("direct", 2), ("retrieval", 2)}
+
+
+def test_older_exports_make_the_store_that_they_came_from(goalmem: Goalmem, left: Path, older: Older) -> None:
+    """The same turns and the same of what was derived; the times in them are read by this version."""
+    if not older.has_run:
+        pytest.skip("there was no export yet")
+    assert goalmem("ingest", str(left / "memory.jsonl"), "--store", str(left / "copy"), "-q").code == 0
+    assert goalmem("stores", "export", "--store", str(left / "copy")).out == goalmem("stores", "export").out
