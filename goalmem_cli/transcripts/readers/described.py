@@ -4,7 +4,7 @@ DeepSeek's and Grok's are the exports of 2025 and 2026, Open WebUI's that of 0.6
 0.0.2 for interchange (JSON and JSONL), `llama-ui` what llama.cpp's web page saves (JSONL, 2026), and `ai-studio` what
 Google AI Studio keeps in Google Drive (2024 to 2026). `lm-studio` is what LM Studio 0.3 keeps as `*.conversation.json`
 (after YorkieDev/lm-studio-conversation-converter of November 2025), `copilot-cli` the events.jsonl of the GitHub Copilot
-CLI 0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue (2024 to 2026), as Kiro writes too.
+CLI 0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue (2024 to 2026); Kiro has the same.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Described:
     by id, `inner` to the message in each entry; `parent` and `current` tell its branch, where it has several. A message
     with another `kind` than text is media. `fragments` holds texts with types instead of a `speaker`. What an entry has
     under one of the keys of `aside` is no text, and is counted as that says; one that has true under `thought` is none
-    either. `parts` are texts in the place of a blank `text`. What a speaker under `unsaid` says is counted as that says.
+    either. `parts` are texts in the place of a blank `text`. A speaker under `unsaid` is counted as that says.
     `chosen` makes one message of an entry that has several versions.
     """
 
