@@ -3,8 +3,8 @@
 DeepSeek's and Grok's are the exports of 2025 and 2026, Open WebUI's that of 0.6 ("Export chats"), ChatLab's its format
 0.0.2 for interchange (JSON and JSONL), `llama-ui` what llama.cpp's web page saves (JSONL, 2026), and `ai-studio` what
 Google AI Studio keeps in Google Drive (2024 to 2026). `lm-studio` is what LM Studio 0.3 keeps as `*.conversation.json`
-(after YorkieDev/lm-studio-conversation-converter of November 2025), `copilot-cli` the events.jsonl of the GitHub Copilot
-CLI 0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue (2024 to 2026); Kiro has the same.
+(after YorkieDev/lm-studio-conversation-converter of 2025), `copilot-cli` the events.jsonl of the GitHub Copilot
+CLI 0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue (2024 to 2026) or Kiro.
 """
 
 from __future__ import annotations
