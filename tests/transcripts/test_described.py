@@ -80,6 +80,36 @@ AI_STUDIO: dict[str, object] = {
          "parts": [{"text": "fog", "thought": True}, {"text": "Yes."}, {"thoughtSignature": "ab"}]},
     ]},
 }  # fmt: skip
+LM_STUDIO: dict[str, object] = {
+    "name": "Boats", "createdAt": 1769940000000, "systemPrompt": "", "messages": [
+        {"currentlySelected": 1, "versions": [
+            {"type": "singleStep", "role": "user", "content": [{"type": "text", "text": "Soon?"}]},
+            {"type": "singleStep", "role": "user", "content": [{"type": "text", "text": "Late?"}, {"type": "file"}]}]},
+        {"currentlySelected": 0, "versions": [{"type": "multiStep", "role": "assistant", "steps": [
+            {"type": "contentBlock", "style": {"type": "thinking"}, "content": [{"type": "text", "text": "fog"}]},
+            {"type": "contentBlock", "content": [{"type": "text", "text": "Yes."}]}, {"type": "debugInfoBlock"}]}]},
+    ],
+}  # fmt: skip
+COPILOT_CLI: list[dict[str, object]] = [
+    {"type": "session.start", "id": "0", "timestamp": "2026-02-01T10:00:00.000Z", "parentId": None,
+     "data": {"sessionId": "c", "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.2"}},
+    {"type": "system.message", "id": "s", "timestamp": "2026-02-01T10:00:01.000Z", "data": {"content": "Be brief."}},
+    {"type": "user.message", "id": "1", "timestamp": "2026-02-01T10:00:05.000Z", "data": {"content": "Late?"}},
+    {"type": "tool.execution_start", "id": "2", "timestamp": "2026-02-01T10:00:06.000Z", "data": {"toolName": "view"}},
+    {"type": "assistant.message", "id": "3", "timestamp": "2026-02-01T10:00:07.000Z",
+     "data": {"content": "fog", "parentToolCallId": "t"}},
+    {"type": "assistant.message", "id": "4", "timestamp": "2026-02-01T10:00:09.000Z",
+     "data": {"messageId": "m", "content": "Yes.", "toolRequests": []}},
+]  # fmt: skip
+CONTINUE: dict[str, object] = {
+    "sessionId": "k", "title": "Boats", "workspaceDirectory": "/boats", "history": [
+        {"message": {"role": "user", "content": [{"type": "text", "text": "Late?"}]}, "contextItems": []},
+        {"message": {"role": "thinking", "content": "fog"}},
+        {"message": {"role": "tool", "content": "a timetable", "toolCallId": "t"}},
+        {"message": {"role": "assistant", "content": "Yes."}, "contextItems": []},
+    ],
+}  # fmt: skip
+WITHOUT_TIMES = {"lm-studio", "continue"}
 
 
 def lines(*values: object) -> str:
@@ -94,6 +124,9 @@ FILES = {
     "llama-ui": ("a.jsonl", lines(*LLAMA)),
     "chatlab": ("a.json", json.dumps(CHATLAB)),
     "ai-studio": ("a.json", json.dumps(AI_STUDIO)),
+    "lm-studio": ("a.json", json.dumps(LM_STUDIO)),
+    "copilot-cli": ("a.jsonl", lines(*COPILOT_CLI)),
+    "continue": ("a.json", json.dumps(CONTINUE)),
 }
 
 
@@ -111,9 +144,10 @@ def test_reads_each_layout_as_golden(name: str) -> None:
     chat = read(text, file)
 
     speakers = ("Mira", "Otto") if name == "chatlab" else ("user", "assistant")
+    times = [None if name in WITHOUT_TIMES else datetime(2026, 2, 1, 10, 0, second, tzinfo=UTC) for second in (5, 9)]
     assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
-        (speakers[0], "Late?", datetime(2026, 2, 1, 10, 0, 5, tzinfo=UTC)),
-        (speakers[1], "Yes.", datetime(2026, 2, 1, 10, 0, 9, tzinfo=UTC)),
+        (speakers[0], "Late?", times[0]),
+        (speakers[1], "Yes.", times[1]),
     ]
     assert any("left out" in note for note in chat.notes) == (name != "grok")
 
@@ -137,6 +171,20 @@ def test_chatlab_in_lines() -> None:
 def test_what_ai_studio_holds_beside_texts_is_counted_by_kind() -> None:
     """Thinking and files are no messages; a text in parts is read where there is no other."""
     assert set(read(json.dumps(AI_STUDIO), "Boats").notes) == {"thinking left out: 1", "media and files left out: 1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "notes"),
+    [
+        ("lm-studio", {"messages on other branches left out: 1", "parts of messages without text left out: 1",
+                       "thinking left out: 1", "notes of the program and tool calls left out: 1"}),
+        ("copilot-cli", {"tool calls and other events left out: 2", "messages of subagents left out: 1"}),
+        ("continue", {"thinking left out: 1", "answers of tools left out: 1"}),
+    ],
+)  # fmt: skip
+def test_what_is_no_turn_is_counted_by_kind(name: str, notes: set[str]) -> None:
+    """Other versions, tools, subagents and thinking."""
+    assert set(read(FILES[name][1], FILES[name][0]).notes) == notes
 
 
 @given(st.data(), st.sampled_from(sorted(FILES)), VALUES)

@@ -17,7 +17,7 @@ ENDINGS = {
     "signal": ".txt", "came": ".jsonl", "tot": ".jsonl", "complex-tr": ".jsonl", "imessage": ".txt", "line": ".txt", "kakaotalk": ".txt",
     "table": ".csv", "mail": ".eml", "names": ".txt", "cursor": ".md", "telegram-html": ".html",
     "aider": ".md", "specstory": ".md", "chat-exporter": ".md", "copied-chat": ".txt",
-    "llama-ui": ".jsonl", "subtitles": ".vtt", "signal-jsonl": ".jsonl", "sms-backup": ".xml", "facebook-html": ".html",
+    "llama-ui": ".jsonl", "copilot-cli": ".jsonl", "subtitles": ".vtt", "signal-jsonl": ".jsonl", "sms-backup": ".xml", "facebook-html": ".html",
 }  # fmt: skip
 
 

@@ -2,7 +2,9 @@
 
 DeepSeek's and Grok's are the exports of 2025 and 2026, Open WebUI's that of 0.6 ("Export chats"), ChatLab's its format
 0.0.2 for interchange (JSON and JSONL), `llama-ui` what llama.cpp's web page saves (JSONL, 2026), and `ai-studio` what
-Google AI Studio keeps in Google Drive (2024 to 2026).
+Google AI Studio keeps in Google Drive (2024 to 2026). `lm-studio` is what LM Studio 0.3 keeps as `*.conversation.json`
+(after YorkieDev/lm-studio-conversation-converter of 2025), `copilot-cli` the events.jsonl of the GitHub Copilot
+CLI 0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue (2024 to 2026) or Kiro.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Described:
     by id, `inner` to the message in each entry; `parent` and `current` tell its branch, where it has several. A message
     with another `kind` than text is media. `fragments` holds texts with types instead of a `speaker`. What an entry has
     under one of the keys of `aside` is no text, and is counted as that says; one that has true under `thought` is none
-    either. `parts` are texts in the place of a blank `text`.
+    either. `parts` are texts in the place of a blank `text`. A speaker under `unsaid` is counted as that says.
+    `chosen` makes one message of an entry that has several versions.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Described:
     thought: str = ""
     aside: Mapping[str, str] = field(default_factory=dict)
     parts: str = ""
+    unsaid: Mapping[str, str] = field(default_factory=dict)
+    chosen: Callable[[Draft, Node], Node] | None = None
     of_line: Callable[[Node, dict[str, object]], bool] | None = None
 
 
@@ -80,6 +85,46 @@ def _line_of_chatlab(line: Node, about: dict[str, object]) -> bool:
     return False
 
 
+def _line_of_copilot(line: Node, about: dict[str, object]) -> bool:
+    """Say whether the line begins a session; keep what user and assistant said, and that other events were there."""
+    kind, data = line.child("type").value, line.child("data")
+    if kind == "session.start":
+        about.update({"id": data.child("sessionId").value, "messages": []})
+        return True
+    listed = about.setdefault("messages", [])
+    if isinstance(listed, list):
+        is_said = kind in ("user.message", "assistant.message")
+        role = str(kind).partition(".")[0] if is_said else "event"
+        if is_said and data.child("parentToolCallId").value is not None:
+            role = "subagent"
+        content = data.child("content").value if is_said else None
+        times_and_id = {key: line.child(key).value for key in ("id", "timestamp")}
+        listed.append({"role": role, "content": content, **times_and_id})
+    return False
+
+
+def _version_shown(draft: Draft, entry: Node) -> Node:
+    """Return the version that was shown last of a message of LM Studio, with the texts of its steps as its content."""
+    versions = entry.required("versions").elements()
+    if not versions:
+        raise entry.child("versions").error("is empty")
+    draft.count("messages on other branches left out", len(versions) - 1)
+    number = entry.child("currentlySelected").value
+    shown = versions[number if isinstance(number, int) and 0 <= number < len(versions) else -1]
+    if not shown.has("steps"):
+        return shown
+    parts: list[object] = []
+    for step in shown.child("steps").elements():
+        if step.child("type").value != "contentBlock":
+            draft.count("notes of the program and tool calls left out")
+        elif step.at(("style", "type")).value == "thinking":
+            draft.count("thinking left out")
+        else:
+            parts += [part.value for part in step.child("content").elements()]
+    return Node({"role": shown.child("role").value, "content": parts}, shown.file, shown.path, shown.line)
+
+
+_INSTRUCTIONS = "instructions of the program left out"
 DESCRIBED = (
     Described(
         "deepseek", "`mapping` of messages with `fragments`", (("mapping",),), ("mapping",), inner=("message",),
@@ -113,8 +158,24 @@ DESCRIBED = (
                  "inlineAudio", "youtubeVideo"), "media and files left out"),
         },
     ),
+    Described(
+        "lm-studio", "`messages` with `versions` and `currentlySelected`", (("createdAt",), ("messages",)),
+        ("messages",), title=("name",), chosen=_version_shown, unsaid={"system": _INSTRUCTIONS},
+    ),
+    Described(
+        "copilot-cli", "lines that begin with `session.start` of GitHub Copilot", (("copilotVersion",), ("messages",)),
+        ("messages",), suffixes=(".jsonl",), of_line=_line_of_copilot, unsaid={
+            "event": "tool calls and other events left out", "subagent": "messages of subagents left out",
+        },
+    ),
+    Described(
+        "continue", "`history` of `message`, with `sessionId` and `workspaceDirectory`",
+        (("sessionId",), ("workspaceDirectory",), ("history",)), ("history",), id=("sessionId",), inner=("message",),
+        unsaid={"system": _INSTRUCTIONS, "tool": "answers of tools left out", "thinking": "thinking left out"},
+    ),
 )  # fmt: skip
 _LINES = {
+    "copilot-cli": lambda line: line.child("type").value == "session.start" and line.child("data").has("sessionId"),
     "chatlab": lambda line: line.has("chatlab"),
     "llama-ui": lambda line: line.has("harness") and line.has("currNode"),
 }
@@ -149,6 +210,8 @@ class DescribedReader:
         layout = self._layout
         if not all(node.at(keys).value is not None for keys in layout.marks):
             return False
+        if layout.chosen is not None:
+            return any(entry.has("versions") for entry in _entries(node, layout).values())
         if not layout.fragments:
             return True
         return any(entry.at(layout.inner).has(layout.fragments) for entry in _entries(node, layout).values())
@@ -208,7 +271,7 @@ def _shown(draft: Draft, layout: Described, node: Node, entries: Mapping[str, No
 
 def _messages(draft: Draft, layout: Described, entry: Node) -> Iterator[Message]:
     """Yield what the entry says; reasoning and media are counted."""
-    message = entry.at(layout.inner)
+    message = entry.at(layout.inner) if layout.chosen is None else layout.chosen(draft, entry)
     own_id = message.at(layout.own_id).optional_name() or entry.at(layout.own_id).optional_name()
     said = message.at(layout.time).stamp()
     if message.value is None:
@@ -219,23 +282,32 @@ def _messages(draft: Draft, layout: Described, entry: Node) -> Iterator[Message]
     if layout.thought and message.child(layout.thought).value is True:
         draft.count("thinking left out")
         return
-    text = _text_of(layout, message)
+    names = (message.at(keys).optional_name() for keys in layout.speaker)
+    name = next((name for name in names if name), "unknown")
+    if name in layout.unsaid:
+        draft.count(layout.unsaid[name])
+        return
+    text = _text_of(draft, layout, message)
     aside = [what for key, what in layout.aside.items() if message.child(key).value is not None]
     for what in aside:
         draft.count(what)
     if layout.kind and message.at(layout.kind).value not in _PLAIN_TEXT:
         draft.count("media and notices left out")
         return
-    names = (message.at(keys).optional_name() for keys in layout.speaker)
-    name = next((name for name in names if name), "unknown")
     role = role_of(name)
     if text or not (role == "system" or aside):
         yield Message(role or name, text, said, own_id, role)
 
 
-def _text_of(layout: Described, message: Node) -> str:
+def _text_of(draft: Draft, layout: Described, message: Node) -> str:
     """Return what the message says; where that is blank, what its parts say that are no thinking."""
-    text = message.at(layout.text).optional_text()
+    content = message.at(layout.text)
+    if isinstance(content.value, list):
+        parts = content.elements()
+        texts = [part.child("text").optional_text() for part in parts if part.child("type").value == "text"]
+        draft.count("parts of messages without text left out", len(parts) - len(texts))
+        return "\n\n".join(text for text in texts if text)
+    text = content.optional_text()
     if text or not layout.parts:
         return text
     parts = [part for part in objects_in(message.child(layout.parts)) if part.child("thought").value is not True]

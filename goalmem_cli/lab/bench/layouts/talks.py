@@ -96,6 +96,29 @@ def _ai_studio(turns: Sequence[Turn]) -> object:
     return {"runSettings": {"model": "models/x"}, "chunkedPrompt": {"chunks": chunks, "pendingInputs": []}}
 
 
+def _lm_studio(turns: Sequence[Turn]) -> object:
+    versions = [{"role": role_of(turn), "content": [{"type": "text", "text": turn.text}]} for turn in turns]
+    messages = [{"versions": [version], "currentlySelected": 0} for version in versions]
+    return {"name": "Made up", "createdAt": 1, "messages": messages}
+
+
+def _copilot_cli(turns: Sequence[Turn]) -> object:
+    head = {"type": "session.start", "data": {"sessionId": "s1", "copilotVersion": "1.0.2"}}
+    said = [
+        {
+            "type": f"{role_of(turn)}.message", "id": f"m{turn.ordinal}", "timestamp": said_at(turn).isoformat(),
+            "data": {"content": turn.text},
+        }
+        for turn in turns
+    ]  # fmt: skip
+    return [head, *said]
+
+
+def _continue(turns: Sequence[Turn]) -> object:
+    history = [{"message": {"role": role_of(turn), "content": turn.text}} for turn in turns]
+    return {"sessionId": "s1", "title": "Made up", "workspaceDirectory": "/made-up", "history": history}
+
+
 def _vscode_copilot(turns: Sequence[Turn]) -> object:
     """Return requests with their answers, which tell when they were complete."""
     requests = [
@@ -142,8 +165,9 @@ def _copied_chat(turns: Sequence[Turn]) -> str:
 DOCUMENTS: Mapping[str, Write] = {
     "beam": _beam, "deepseek": _deepseek, "grok": _grok, "open-webui": _open_webui, "llama-ui": _llama_ui,
     "chatlab": _chatlab, "ai-studio": _ai_studio, "vscode-copilot": _vscode_copilot,
+    "lm-studio": _lm_studio, "copilot-cli": _copilot_cli, "continue": _continue,
 }  # fmt: skip
-LINES = frozenset({"llama-ui"})
+LINES = frozenset({"llama-ui", "copilot-cli"})
 TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
     "subtitles": (".vtt", _subtitles), "aider": (".md", _aider), "specstory": (".md", _specstory),
     "chat-exporter": (".md", _chat_exporter), "copied-chat": (".txt", _copied_chat),
