@@ -209,6 +209,10 @@ VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:
          .replace("late,", "late.")),
         ("a.txt", "[00:00:02] Mira Holt: The boat\n[00:00:05] Mira Holt: is late.\n[00:01:05] Otto: Coffee & cake?\n"),
         ("a.txt", "00:00:02 From Mira Holt to Everyone: The boat\n00:00:05\t From Mira Holt : is late.\n00:01:05 From Otto: Coffee & cake?\n"),
+        ("a.txt", ("00:00:02 From Mira Holt to Everyone:\n\tThe boat\n00:00:05 From  Mira Holt  to  Everyone:\n\tis late.\n"
+         "00:01:05 From Otto to Everyone:\n\tCoffee & cake?\n")),
+        ("a.txt", ("Mira Holt  0:02  \nThe boat\n\nMira Holt  0:05  \nis late.\n\nOtto  1:05  \nCoffee & cake?\n\n"
+         "Transcribed by https://otter.ai\n")),
     ],
 )  # fmt: skip
 def test_what_was_said_in_a_meeting(name: str, text: str) -> None:
@@ -235,7 +239,12 @@ def test_a_title_is_part_of_a_speaker_s_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[00:00:01] INFO: started\n[00:00:02] ERROR: stopped\n", "[00:00:01] started\n[00:00:02] stopped\n"]
+    "text",
+    [
+        "[00:00:01] INFO: started\n[00:00:02] ERROR: stopped\n",
+        "[00:00:01] started\n[00:00:02] stopped\n",
+        "Harbour Song  3:45\nFog  4:10\nTide  2:59\n",
+    ],
 )
 def test_a_log_is_no_meeting(text: str) -> None:
     """Levels do not speak."""

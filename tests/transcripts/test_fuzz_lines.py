@@ -16,7 +16,8 @@ from tests.transcripts.test_marked import AIDER, COPIED, SPECSTORY
 from tests.transcripts.test_names import TALK
 from tests.transcripts.test_table import FULL
 
-MARKED = [("a.md", AIDER), ("a.md", SPECSTORY), ("a.txt", COPIED), ("a.vtt", VTT)]
+OTTER = "Mira Holt  0:02  \nThe boat\n\nOtto  1:05  \nCoffee & cake?\n\nTranscribed by https://otter.ai\n"
+MARKED = [("a.md", AIDER), ("a.md", SPECSTORY), ("a.txt", COPIED), ("a.vtt", VTT), ("a.txt", OTTER)]
 FORMATS = st.sampled_from([None, "imessage", "line", "kakaotalk"])
 TOKENS = st.lists(
     st.sampled_from(

@@ -57,7 +57,7 @@ _SAID_KINDS = frozenset({"incoming", "outgoing"})
 
 
 class SignalReader:
-    """A file is one chat, in lines as of signal-export or in blocks as of sigtop; Signal itself exports no text."""
+    """A file is one chat, in lines as of signal-export or in blocks as of sigtop; Signal exports `signal-jsonl`."""
 
     name = "signal"
     suffixes = (".txt", ".md")

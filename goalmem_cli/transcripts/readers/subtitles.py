@@ -1,7 +1,8 @@
 """Reads what was said in meetings: subtitles (WebVTT and SubRip) of Teams, Zoom and others, and timed lines.
 
 WebVTT is the W3C's (2019), with the speaker as ``<v Name>`` or before a colon; timed lines are
-``[00:00:01] Name: text`` and Zoom's saved chats, ``10:36:02 From Mira to Everyone: text``.
+``[00:00:01] Name: text`` and Zoom's saved chats, ``10:36:02 From Mira to Everyone: text``, of 2022 on with the text
+indented below. Otter.ai's text export (2021 to 2023) has ``Mira Holt  0:07`` above what is said.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
@@ -26,6 +28,10 @@ _LINE = re.compile(rf"[\[(]{_CLOCK}[\])] ?(?P<speaker>[^\W\d_][^:\n]{{0,59}}): ?
 _CHAT = re.compile(
     rf"{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,60}}?)(?:\s+(?:to|an|à|a)\s+[^:\n]{{1,60}}?)?\s*:\s*(?P<text>.*)"
 )
+_HEAD = re.compile(
+    r"(?P<speaker>[^\W\d_][^:\n]{0,59}?) {2,}(?:(?P<hour>\d{1,3}):)?(?P<minute>\d{1,2}):(?P<second>\d\d) *(?P<text>)"
+)
+_FOOTER = re.compile(r"\n\s*Transcribed by https://otter\.ai\s*\Z")
 _VOICE = re.compile(r"<v(?:\.[^ >]*)? (?P<speaker>[^<>]{1,100})>")
 _TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Sra|Srta)\. ){0,2}"
 _NAMED = re.compile(rf"(?P<speaker>{_TITLE}[^\W\d_][^:\n.!?]{{0,59}}): (?P<text>.+)", re.DOTALL)
@@ -61,6 +67,9 @@ class SubtitlesReader:
         if any(map(_CUE.fullmatch, lines[:_FIRST_CUE])):
             is_named = any(_VOICE.search(line) or _NAMED.fullmatch(line.strip()) for line in lines)
             return is_named or glimpse.suffix != ".txt"  # a film's, in which nobody is named, ends in .srt
+        if sum(_heads(line, below) for line, below in pairwise(lines)) >= _FEWEST and _HEAD.fullmatch(lines[0]):
+            return 3 * sum(map(bool, map(_HEAD.fullmatch, lines))) >= len(lines)
+        lines = [line for line in lines if not line.startswith("\t")]
         found = [match for line in lines if (match := _LINE.fullmatch(line) or _CHAT.fullmatch(line))]
         names = [match["speaker"] for match in found]
         return len(found) >= _FEWEST and 2 * len(found) >= len(lines) and not are_log_levels(names)
@@ -79,6 +88,11 @@ class SubtitlesReader:
         return conversations_from_drafts(source, self.name, draft.fill(messages))
 
 
+def _heads(line: str, below: str) -> bool:
+    """Say whether the line names who says what stands below; in a list of songs another song does."""
+    return _HEAD.fullmatch(line) is not None and _HEAD.fullmatch(below) is None
+
+
 def _day_of(file: str) -> datetime | None:
     found = _DAY.search(Path(file).stem)
     try:
@@ -93,14 +107,15 @@ def _cues(source: Source) -> Iterator[_Cue]:
     texts: list[str] = []
     speaker = ""
     for _, line in source.lines():
-        cue, said = _CUE.fullmatch(line), _LINE.fullmatch(line) or _CHAT.fullmatch(line)
+        cue = _CUE.fullmatch(line)
+        said = _LINE.fullmatch(line) or _CHAT.fullmatch(line) or _HEAD.fullmatch(line)
         if cue is not None or said is not None:
             if has_begun:
                 yield _cue(at, speaker, texts)
             has_begun, texts, speaker = True, [], ""
             at = _since_start(cue) if cue is not None else None
             if said is not None:
-                at = _since_start(said) if said["hour"] else None
+                at = _since_start(said) if said["hour"] or said.re is _HEAD else None
                 speaker, texts = said["speaker"].strip(), [said["text"]]
         elif has_begun:
             texts.append(line)
@@ -110,7 +125,7 @@ def _cues(source: Source) -> Iterator[_Cue]:
 
 def _cue(at: timedelta | None, speaker: str, lines: list[str]) -> _Cue:
     """Return the cue without tags; behind a blank line stand the number of the next, or its name."""
-    text = "\n".join(lines)
+    text = _FOOTER.sub("", "\n".join(line.removeprefix("\t") for line in lines))
     if not speaker:
         text = text.partition("\n\n")[0]
         voice = _VOICE.search(text)
