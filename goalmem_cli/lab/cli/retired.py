@@ -29,6 +29,6 @@ def register(group: typer.Typer) -> None:
 
 def _refusing(name: str) -> Callable[[], None]:
     def refuse() -> None:
-        raise UsageError(f"goalmem bench {name} was removed: {INSTEAD[name]}")
+        raise UsageError(f"goalmem bench {name} was removed", INSTEAD[name])
 
     return refuse
