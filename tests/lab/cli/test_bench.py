@@ -103,7 +103,7 @@ TALK: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", list(INSTEAD))
 def test_a_removed_measure_says_what_to_use(goalmem: Goalmem, name: str) -> None:
-    """Whatever words it had, the answer is an error with its hint and exit code 2; help does not list it."""
+    """Whatever words it had, the answer is one error and its hint, with exit code 2; help does not list it."""
     outcome = goalmem("bench", name, "some.json", "--facts", "200")
     assert outcome.code == 2
     assert outcome.err == f"error: goalmem bench {name} was removed\nhint: {INSTEAD[name]}\n"
