@@ -16,16 +16,12 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.lab.cli import (
     bench_came,
-    bench_changes,
-    bench_entries,
-    bench_graphs,
-    bench_labels,
     bench_size,
     bench_speed,
     bench_structures,
     bench_sums,
-    bench_tools,
     bench_tot,
+    retired,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +35,7 @@ SCHEMA_VERSION = 1
 SHOWN = ("evidence", "facts", "tokens")
 
 group = typer.Typer(
-    help="Measure retrieval, the reading of dates, speed and memory tools.",
+    help="Measure retrieval, the reading of dates, and speed.",
     context_settings=CONTEXT,
     epilog=examples(
         "goalmem bench retrieval sample_convos/momoco.json",
@@ -163,16 +159,12 @@ def times(
 
 
 group.command(
-    "entries", epilog=examples("goalmem bench entries sample_convos/momoco.json --verbose", guide="measuring")
-)(bench_entries.entries)
-group.command(
     "speed",
     epilog=examples("goalmem bench speed --only calls,batch", "goalmem bench speed --units 1000", guide="measuring"),
 )(bench_speed.speed)
 group.command("size", epilog=examples("goalmem bench size --only whatsapp,telegram --turns 100000", guide="measuring"))(
     bench_size.size
 )
-group.command("tools", epilog=examples("goalmem bench tools --facts 1000,10000", guide="measuring"))(bench_tools.tools)
 group.command(
     "came",
     epilog=examples("goalmem bench came made-up --domain debate --turns 1000 --trajectories 2", guide="measuring"),
@@ -180,9 +172,6 @@ group.command(
 group.command(
     "tot", epilog=examples("goalmem bench tot made-up --questions 40 --algorithms er,star --replay", guide="measuring")
 )(bench_tot.tot)
-group.command("changes", epilog=examples("goalmem bench changes --facts 200 --wrong 0,0.1", guide="measuring"))(
-    bench_changes.changes
-)
 group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay", guide="measuring"))(
     bench_sums.sums
 )
@@ -321,9 +310,4 @@ group.command(
     "structures",
     epilog=examples("goalmem bench structures made-up/travel-300-0-0 --backbone hipporag", guide="measuring"),
 )(bench_structures.structures)
-group.command("graphs", epilog=examples("goalmem bench graphs --units 1000 --rows 500", guide="measuring"))(
-    bench_graphs.graphs
-)
-group.command("labels", epilog=examples("goalmem bench labels made-up/travel-300-0-0", guide="measuring"))(
-    bench_labels.labels
-)
+retired.register(group)

@@ -53,15 +53,3 @@ def test_gold_structure_finds_what_words_do_not(tmp_path: Path, capsys: pytest.C
     assert min(found["secom"], found["graphrag"]) > found["dense"]
     assert measured["backbones"]["secom"]["index_calls"] > 0
     assert run(["bench", "structures", str(folder), "--backbone", "nothing"]) == 2
-
-
-@pytest.mark.slow
-def test_searches_and_clusters_are_timed(capsys: pytest.CaptureFixture[str]) -> None:
-    """For each backbone at each size, whatever the machine; rows and nodes beside them."""
-    assert run(["bench", "graphs", "--units", "100,200", "--rows", "100", "--rounds", "2", "--json", "--quiet"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    names = ["secom", "raptor", "memtree", "hipporag", "graphrag", "mem0", "mem0-graph", "a-mem", "magma", "graphiti"]
-    assert [each["backbone"] for each in document["searches"]] == [name for name in names for _ in range(2)]
-    assert all(each["units"] >= 50 and each["median_ms"] > 0 for each in document["searches"])
-    assert [each["what"] for each in document["computed"]] == ["soft clusters, pca", "communities"]
-    assert all(each["seconds"] > 0 and each["peak_bytes"] > 1e7 for each in document["computed"])

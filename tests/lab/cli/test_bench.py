@@ -1,4 +1,4 @@
-"""`goalmem bench retrieval`, `goalmem bench times`, `goalmem bench entries` and `goalmem bench speed`."""
+"""`goalmem bench retrieval`, `goalmem bench times` and `goalmem bench speed`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from goalmem_cli.lab.cli.retired import INSTEAD
 from tests.invoking import Goalmem
 
 
@@ -100,38 +101,13 @@ TALK: dict[str, Any] = {
 }
 
 
-def test_bench_entries_holds_gold_statements_to_their_dates(goalmem: Goalmem, tmp_path: Path) -> None:
-    """Each is fed in as an entry of its turn: its clause dates it, or the model does, or nothing; others are counted."""
-    said = [
-        ("D1:1", "I moved to Oslo yesterday, and the cats are shy."),
-        ("D1:2", "My sister was born in Leeds."),
-        ("D1:3", "I swim on Friday."),
-    ]
-    steps = [
-        ("(Priya) moved to (Oslo) on (x:date)", "D1:1", {"x": "7 May 2023"}),
-        ("(Tom)'s sister was born on (x:date)", "D1:2", {"x": "3 May 1990"}),
-        ("(Priya) swims on (x:date)", "D1:3", {"x": "4 May 2023"}),
-        ("the cats of (Priya) are (x:state)", "D1:1", {"x": "shy"}),
-    ]
-    question = {"question": "When?", "answer": "7 May 2023", "evidence": ["D1:1"], "category": 2}
-    plan = {
-        "goal": steps[0][0],
-        "answer_variables": ["x"],
-        "subgoals": [{"text": text, "facts": [fact], "bindings": bindings} for text, fact, bindings in steps],
-    }
-    session = [{"speaker": "Priya", "dia_id": label, "text": text} for label, text in said]
-    talk = {"speaker_a": "Priya", "speaker_b": "Tom", "session_1_date_time": "1:56 pm on 8 May, 2023"}
-    path = tmp_path / "talk.json"
-    path.write_text(
-        json.dumps({"sample_id": "s", "conversation": talk | {"session_1": session}, "qa": [question | plan]})
-    )
-    outcome = goalmem("bench", "entries", str(path), "--verbose")
-    table = json.loads(goalmem("bench", "entries", str(path), "--json").out)
-
-    assert table["outcomes"]["no time"] == {"right": 1, "wider": 0, "none": 1, "another": 1}
-    assert table["outcomes"]["the gold date"] == {"right": 2, "wider": 0, "none": 0, "another": 1}
-    assert (table["dated"], table["others"], table["others_dated"]) == (3, 1, 0)
-    assert "Priya swims (4 May 2023; no time: 12 May 2023; the gold date: 12 May 2023)" in outcome.err
+@pytest.mark.parametrize("name", list(INSTEAD))
+def test_a_removed_measure_says_what_to_use(goalmem: Goalmem, name: str) -> None:
+    """Whatever words it had, the answer is one error and its hint, with exit code 2; help does not list it."""
+    outcome = goalmem("bench", name, "some.json", "--facts", "200")
+    assert outcome.code == 2
+    assert outcome.err == f"error: goalmem bench {name} was removed\nhint: {INSTEAD[name]}\n"
+    assert name not in [line.strip(" │|").split(" ")[0] for line in goalmem("bench", "--help").out.splitlines()]
 
 
 @pytest.mark.slow

@@ -1,0 +1,34 @@
+"""Commands of `goalmem bench` that are gone: for one version each says what to use instead.
+
+Delete this module, and what calls it, with version 0.2.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from goalmem_cli.errors import UsageError
+
+INSTEAD = {
+    "changes": "use goalmem bench structures PATH --backbone mem0",
+    "entries": "use goalmem bench times FILE",
+    "graphs": "use goalmem bench structures PATH, which shows the seconds of indexing",
+    "labels": "use goalmem eval FOLDER --backbone stitch --retrieval-only",
+    "tools": "use goalmem eval FILE --reasoner remem",
+}
+_ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands that are gone to the group, hidden; each takes any words and exits with code 2."""
+    for name in INSTEAD:
+        group.command(name, hidden=True, context_settings=_ANY_WORDS)(_refusing(name))
+
+
+def _refusing(name: str) -> Callable[[], None]:
+    def refuse() -> None:
+        raise UsageError(f"goalmem bench {name} was removed", INSTEAD[name])
+
+    return refuse
