@@ -25,8 +25,12 @@ class Replayed:
     seconds: float
 
 
-def index_by(name: str, store: Store, model: LanguageModel, told: Mapping[str, object]) -> Replayed:
+def index_by(
+    name: str, store: Store, model: LanguageModel, told: Mapping[str, object], at_once: int = _AT_ONCE
+) -> Replayed:
     """Index the store with the full prompts, under the settings that `told` gives; the others have their defaults.
+
+    The model is asked for so many things `at_once`.
 
     Raises:
         ModelError: the model has no reply to a step.
@@ -34,8 +38,6 @@ def index_by(name: str, store: Store, model: LanguageModel, told: Mapping[str, o
     """
     entry = STRUCTURED[name]
     prompts = PromptBook.load(None, "full", entry.steps)
-    made = entry.build(
-        store, lambda: Kit(model, prompts, _AT_ONCE, _CONTEXT), settings_from(name, entry.settings, told)
-    )
+    made = entry.build(store, lambda: Kit(model, prompts, at_once, _CONTEXT), settings_from(name, entry.settings, told))
     started = perf_counter()
     return Replayed(made, made.index(lambda _: None), perf_counter() - started)

@@ -16,6 +16,7 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.lab.cli import (
     bench_came,
+    bench_changes,
     bench_size,
     bench_speed,
     bench_structures,
@@ -172,6 +173,9 @@ group.command(
 group.command(
     "tot", epilog=examples("goalmem bench tot made-up --questions 40 --algorithms er,star --replay", guide="measuring")
 )(bench_tot.tot)
+group.command("changes", epilog=examples("goalmem bench changes --facts 200 --wrong 0,0.1", guide="measuring"))(
+    bench_changes.changes
+)
 group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay", guide="measuring"))(
     bench_sums.sums
 )

@@ -12,7 +12,6 @@ import typer
 from goalmem_cli.errors import UsageError
 
 INSTEAD = {
-    "changes": "use goalmem bench structures PATH --backbone mem0",
     "entries": "use goalmem bench times FILE",
     "graphs": "use goalmem bench structures PATH, which shows the seconds of indexing",
     "labels": "use goalmem eval FOLDER --backbone stitch --retrieval-only",

@@ -4,7 +4,7 @@ DeepSeek's and Grok's are the exports of 2025 and 2026, Open WebUI's that of 0.6
 0.0.2 for interchange (JSON and JSONL), `llama-ui` what llama.cpp's web page saves (JSONL, 2026), and `ai-studio` what
 Google AI Studio keeps in Google Drive (2024 to 2026). `lm-studio` is what LM Studio 0.3 keeps as `*.conversation.json`
 (after YorkieDev/lm-studio-conversation-converter of 2025), `copilot-cli` the events.jsonl of the GitHub Copilot
-CLI 0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue (2024 to 2026) or Kiro.
+CLI 0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue or Kiro; none of these three was tried on a real file.
 """
 
 from __future__ import annotations

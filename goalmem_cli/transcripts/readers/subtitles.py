@@ -1,8 +1,8 @@
 """Reads what was said in meetings: subtitles (WebVTT and SubRip) of Teams, Zoom and others, and timed lines.
 
 WebVTT is the W3C's (2019), with the speaker as ``<v Name>`` or before a colon; timed lines are
-``[00:00:01] Name: text`` and Zoom's saved chats, ``10:36:02 From Mira to Everyone: text``, of 2022 on with the text
-indented below. Otter.ai's text export (2021 to 2023) has ``Mira Holt  0:07`` above what is said.
+``[00:00:01] Name: text`` and Zoom's saved chats, ``10:36:02 From Mira to Everyone: text``, also with the text indented
+below. Otter.ai's text export has ``Mira Holt  0:07`` above what is said.
 """
 
 from __future__ import annotations
@@ -106,16 +106,19 @@ def _cues(source: Source) -> Iterator[_Cue]:
     has_begun = False
     texts: list[str] = []
     speaker = ""
+    is_headed = False
     for _, line in source.lines():
-        cue = _CUE.fullmatch(line)
-        said = _LINE.fullmatch(line) or _CHAT.fullmatch(line) or _HEAD.fullmatch(line)
+        cue = None if is_headed else _CUE.fullmatch(line)
+        head = _HEAD.fullmatch(line) if is_headed or not has_begun else None
+        said = head if is_headed else _LINE.fullmatch(line) or _CHAT.fullmatch(line) or head
         if cue is not None or said is not None:
             if has_begun:
                 yield _cue(at, speaker, texts)
+            is_headed = is_headed or (said is not None and said is head)
             has_begun, texts, speaker = True, [], ""
             at = _since_start(cue) if cue is not None else None
             if said is not None:
-                at = _since_start(said) if said["hour"] or said.re is _HEAD else None
+                at = _since_start(said) if said["hour"] or is_headed else None
                 speaker, texts = said["speaker"].strip(), [said["text"]]
         elif has_begun:
             texts.append(line)

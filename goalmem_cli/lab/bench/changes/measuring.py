@@ -1,0 +1,141 @@
+"""What backbones know of what is so now, and was so at a time, and what it costs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.lab.bench.changes.replies import DecidingModel, stated_in
+from goalmem_cli.lab.bench.changes.story import Asked, History, Telling, questions_of
+from goalmem_cli.lab.bench.replayed import index_by
+from goalmem_cli.lab.bench.timing import Progress, unwatched
+from goalmem_cli.ports import Backbone
+from goalmem_cli.records import Hit, Query
+from goalmem_cli.store import Store
+
+DEPTH = 10
+AT_ONCE = 64
+"""Of how many things the model is asked at once, so that all conversations are gone through side by side."""
+FLAT = "reranked"
+OF_ONE_TURN = ("turn", "note", "event")
+"""The kinds of unit that tell what their first turn tells."""
+DECIDING = ("mem0", "mem0-graph", "a-mem", "magma", "graphiti")
+"""Backbones in which a model decides what turns do to what is known; in `magma` only what has to do with what."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFigures:
+    """What one backbone knows where the share `wrong` of decisions is wrong: shares of so many questions of each kind.
+
+    `now` and `as_of` are right where the first of ten hits that tells of what is asked has the answer, `latest_now` and
+    `latest_as_of` where the one said last has. `calls` and `tokens` are those of indexing a turn, by what the model is
+    asked one thing at a time; `late_calls` are those of indexing once more, after a session was put in between two that
+    were indexed, and `late_turns` the turns of that session.
+    """
+
+    backbone: str
+    wrong: float
+    questions: int
+    now: float
+    as_of: float
+    latest_now: float
+    latest_as_of: float
+    calls: float = 0.0
+    tokens: float = 0.0
+    late_calls: int = 0
+    late_turns: int = 0
+
+
+def measure_changes(
+    open_store: Callable[[str], Store],
+    histories: Sequence[History],
+    backbones: Sequence[str],
+    wrong: Sequence[float],
+    seed: int,
+    report: Progress = unwatched,
+) -> Iterator[ChangeFigures]:
+    """Yield what `reranked` knows, then each of the backbones with each share of wrong decisions.
+
+    Raises:
+        ModelError: there are no replies for a backbone.
+        StoreError: a store cannot be used.
+    """
+    questions = [pair for history in histories for pair in questions_of(history, seed)]
+    of_turns = {told.turn.id: told for history in histories for told in history.tellings}
+    asking = _Asking(questions, of_turns)
+    store = open_store(FLAT)
+    store.add_all([history.conversation for history in histories])
+    yield asking.figures(FLAT, 0.0, FlatBackbone(store, FLAT))
+    runs = [(name, share) for name in backbones for share in wrong]
+    for done, (name, share) in enumerate(runs, 1):
+        yield _measured(open_store(f"{name}-{share}"), asking, histories, name, DecidingModel(histories, share, seed))
+        report(done, len(runs))
+
+
+def _measured(
+    store: Store, asking: _Asking, histories: Sequence[History], name: str, model: DecidingModel
+) -> ChangeFigures:
+    """Index all but a session in the middle of the first history, then that too, and ask everything."""
+    first, *others = [history.conversation for history in histories]
+    middle = first.turns[len(first.turns) // 2].session
+    early = tuple(turn for turn in first.turns if turn.session != middle)
+    store.add_all([replace(first, turns=early), *others])
+    usage = index_by(name, store, model, {}, AT_ONCE).done.usage
+    asked, turns = model.asked, len(early) + sum(len(each.turns) for each in others)
+    store.add_all([first])
+    backbone = index_by(name, store, model, {}, AT_ONCE).backbone
+    late = model.asked - asked
+    return replace(
+        asking.figures(name, model.wrong, backbone),
+        calls=asked / turns,
+        tokens=(usage.prompt_tokens + usage.completion_tokens) / turns,
+        late_calls=late,
+        late_turns=len(first.turns) - len(early),
+    )
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """The questions, and what turns tell, by their ids."""
+
+    questions: Sequence[tuple[Asked, Asked]]
+    of_turns: dict[str, Telling]
+
+    def figures(self, name: str, wrong: float, backbone: Backbone) -> ChangeFigures:
+        """Ask everything."""
+        right = [[0, 0], [0, 0]]
+        for pair in self.questions:
+            for when, asked in enumerate(pair):
+                found = self._found(asked, backbone.retrieve(_query(asked), DEPTH))
+                first = found[0][1] if found else None
+                latest = max(found, key=lambda each: each[0])[1] if found else None
+                right[0][when] += first == asked.answer
+                right[1][when] += latest == asked.answer
+        count = max(1, len(self.questions))
+        (now, as_of), (latest_now, latest_as_of) = ([share / count for share in row] for row in right)
+        return ChangeFigures(name, wrong, len(self.questions), now, as_of, latest_now, latest_as_of)
+
+    def _found(self, asked: Asked, hits: Sequence[Hit]) -> list[tuple[str, str | None]]:
+        """Return when it was said, and what is so by it, for each hit that tells of what is asked, best first.
+
+        What says of itself that it had ended by then tells of something else.
+        """
+        found = []
+        for hit in hits:
+            if _is_over(hit, asked):
+                continue
+            said = "" if hit.unit.said is None else hit.unit.said.isoformat()
+            told = self.of_turns.get(hit.unit.turns[0]) if hit.unit.kind in OF_ONE_TURN else None
+            stated = stated_in(hit.unit.text if told is None else told.statement)
+            found += [(said, each.value) for each in stated if (each.person, each.slot) == (asked.person, asked.slot)]
+        return found
+
+
+def _is_over(hit: Hit, asked: Asked) -> bool:
+    ended = hit.unit.event_to
+    return ended is not None and (asked.as_of is None or ended <= asked.as_of)
+
+
+def _query(asked: Asked) -> Query:
+    return Query(asked.text, (asked.conversation,), until=asked.as_of)
