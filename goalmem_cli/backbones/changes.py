@@ -79,8 +79,9 @@ _NO_NEWS = re.compile(
 _NEGATED = re.compile(r"(?:n['’]t|\bnot|\bnever|\bwithout)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _ANY = re.compile(
-    r"longer|more|g[ai]v|quit|done with|stopped|sold|cancel|call|rid of|dropped|threw|broke|sent|left|work|fell|came to|"
-    r"scrapped|instead|mov|switch|chang|shift|postpon|resched|push|put off|brought|now|back|liv|settl|based|start|employ",
+    r"longer|more|g[ai]v|quit|done with|stopped|sold|cancel|call|rid of|dropped|threw|broke|sent|left|work|fell|"
+    r"came to|scrapped|instead|mov|switch|chang|shift|postpon|resched|push|put off|brought|now|"
+    r"back|liv|settl|based|start|employ",
     re.IGNORECASE,
 )
 _CLAUSES = re.compile(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because)\s)", re.IGNORECASE)
@@ -91,7 +92,7 @@ class Change:
     """What a sentence says has changed, in the words `cue`.
 
     An earlier text that it moves on from has `least` of the stems `about` in common with it; or, if the change is one
-    of the `values` of a kind, another value of that kind, and one stem. It `is_clear` if it tells of a change by itself.
+    of the `values` of a kind, another value of that kind, and one stem. It `is_clear` if it tells so by itself.
     """
 
     cue: str
