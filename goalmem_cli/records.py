@@ -229,7 +229,9 @@ class Hit:
     """A unit with the score and the reasons it was retrieved for.
 
     `ranks` maps the name of each ranking that returned the unit to its rank there, counted from 1. `beside` are the
-    neighbouring units of its session, in their order, and `to` is the other one where two talk.
+    neighbouring units of its session, in their order, and `to` is the other one where two talk. Where it was marked for
+    a reader, `moved_on` is a later turn that moves on from what it says, and `change` the words by which it tells
+    itself of something that has changed.
     """
 
     unit: Unit
@@ -237,6 +239,8 @@ class Hit:
     ranks: Mapping[str, int] = field(default_factory=dict)
     beside: tuple[Unit, ...] = ()
     to: str = ""
+    moved_on: Unit | None = None
+    change: str = ""
 
     @property
     def before(self) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from goalmem_cli.library.scope import (
     left_out_in_words,
     refuse_reversed,
 )  # fmt: skip
-from goalmem_cli.records import Question, encodable
+from goalmem_cli.records import Hit, Question, encodable
 from goalmem_cli.stages import watching
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ class Asking:
             model = parts.model.loaded()
             loaded()
             reasoner = build_reasoner(parts.settings, parts.kept, model, observer, factories=parts.factories)
-            return reasoner.answer(question)
+            trace = reasoner.answer(question)
+        return _with_later(trace, question, parts.kept)
 
     def keep(self, trace: Trace) -> str | None:
         """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning.
@@ -164,6 +165,7 @@ class Asking:
         What was forgotten while the model was at work is not kept either: looked for after saving, since forgetting
         deletes the traces that it finds after the rows.
         """
+        from goalmem_cli.store.traces import shown_by
         from goalmem_cli.wiring import open_traces
 
         parts = self._parts
@@ -172,7 +174,7 @@ class Asking:
             saved = traces.save(trace)
             is_whole = False
             try:
-                is_whole = parts.kept.are_stored([fact.unit for fact in trace.facts.values()])
+                is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
             finally:
                 if not is_whole:
                     traces.remove(saved)
@@ -225,3 +227,37 @@ class Asking:
             terms.since,
             terms.until,
         )
+
+
+def _with_later(trace: Trace, question: Question, kept: KeptMemory) -> Trace:
+    """Return the trace with what was said later than the facts that its answer rests on, and moves on from them.
+
+    An answer is worth more than what is noted beside it: where memory cannot be read any more, there is no note.
+    """
+    from goalmem_cli.backbones.later import looked_up, marked
+    from goalmem_cli.backbones.scope import scope_of
+    from goalmem_cli.reasoners.facts import as_fact
+
+    numbers = {trace.facts[each].unit: each for each in _evidence(trace) if each in trace.facts}
+    if not numbers:
+        return trace
+    seen = {fact.unit: number for number, fact in trace.facts.items()}
+    try:
+        with kept.reading() as reader:
+            hits = list(reader.hits(list(numbers)).values())
+        found = marked(hits, looked_up(kept, hits, scope_of(question)))
+    except StoreError:
+        return trace
+    noted = {
+        numbers[hit.unit.id]: replace(
+            trace.facts[numbers[hit.unit.id]],
+            moved_on=None if (later := hit.moved_on) is None else as_fact(Hit(later, 0.0), seen.get(later.id, "")),
+            change=hit.change,
+        )
+        for hit in found
+    }
+    return replace(trace, facts={**trace.facts, **noted})
+
+
+def _evidence(trace: Trace) -> tuple[str, ...]:
+    return trace.guess.evidence if trace.guess is not None else trace.evidence

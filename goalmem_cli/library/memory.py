@@ -210,7 +210,7 @@ class Memory:
         """Return at most `k` units (turns, or what the backbone derived from turns) that the query finds, best first.
 
         None restricts nothing, and an empty list lets nothing through; times are inclusive, and hide what has no time.
-        A hit has its `unit`, its `score`, and its neighbours.
+        A hit has its `unit`, its `score`, its neighbours, and `moved_on`, a later turn that moves on from it, if any.
 
         Raises:
             UsageError: the query is empty, `k` is below 1, or a conversation or speaker is not in the store.
@@ -232,6 +232,9 @@ class Memory:
         until: datetime | None = None,
     ) -> Found:
         """As `search`, and count what the time filter left out instead of saying it."""
+        from goalmem_cli.backbones.flat import RERANKED
+        from goalmem_cli.backbones.later import marked
+        from goalmem_cli.backbones.relevance import POOL
         from goalmem_cli.backbones.scope import hits_within
         from goalmem_cli.wiring import open_backbone
 
@@ -246,8 +249,10 @@ class Memory:
         if () in (scope, within):
             return Found([], 0)
         wanted = Query(encodable(query), scope, within, since, until, asked=until or local_now())
-        hits = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded).retrieve(wanted, k)
-        return Found(hits_within(hits, wanted), kept.count_without_time(wanted))
+        backbone = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded)
+        depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # so many are in view there whatever `k` is
+        hits = hits_within(backbone.retrieve(wanted, depth), wanted)
+        return Found(marked(hits[:k], hits[k:]), kept.count_without_time(wanted))
 
     def ask(
         self,

@@ -75,7 +75,7 @@ class NumberedFacts:
         """Return the hit as a fact, under the number that it has or the next one."""
         unit = hit.unit
         if unit.id not in self._facts:
-            self._facts[unit.id] = _numbered(hit, f"F{len(self._facts) + 1}")
+            self._facts[unit.id] = as_fact(hit, f"F{len(self._facts) + 1}")
         self._hits.setdefault(unit.id, hit)
         return self._facts[unit.id]
 
@@ -175,7 +175,8 @@ class Chosen:
     left: int = 0
 
 
-def _numbered(hit: Hit, number: str) -> Fact:
+def as_fact(hit: Hit, number: str) -> Fact:
+    """Return the hit as a fact of that number."""
     unit = hit.unit
     return Fact(
         number=number,

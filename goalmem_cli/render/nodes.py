@@ -9,10 +9,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from goalmem_cli.records import Usage
-from goalmem_cli.render.text import counted, safe, shortened, told_by, when
+from goalmem_cli.render.text import change_line, counted, labels_of, later_line, safe, shortened, told_by, when
 from goalmem_cli.trace import Fact
-
-_ID_LENGTH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +53,15 @@ def cost(usage: Usage) -> str:
 
 
 def _fact(fact: Fact, detail: Detail) -> Text:
-    labels = " ".join(safe(label) for label in fact.turns if len(label) != _ID_LENGTH)
-    place = f"{safe(fact.conversation)} {labels}".strip()
+    place = f"{safe(fact.conversation)} {labels_of(fact.turns)}".strip()
     forwarded = f"forwarded by {safe(fact.forwarded_by)}, " if fact.forwarded_by else ""
-    return Text.assemble(
+    line = Text.assemble(
         (f"{safe(fact.number)} ", "bold"), told_by(fact.speaker), (f"{forwarded}{when(fact.said)}, {place}\n", "dim"),
         shortened(fact.text, detail.text_length), (f" [{safe('; '.join(fact.times))}]" if fact.times else "", "dim"),
         (f" [in place of: {safe('; '.join(fact.instead))}]" if fact.instead else "", "dim"),
     )  # fmt: skip
+    if (later := fact.moved_on) is not None:
+        line = Text("\n").join([line, later_line(later.speaker, later.said, later.turns, later.text, later.number)])
+    elif fact.change:
+        line = Text("\n").join([line, change_line(fact.change)])
+    return line

@@ -9,11 +9,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from goalmem_cli.records import Hit
-from goalmem_cli.render.text import as_it_is, plain, safe, told_by, when
+from goalmem_cli.records import Hit, Unit
+from goalmem_cli.render.text import as_it_is, change_line, labels_of, later_line, plain, safe, told_by, when
 from goalmem_cli.stages import Exchange, Stage
 
-_ID_LENGTH = 32
 _SHOWN_OF_ID = 12
 
 
@@ -40,9 +39,22 @@ def hits_document(hits: Sequence[Hit]) -> list[dict[str, object]]:
             "attributes": dict(hit.unit.attributes),
             "score": hit.score,
             "ranks": dict(hit.ranks),
+            "change": hit.change or None,
+            "later": _later_document(hit.moved_on) if hit.moved_on is not None else None,
         }
         for hit in hits
     ]
+
+
+def _later_document(unit: Unit) -> dict[str, object]:
+    return {
+        "unit": unit.id,
+        "turns": list(unit.labels),
+        "conversation": unit.conversation,
+        "speaker": unit.author,
+        "said": unit.said.isoformat() if unit.said is not None else None,
+        "text": unit.text,
+    }
 
 
 def stages_table(stages: Iterable[Stage]) -> Table:
@@ -94,11 +106,15 @@ def pairs(content: Mapping[str, object]) -> Table:
 
 def _hit_lines(hit: Hit, is_explained: bool) -> Iterable[Text]:
     unit = hit.unit
-    labels = " ".join(safe(label) for label in unit.labels if len(label) != _ID_LENGTH)
+    labels = labels_of(unit.labels)
     kind = f", {safe(unit.kind)}" if unit.kind != "turn" else ""
     place = f"{safe(unit.conversation)} {labels}".strip()
     yield Text.assemble((told_by(unit.speaker), "bold"), (f"{when(unit.said)}, {place}{kind}", "dim"))
     yield plain(unit.text)
+    if (later := hit.moved_on) is not None:
+        yield later_line(later.author, later.said, later.labels, later.text)
+    elif hit.change:
+        yield change_line(hit.change)
     if is_explained:
         ranks = ", ".join(f"{safe(name)} {rank}" for name, rank in hit.ranks.items())
         yield Text(f"score {hit.score:.4f}; ranks: {ranks or 'none'}; unit {unit.id[:_SHOWN_OF_ID]}", style="cyan")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import datetime
 
 from rich.text import Text
@@ -12,6 +13,9 @@ from rich.text import Text
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _CONTROL_PICTURES = 0x2400
+_ID_LENGTH = 32
+_QUOTED = 160
+_CHANGED = "yellow"
 _BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 
 
@@ -70,3 +74,20 @@ def document(content: object, *, is_indented: bool = True) -> str:
     """Return the content as one JSON document, indented or on one line, with unsafe characters as escapes."""
     written = json.dumps(content, ensure_ascii=False, indent=2 if is_indented else None)
     return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
+
+
+def labels_of(labels: Iterable[str]) -> str:
+    """Return what people call the turns; turns without a name of their own are called nothing."""
+    return " ".join(safe(label) for label in labels if len(label) != _ID_LENGTH)
+
+
+def later_line(speaker: str, said: datetime | None, labels: Iterable[str], text: str, number: str = "") -> Text:
+    """Return the line that says what was said later, and moves on from what stands above it."""
+    place = " ".join(filter(None, (when(said), labels_of(labels))))
+    told = f"{f'{safe(number)} ' if number else ''}{place}, {told_by(speaker).removesuffix(', ')}: "
+    return Text.assemble(("later: ", _CHANGED), (told, "dim"), shortened(text, _QUOTED))
+
+
+def change_line(words: str) -> Text:
+    """Return the line that says that the turn above it tells of a change, by these words."""
+    return Text.assemble(("tells of a change: ", _CHANGED), f"“{safe(words)}”")

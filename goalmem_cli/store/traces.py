@@ -15,7 +15,7 @@ from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
 from goalmem_cli.store.privacy import make_private
 
 if TYPE_CHECKING:
-    from goalmem_cli.trace import Trace
+    from goalmem_cli.trace import Fact, Trace
 
 _ID = re.compile(r"\d{8}-\d{6}-\d{6}-[0-9a-f]{6}")
 _PREFIX = re.compile(r"[0-9a-f-]+")
@@ -28,6 +28,12 @@ def _utc_now() -> datetime:
 def place_key(conversation: str, label: str = "") -> str:
     """Return what stands for a conversation, or for a turn as people call it, among the keys of `TraceFolder.about`."""
     return content_hash("place", conversation, label)
+
+
+def shown_by(trace: Trace) -> list[Fact]:
+    """Return all that a trace shows of the memory: its facts, and what was said later."""
+    facts = list(trace.facts.values())
+    return facts + [fact.moved_on for fact in facts if fact.moved_on is not None]
 
 
 class TraceFolder:
@@ -132,10 +138,11 @@ class TraceFolder:
         if trace.exchanges:
             return True
         texts = [trace.question]
-        for fact in trace.facts.values():
+        facts = shown_by(trace)
+        for fact in facts:
             texts += [fact.text, *(text for _, text in (*fact.before, *fact.after))]
         shown = {content_hash(text) for text in texts}
-        for fact in trace.facts.values():
+        for fact in facts:
             shown |= {fact.unit, place_key(fact.conversation)}
             shown.update(place_key(fact.conversation, label) for label in fact.turns)
         return not keys.isdisjoint(shown)

@@ -24,7 +24,8 @@ def hits(goalmem: Goalmem, *words: str) -> list[dict[str, object]]:
 def test_hits_name_turn_conversation_speaker_and_time(momoco: Goalmem) -> None:
     """The hit that a person would pick is first, under the transcript's own names."""
     best = hits(momoco, "What is the Kyoto Latte made with?", "-k", "3")[0]
-    assert best.keys() == {"unit", "turns", "conversation", "speaker", "said", "text", "attributes", "score", "ranks"}
+    told = {"unit", "turns", "conversation", "speaker", "said", "text", "attributes", "score", "ranks"}
+    assert best.keys() == told | {"change", "later"}
     named = (best["turns"], best["conversation"], best["speaker"], best["said"])
     assert named == (["D2:1"], "momoco-01", "Ben", "2023-05-21T18:20:00")
 
@@ -172,3 +173,34 @@ def test_paths_and_numbers_that_cannot_be_are_errors(momoco: Goalmem, words: tup
     outcome = momoco("search", "Kyoto", *words)
     assert outcome.code == code
     assert outcome.error_lines
+
+
+MOVED = [
+    {"role": "user", "name": "Ana", "content": "We moved to Leeds last week.", "timestamp": "2026-01-10T10:00:00Z"},
+    {"role": "user", "name": "Ben", "content": "How is Leeds?", "timestamp": "2026-01-10T10:05:00Z"},
+    {
+        "role": "user",
+        "name": "Ana",
+        "content": "Leeds did not work out. Since Sunday we are back to York.",
+        "timestamp": "2026-04-14T09:00:00Z",
+    },
+    {"role": "user", "name": "Ana", "content": "I no longer take sugar in my coffee."},
+]
+
+
+def test_what_a_later_turn_moves_on_from_is_marked(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The turn on Leeds names the later one on York; those on York and sugar say that something changed."""
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(MOVED), encoding="utf-8")
+    goalmem("ingest", str(file))
+    found = {str(hit["text"]): hit for hit in hits(goalmem, "Where does Ana live? Does she take sugar?")}
+    leeds, asked, york, sugar = (found[each["content"]] for each in MOVED)
+    assert isinstance(leeds["later"], dict)
+    assert (leeds["later"]["unit"], leeds["later"]["said"]) == (york["unit"], york["said"])
+    assert (york["later"], york["change"]) == (None, "did not work out")
+    assert (sugar["later"], sugar["change"]) == (None, "no longer")
+    assert (asked["later"], asked["change"]) == (None, None)
+    shown = goalmem("search", "Where does Ana live?").out
+    assert "later: 14 Apr 2026 09:00 +0000, Ana: Leeds did not work out." in shown
+    before = hits(goalmem, "Where does Ana live?", "--until", "2026-02-01")
+    assert [hit["later"] for hit in before if hit["text"] == leeds["text"]] == [None]

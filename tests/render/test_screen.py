@@ -84,7 +84,7 @@ def test_a_hit_as_json_has_the_issue_s_keys() -> None:
     assert hits_document([HIT]) == [
         {
             "unit": "u1", "turns": ["D1:3"], "conversation": "momoco-01", "speaker": "Alice", "said": None,
-            "text": "I ordered the latte.", "attributes": {}, "score": 0.5, "ranks": {"bm25": 2, "dense": 1},
+            "text": "I ordered the latte.", "attributes": {}, "score": 0.5, "ranks": {"bm25": 2, "dense": 1}, "change": None, "later": None,
         }
     ]  # fmt: skip
 

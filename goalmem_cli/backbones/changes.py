@@ -1,0 +1,193 @@
+"""What a text says has changed, by its words: "we are back in York", "no longer", "chess moved to Thursdays".
+
+English only: in another language nothing is found. A change that is missed costs little, and one that is none misleads,
+so each kind asks for words of the earlier text that it has to share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from goalmem_cli.logic.normal import content_stems, stem
+
+_LESS = frozenset(map(stem, (
+    "i i'm i've i'd i'll im ive you you're he he's she she's we we're we've they they're it it's that's there's me us "
+    "him them not don't didn't doesn't isn't can't couldn't won't wasn't so but just if then than when what who how "
+    "where which there here have has had do does did done will would can could should may might must get got go come "
+    "make take say tell know think see look want like mean call out up down off back over after before now still also "
+    "too very much more most less all no yes ok oh well good great nice bad thing time day week month year today "
+    "yesterday tomorrow morning evening night way last next first new old only even again never ever always because "
+    "while until since let need put give own another other both lot bit little few many one two every each really "
+    "actually anyway longer any anymore instead stop quit give gave up moved back n w u ur r im btw lol"
+).split()))  # fmt: skip
+"""Words that many texts share, whatever they are about."""
+_SENTENCES = re.compile(r"(?<=[.!?;…])\s+|\n+")
+_WEEKDAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
+_MONTH = re.compile(
+    r"\b(january|february|march|april|(?-i:May)|june|july|august|september|october|november|december)\b", re.IGNORECASE
+)
+_CLOCK = re.compile(
+    r"\bat (?:half past )?(\d{1,2}(?:[:.]\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|\b(\d{1,2}(?:[:.]\d\d)?) ?[ap]\.?m\b",
+    re.IGNORECASE,
+)
+_KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}
+_FEW = 4
+_PLACE = r"(?-i:(?P<place>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?))"
+_ADVERBS = r"(?:(?:now|just|all|both|finally|already|actually|happily|here|over|down|up|out|home|away)\s+){0,2}"
+_WE = r"\b(?:I|we)(?:\s+(?:have|am|are)|['’](?:ve|m|re))?\s+"
+_HOMES = re.compile(
+    rf"{_WE}{_ADVERBS}(?:moved|moving|live|living|settled|based|back)\s+{_ADVERBS}(?:back\s+)?(?:to|in|into)\s+{_PLACE}",
+    re.IGNORECASE,
+)
+_WORKPLACES = re.compile(
+    rf"{_WE}{_ADVERBS}(?:work|working|started|employed)\s+{_ADVERBS}(?:at|for|with)\s+{_PLACE}", re.IGNORECASE
+)
+_OBJECT = r"(?P<object>(?:(?!(?:and|but|so|because|for|since|after|when|n)\b)[\w’'-]+\s*){1,5})"
+_SUBJECT = r"(?P<object>(?:[\w’'-]+\s+){1,4}?)"
+_OWN = r"(?=(?:my|our|the|his|her|their|that|this|it|them)\b)"
+_ENDINGS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
+    rf"\b(?P<cue>(?:gave|given|giving) up(?: on)?)\s+(?!(?:a|an|and|at|in|though|to)\b){_OBJECT}",
+    rf"\b(?P<cue>quit|(?:am|['’]m|is|are|was|were) done with)\s+(?!(?:a|an|and)\b){_OBJECT}",
+    rf"\b(?P<cue>stopped(?: with)?)\s+(?=\w+ing\b|(?<=with )){_OBJECT}",
+    r"\b(?P<cue>sold|cancel+ed|called off|got rid of|dropped out of|gave away|threw out|broke up with|sent back)\s+"
+    + _OWN + _OBJECT,
+    rf"\b(?P<cue>(?:have|['’]ve) left)\s+(?=(?:my|our|the)\b|(?-i:[A-Z])){_OBJECT}",
+    rf"{_SUBJECT}\b(?P<cue>(?:is|are|was|were|ha(?:s|ve) been|['’]s|got) (?:cancel+ed|called off|scrapped))\b",
+    rf"{_SUBJECT}\b(?P<cue>did(?: not|n['’]t) work out|fell through|came to nothing)\b",
+    rf"\b(?P<cue>instead of)\s+{_OBJECT}",
+))  # fmt: skip
+"""What ended, or was given up; its name is among the words of the object."""
+_WEAK = ("instead", "stopped")
+_NO_MORE = re.compile(r"\bno longer\b|(?:\bnot\b|n['’]t\b)[^.!?;]{0,50}\bany ?(?:more|longer)\b", re.IGNORECASE)
+_SHIFTED = re.compile(
+    r"\b(?:moved|switched|changed|shifted|postponed|rescheduled|pushed(?: back)?|put off|brought forward)"
+    r"(?: (?:it|us|them|that))?(?: back)? (?:to|until|till)\b",
+    re.IGNORECASE,
+)
+_NOW = re.compile(r"\bnow(?=[.!,]|$)|(?:['’](?:s|m|re)|\bis|\bare|\bam) now\b|\bnow (?=\w+s\b)", re.IGNORECASE)
+_ASKS = re.compile(r"\?[\s)\"'”]*$")
+_UNREAL = re.compile(
+    r"\b(?:if|would|could|should|might|maybe|perhaps|let['’]?s|wish|imagine|almost|nearly)\b|['’]d\b", re.IGNORECASE
+)
+_NO_NEWS = re.compile(
+    r"\b(?:(?:by|until|till|for|right|even) now|now that|still|never|used to|sav\w+ you)\b", re.IGNORECASE
+)
+_NEGATED = re.compile(r"(?:n['’]t|\bnot|\bnever|\bwithout)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_NAME = re.compile(r"(?<=\s)[A-Z]\w+")
+_ANY = re.compile(
+    r"longer|more|g[ai]v|quit|done with|stopped|sold|cancel|call|rid of|dropped|threw|broke|sent|left|work|fell|"
+    r"came to|scrapped|instead|mov|switch|chang|shift|postpon|resched|push|put off|brought|now|"
+    r"back|liv|settl|based|start|employ",
+    re.IGNORECASE,
+)
+_CLAUSES = re.compile(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because)\s)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a sentence says has changed, in the words `cue`.
+
+    An earlier text that it moves on from has `least` of the stems `about` in common with it; or, if the change is one
+    of the `values` of a kind, another value of that kind, and one stem. It `is_clear` if it tells so by itself.
+    """
+
+    cue: str
+    about: frozenset[str]
+    least: int
+    values: tuple[tuple[str, frozenset[str]], ...] = ()
+    is_clear: bool = True
+
+
+def moves_on(later: str, earlier: str) -> str:
+    """Return the words by which a later text says that something in the earlier one is so no more; else nothing."""
+    for pattern in (_HOMES, _WORKPLACES):
+        if cue := _elsewhere(pattern, later, earlier):
+            return cue
+    changes = changes_in(later)
+    told = _told(earlier) if changes else frozenset()
+    return next((change.cue for change in changes if _is_of(change, earlier, told)), "")
+
+
+def may_tell_change(text: str) -> bool:
+    """Say at once, of most texts that tell of no change, that they do not."""
+    return _ANY.search(text) is not None
+
+
+def told_change(text: str) -> str:
+    """Return the words by which a text tells by itself that something has changed; else nothing."""
+    return next((each.cue for each in changes_in(text) if each.is_clear), "") if may_tell_change(text) else ""
+
+
+def _elsewhere(pattern: re.Pattern[str], later: str, earlier: str) -> str:
+    """Return what the later text says of where one lives or works, if the earlier text has another place."""
+    now, before = ([found for each in _real(text) for found in pattern.finditer(each)] for text in (later, earlier))
+    places = {found["place"].casefold() for found in before}
+    return now[-1][0] if places and now and now[-1]["place"].casefold() not in places else ""
+
+
+@lru_cache(maxsize=1024)
+def changes_in(text: str) -> tuple[Change, ...]:
+    """Return what the text says has changed, a change or more for each sentence that says so."""
+    return tuple(change for sentence in _real(text) if not _NO_NEWS.search(sentence) for change in _changes(sentence))
+
+
+def _real(text: str) -> list[str]:
+    """Return the sentences that tell what is so: those that ask are none, nor those of what might be."""
+    return [each for each in _SENTENCES.split(text) if not _ASKS.search(each) and not _UNREAL.search(each)]
+
+
+def _changes(sentence: str) -> Iterable[Change]:
+    about = topic(sentence)
+    if found := _NO_MORE.search(sentence):
+        yield Change(found[0], about, 1 if len(about) <= _FEW else 2)
+    for pattern in _ENDINGS:
+        for found in pattern.finditer(sentence):
+            if _NEGATED.search(sentence[: found.start("cue")]):
+                continue
+            if ended := topic(found["object"]):
+                yield Change(found["cue"], ended, 1, is_clear=not found["cue"].lower().startswith(_WEAK))
+            elif before := topic(sentence[: found.start("cue")]):
+                yield Change(found["cue"], before, min(2, len(before)))  # "Tragfix had no van, so I cancelled them"
+    if found := _SHIFTED.search(sentence):
+        to = _CLAUSES.split(sentence[found.start() :])[0]
+        yield Change(found[0], topic(sentence[: found.start()]) or about, 2, _values(to))
+    for clause in _CLAUSES.split(sentence):
+        if found := _NOW.search(clause):
+            thing = topic(_NAME.sub("", clause)) - _named_times(clause)  # people do more than one thing
+            yield Change(found[0], thing or about, 2, _values(clause), is_clear=False)
+
+
+def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
+    shared = change.about & told
+    if len(shared) >= change.least:
+        return True
+    before = dict(_values(earlier))
+    return bool(shared) and any(before.get(kind, values) - values for kind, values in change.values)
+
+
+@lru_cache(maxsize=1024)
+def _told(text: str) -> frozenset[str]:
+    """Return the stems of what a text tells; what it only asks, and what it says has ended, is not told."""
+    return frozenset().union(*(topic(each) for each in _real(text) if not _NO_MORE.search(each)))
+
+
+def topic(text: str) -> frozenset[str]:
+    """Return the stems of the words by which it can be told what a text is about."""
+    return frozenset(word for word in content_stems(text) - _LESS if not word[:1].isdigit() and len(word) > 1)
+
+
+def _named_times(text: str) -> frozenset[str]:
+    return content_stems(" ".join(match[0] for pattern in _KINDS.values() for match in pattern.finditer(text)))
+
+
+def _values(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return the times that the text names, by kind."""
+    found = {
+        kind: frozenset(each.casefold() for match in pattern.finditer(text) for each in match.groups() if each)
+        for kind, pattern in _KINDS.items()
+    }
+    return tuple((kind, values) for kind, values in found.items() if values)

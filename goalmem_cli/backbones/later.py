@@ -1,0 +1,64 @@
+"""Which hits are out of date: what the same person says later in the conversation moves on from them.
+
+`changes` decides it from the words of what was found, without a model. Marks are for whoever reads the hits: they
+change neither the order of hits nor what a model sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from goalmem_cli.backbones.changes import may_tell_change, moves_on, told_change, topic
+from goalmem_cli.logic.people import only_asks
+from goalmem_cli.logic.roles import ASSISTANT, role_of
+from goalmem_cli.memory_ports import SupportsRanking
+from goalmem_cli.memory_records import Ranking
+from goalmem_cli.records import Hit, Query, Unit
+
+_CUES = "no longer any more gave up quit stopped sold cancelled left moved back switched changed to now instead of"
+_DEPTH = 30
+_SAID = ("turn", "passage")
+
+
+def marked(hits: Sequence[Hit], others: Iterable[Hit] = ()) -> list[Hit]:
+    """Return the hits with the first later turn that moves on from each, of these and the `others` that were found with
+    them and what stands next to the hits; and with the words by which it says itself that something has changed.
+    """
+    whose = {(hit.unit.author, hit.unit.conversation) for hit in hits}
+    near = [unit for hit in hits for unit in (hit.unit, *hit.beside)] + [hit.unit for hit in others]
+    units = {unit.id: unit for unit in near if (unit.author, unit.conversation) in whose}
+    later = [unit for unit in units.values() if may_tell_change(unit.text) and _is_told(unit)]
+    later.sort(key=lambda unit: unit.place)
+    return [_marked(hit, later) if _is_told(hit.unit) else hit for hit in hits]
+
+
+def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list[Hit]:
+    """Return what says most, in words of change and within the scope of the query, of what the hits are about.
+
+    Raises:
+        StoreError: the memory cannot be read.
+    """
+    about = sorted(frozenset[str]().union(*(topic(hit.unit.text) for hit in hits)))
+    where = tuple(dict.fromkeys(hit.unit.conversation for hit in hits))
+    with store.reading() as reader:
+        asked = replace(query, text=" ".join((_CUES, *about)), conversations=where)
+        found = reader.rank(asked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
+        return list(reader.hits([each.unit for each in found]).values())
+
+
+def _marked(hit: Hit, later: Sequence[Unit]) -> Hit:
+    unit = hit.unit
+    first = next((each for each in later if _follows(each, unit) and moves_on(each.text, unit.text)), None)
+    return replace(hit, moved_on=first, change=told_change(unit.text))
+
+
+def _follows(one: Unit, other: Unit) -> bool:
+    is_same = one.author == other.author and one.conversation == other.conversation
+    return is_same and one.ordinal > other.ordinal
+
+
+def _is_told(unit: Unit) -> bool:
+    """Say whether somebody tells it of themselves: an assistant advises."""
+    is_said = unit.kind in _SAID and role_of(unit.author) != ASSISTANT and bool(unit.author.strip())
+    return is_said and not only_asks(unit)

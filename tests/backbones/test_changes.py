@@ -1,0 +1,45 @@
+"""What a text says has changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from goalmem_cli.backbones.changes import moves_on, told_change
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("We moved to Leeds in May.", "Since Sunday we are back to York."),
+        ("I have sugar in my tea.", "I no longer take sugar."),
+        ("Our choir sings on Tuesdays.", "The choir has moved to Thursdays."),
+        ("I drive to work in the Panda.", "I have sold the Panda."),
+        ("They send me to Hanoi in the autumn.", "Hanoi is cancelled, there is no money."),
+    ],
+)
+def test_a_later_text_moves_on_from_what_it_changes(earlier: str, later: str) -> None:
+    """One thing that has one value at a time, or that ended."""
+    assert moves_on(later, earlier)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("We moved to Leeds in May.", "We are back to Leeds since Sunday."),
+        ("We moved to Leeds in May.", "Should we move back to York?"),
+        ("I lived in Leeds as a student.", "We are back to York."),
+        ("I have sugar in my tea.", "I no longer take the bus."),
+        ("I drive the Panda.", "I would have sold the Panda if it ran."),
+        ("I drive the Panda.", "I have not sold the Panda."),
+        ("Wir sind nach Leeds gezogen.", "Wir wohnen nicht mehr in Leeds, sondern in York."),
+    ],
+)
+def test_other_texts_move_on_from_nothing(earlier: str, later: str) -> None:
+    """The same again, a question, another time, another thing, what might be, a denial, another language."""
+    assert moves_on(later, earlier) == ""
+
+
+def test_a_text_tells_of_a_change_by_itself() -> None:
+    """Only where its words leave no doubt."""
+    assert told_change("I no longer take sugar.") == "no longer"
+    assert told_change("I am at home now.") == ""
