@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.lab.bench.gathering import GatheringStore
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import PartDone, StructuredBackbone
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
-from tests.backbones.gathering import GatheringStore
 from tests.store.samples import open_store
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.lab.bench.gathering import GatheringStore
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.records import Edge, Part, Query
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.backbones.derived import contents_of
-from tests.backbones.gathering import GatheringStore
 from tests.backbones.replies import AnyReply, said
 from tests.backbones.test_any_reply import backbone
 

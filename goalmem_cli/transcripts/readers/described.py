@@ -3,8 +3,9 @@
 DeepSeek's and Grok's are the exports of 2025 and 2026, Open WebUI's that of 0.6 ("Export chats"), ChatLab's its format
 0.0.2 for interchange (JSON and JSONL), `llama-ui` what llama.cpp's web page saves (JSONL, 2026), and `ai-studio` what
 Google AI Studio keeps in Google Drive (2024 to 2026). `lm-studio` is what LM Studio 0.3 keeps as `*.conversation.json`
-(after YorkieDev/lm-studio-conversation-converter of 2025), `copilot-cli` the events.jsonl of the GitHub Copilot
-CLI 0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue or Kiro; none of these three was tried on a real file.
+(after YorkieDev/lm-studio-conversation-converter of 2025), `copilot-cli` the events.jsonl of the GitHub Copilot CLI
+0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue or Kiro. These three were not tried
+on real files: "untested" stands in their lines of `ingest --formats`.
 """
 
 from __future__ import annotations
@@ -159,17 +160,17 @@ DESCRIBED = (
         },
     ),
     Described(
-        "lm-studio", "`messages` with `versions` and `currentlySelected`", (("createdAt",), ("messages",)),
+        "lm-studio", "`messages` with `versions` and `currentlySelected` (untested)", (("createdAt",), ("messages",)),
         ("messages",), title=("name",), chosen=_version_shown, unsaid={"system": _INSTRUCTIONS},
     ),
     Described(
-        "copilot-cli", "lines that begin with `session.start` of GitHub Copilot", (("copilotVersion",), ("messages",)),
+        "copilot-cli", "lines that begin with `session.start` of GitHub Copilot (untested)", (("copilotVersion",), ("messages",)),
         ("messages",), suffixes=(".jsonl",), of_line=_line_of_copilot, unsaid={
             "event": "tool calls and other events left out", "subagent": "messages of subagents left out",
         },
     ),
     Described(
-        "continue", "`history` of `message`, with `sessionId` and `workspaceDirectory`",
+        "continue", "`history` of `message`, with `sessionId` and `workspaceDirectory` (untested)",
         (("sessionId",), ("workspaceDirectory",), ("history",)), ("history",), id=("sessionId",), inner=("message",),
         unsaid={"system": _INSTRUCTIONS, "tool": "answers of tools left out", "thinking": "thinking left out"},
     ),
