@@ -61,4 +61,4 @@ def _follows(one: Unit, other: Unit) -> bool:
 def _is_told(unit: Unit) -> bool:
     """Say whether somebody tells it of themselves: an assistant advises."""
     is_said = unit.kind in _SAID and role_of(unit.author) != ASSISTANT and bool(unit.author.strip())
-    return is_said and not only_asks(unit)
+    return is_said and not only_asks(unit.text)

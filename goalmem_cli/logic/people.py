@@ -102,6 +102,6 @@ def who_is_meant(value: str, fact: Remembered) -> str:
     return (told_as_you(fact) or value) if _ADDRESSED.fullmatch(said) else value
 
 
-def only_asks(fact: Remembered) -> bool:
-    """Say whether the fact is nothing but questions that tell nothing of whoever asks them."""
-    return is_all_questions(fact.text) and not speaks_of_asker(fact.text)
+def only_asks(text: str) -> bool:
+    """Say whether the text is nothing but questions that tell nothing of whoever asks them."""
+    return is_all_questions(text) and not speaks_of_asker(text)

@@ -95,4 +95,4 @@ def test_pronoun_is_a_person(value: str, meant: str) -> None:
 )
 def test_whoever_only_asks_tells_nothing(text: str, *, only: bool) -> None:
     """What is told before a question, or of oneself in one, is told."""
-    assert only_asks(fact(text)) is only
+    assert only_asks(text) is only

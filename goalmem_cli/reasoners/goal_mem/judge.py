@@ -132,7 +132,7 @@ def _with_persons(claim: Claim, bench: Bench) -> Claim:
 def _only_asked(claim: Claim, bench: Bench) -> str:
     """Return that the value is whoever asks the very question, or nothing: asking tells nothing of who does it."""
     facts = [bench.facts[number] for number in claim.facts]
-    if _SPEAKS.search(str(bench.subgoals[claim.subgoal])) or not all(map(only_asks, facts)):
+    if _SPEAKS.search(str(bench.subgoals[claim.subgoal])) or not all(only_asks(fact.text) for fact in facts):
         return ""
     told = {stem(word) for fact in facts for word in words(fact.text)}
     for values in claim.bindings.values():

@@ -164,7 +164,7 @@ DESCRIBED = (
         ("messages",), title=("name",), chosen=_version_shown, unsaid={"system": _INSTRUCTIONS},
     ),
     Described(
-        "copilot-cli", "lines that begin with `session.start` of GitHub Copilot (untested)", (("copilotVersion",), ("messages",)),
+        "copilot-cli", "lines after `session.start` of GitHub Copilot (untested)", (("copilotVersion",), ("messages",)),
         ("messages",), suffixes=(".jsonl",), of_line=_line_of_copilot, unsaid={
             "event": "tool calls and other events left out", "subagent": "messages of subagents left out",
         },
