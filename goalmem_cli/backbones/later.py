@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from goalmem_cli.backbones.changes import may_tell_change, moves_on, told_change, topic
-from goalmem_cli.logic.people import only_asks
+from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.logic.roles import ASSISTANT, role_of
 from goalmem_cli.memory_ports import SupportsRanking
 from goalmem_cli.memory_records import Ranking

@@ -255,6 +255,7 @@ def _with_later(trace: Trace, question: Question, kept: KeptMemory) -> Trace:
             change=hit.change,
         )
         for hit in found
+        if hit.moved_on is not None or hit.change
     }
     return replace(trace, facts={**trace.facts, **noted})
 

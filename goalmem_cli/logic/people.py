@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.normal import content_words, words
-from goalmem_cli.logic.questions import asks_who_one_is, is_all_questions, speaks_of_asker
+from goalmem_cli.logic.questions import asks_who_one_is
 from goalmem_cli.logic.terms import Atom, Variable
 
 _ANIMALS = frozenset(
@@ -100,8 +100,3 @@ def who_is_meant(value: str, fact: Remembered) -> str:
     if _SPEAKER.fullmatch(said):
         return fact.speaker or value
     return (told_as_you(fact) or value) if _ADDRESSED.fullmatch(said) else value
-
-
-def only_asks(text: str) -> bool:
-    """Say whether the text is nothing but questions that tell nothing of whoever asks them."""
-    return is_all_questions(text) and not speaks_of_asker(text)

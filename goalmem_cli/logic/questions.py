@@ -226,3 +226,8 @@ def _with_names(text: str) -> tuple[str | Constant, ...]:
             parts += [text[at:begin], Constant(name)]
             at = found.end()
     return tuple(part for part in (*parts, text[at:]) if part)
+
+
+def only_asks(text: str) -> bool:
+    """Say whether the text is nothing but questions that tell nothing of whoever asks them."""
+    return is_all_questions(text) and not speaks_of_asker(text)

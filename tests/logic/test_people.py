@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.logic.notation import parse_atom
-from goalmem_cli.logic.people import is_only_named, only_asks, unfit, who_is_meant
+from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant
+from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.trace import Fact
 
 PEOPLE = frozenset({"Nora", "Luis Ortega"})

@@ -26,8 +26,8 @@ from goalmem_cli.logic.checks import (
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
-from goalmem_cli.logic.people import only_asks, who_is_meant
-from goalmem_cli.logic.questions import asks_for_person
+from goalmem_cli.logic.people import who_is_meant
+from goalmem_cli.logic.questions import asks_for_person, only_asks
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds

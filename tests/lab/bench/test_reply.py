@@ -31,7 +31,8 @@ def test_both_forms_of_the_same_worked_replies_are_compared() -> None:
     assert {"decompose", "judge", "react", "rewrite"} <= forms.keys() <= compact.prompts.keys()
     assert forms["decompose"].json_tokens == len(worked.output)
     assert forms["decompose"].line_tokens == len("a goal\n1. a subgoal")
-    assert all(form.line_tokens < form.json_tokens for form in forms.values())
+    longer = {name for name, form in forms.items() if form.line_tokens >= form.json_tokens}
+    assert longer <= {"judge_order"}  # which names its field on every line
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ def test_every_figure_stands_in_its_paper() -> None:
     if not PAPERS.is_dir():
         pytest.skip("the papers are not here")
     _, listed = read_tables()
-    for table in listed:
+    for table in (one for one in listed if one.paper != "hindsight"):  # a page, not a paper
         lines = (PAPERS / f"{table.paper}.txt").read_text("utf-8").splitlines()
         at = next(number for number, line in enumerate(lines) if line.startswith(f"Table {table.table}:"))
         near = lines[max(0, at - 26) : at + 26]
