@@ -111,6 +111,7 @@ class ConversationSummary:
     """One stored conversation at a glance; the times are those of its first and last dated turn.
 
     `own_id` is what its format calls it, and `file` where it was last read from; None where that is not known.
+    `timezones` are those that its times in UTC alone were read under.
     """
 
     name: str
@@ -122,6 +123,7 @@ class ConversationSummary:
     last_said: datetime | None
     own_id: str | None = None
     file: str | None = None
+    timezones: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

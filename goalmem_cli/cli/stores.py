@@ -71,7 +71,7 @@ def show(
     if json:
         run.screen.document(_document(run.settings.place, stats, conversations))
         return 0
-    run.screen.show(pairs({"store": run.settings.place, **_numbers(stats)}))
+    run.screen.show(pairs({"store": run.settings.place, **_numbers(stats), **_zones(conversations)}))
     columns = ("conversation", "format", "turns", "speakers", "from", "to")
     cells = []
     for each in conversations:
@@ -82,6 +82,16 @@ def show(
         run.screen.warn(f"read from documents, it seems, and not from chats: {few(documents)}")
         run.screen.note("  an earlier version took headings for names; `goalmem forget NAME` takes one away")
     return 0
+
+
+def _zones(conversations: Iterable[ConversationSummary]) -> dict[str, object]:
+    """Return the zone that times in UTC alone were read under; of several, which conversations under which."""
+    under: dict[str, list[str]] = {}
+    for each in conversations:
+        for zone in each.timezones:
+            under.setdefault(zone, []).append(each.name)
+    told = list(under) if len(under) == 1 else [f"{zone}: {few(names)}" for zone, names in under.items()]
+    return {"timezone": "; ".join(told)} if told else {}
 
 
 def _is_document(conversation: ConversationSummary) -> bool:

@@ -7,11 +7,13 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Stats
-from goalmem_cli.records import Hit, Unit
+from goalmem_cli.records import OFFSET, TIMEZONE, Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.units import NEIGHBOURS, retrievable
+
+_ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
 
 
 def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
@@ -57,6 +59,13 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
         speakers.setdefault(name, []).append(Speaker(speaker, role, turns))
+    zones: dict[str, tuple[str, ...]] = {}
+    for name, zone in connection.rows(
+        f"""SELECT DISTINCT conversation, coalesce({_ZONE}, 'UTC') FROM turns WHERE said LIKE '%+00:00'
+        AND (attributes IS NULL OR {_ZONE} IS NOT NULL OR json_extract_string(attributes, '$.{OFFSET}') IS NULL)
+        ORDER BY ALL"""
+    ):
+        zones[name] = (*zones.get(name, ()), zone)
     rows = connection.rows(
         """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock),
         conversations.own_id, file FROM conversations LEFT JOIN turns ON conversation = name
@@ -64,7 +73,16 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
     )
     return [
         ConversationSummary(
-            name, form, turns, sessions, tuple(speakers.get(name, ())), _time(first), _time(last), own_id, file
+            name,
+            form,
+            turns,
+            sessions,
+            tuple(speakers.get(name, ())),
+            _time(first),
+            _time(last),
+            own_id,
+            file,
+            zones.get(name, ()),
         )
         for name, form, turns, sessions, first, last, own_id, file in rows
     ]
