@@ -111,7 +111,6 @@ class ConversationSummary:
     """One stored conversation at a glance; the times are those of its first and last dated turn.
 
     `own_id` is what its format calls it, and `file` where it was last read from; None where that is not known.
-    `timezones` are those that its times in UTC alone were read under.
     """
 
     name: str
@@ -123,12 +122,15 @@ class ConversationSummary:
     last_said: datetime | None
     own_id: str | None = None
     file: str | None = None
-    timezones: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """The store in numbers. `units` counts by kind; `generation` is the number of changes the store has seen."""
+    """The store in numbers. `units` counts by kind; `generation` is the number of changes the store has seen.
+
+    `timezones` counts the turns whose times are in UTC, by the zone whose clock says their day; those of which the
+    transcript tells another clock are left out.
+    """
 
     conversations: int = 0
     sessions: int = 0
@@ -139,6 +141,7 @@ class Stats:
     embedder: str = ""
     dimension: int = 0
     bytes_on_disk: int = 0
+    timezones: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Turn:
 
     @property
     def timezone(self) -> str:
-        """The zone that its time, given in UTC alone, was read under; blank where the transcript tells the clock."""
+        """The zone whose clock says its day, where its time is in UTC; blank where another clock is told."""
         if self.said is None or self.said.tzinfo is None or self.said.utcoffset():
             return ""
         return str(self.attributes.get(TIMEZONE, "" if OFFSET in self.attributes else "UTC"))

@@ -71,7 +71,7 @@ def show(
     if json:
         run.screen.document(_document(run.settings.place, stats, conversations))
         return 0
-    run.screen.show(pairs({"store": run.settings.place, **_numbers(stats), **_zones(conversations)}))
+    run.screen.show(pairs({"store": run.settings.place, **_numbers(stats)}))
     columns = ("conversation", "format", "turns", "speakers", "from", "to")
     cells = []
     for each in conversations:
@@ -82,16 +82,6 @@ def show(
         run.screen.warn(f"read from documents, it seems, and not from chats: {few(documents)}")
         run.screen.note("  an earlier version took headings for names; `goalmem forget NAME` takes one away")
     return 0
-
-
-def _zones(conversations: Iterable[ConversationSummary]) -> dict[str, object]:
-    """Return the zone that times in UTC alone were read under; of several, which conversations under which."""
-    under: dict[str, list[str]] = {}
-    for each in conversations:
-        for zone in each.timezones:
-            under.setdefault(zone, []).append(each.name)
-    told = list(under) if len(under) == 1 else [f"{zone}: {few(names)}" for zone, names in under.items()]
-    return {"timezone": "; ".join(told)} if told else {}
 
 
 def _is_document(conversation: ConversationSummary) -> bool:
@@ -311,9 +301,12 @@ def _state(row: dict[str, Any]) -> str:
 
 
 def _numbers(stats: Stats) -> dict[str, object]:
+    from goalmem_cli.render.text import counted
+
     numbers = asdict(stats)
     numbers["units"] = ", ".join(f"{count} {kind}" for kind, count in stats.units.items())
-    return numbers
+    zones = ", ".join(f"{zone} ({counted(count, 'turn')})" for zone, count in stats.timezones.items())
+    return {**numbers, "timezones": zones or "all as written"}
 
 
 def _document(place: str, stats: Stats, conversations: Iterable[ConversationSummary]) -> dict[str, object]:

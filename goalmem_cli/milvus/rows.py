@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -50,7 +51,7 @@ class Talk:
     last_said: str | None = None
     last_ordinal: int = -1
     owner: str = ""
-    timezones: tuple[str, ...] = ()
+    timezones: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -72,9 +73,8 @@ class Talk:
         speakers = tuple(Speaker(*each) for each in self.speakers)
         first, last = _time(self.first_said), _time(self.last_said)
         return ConversationSummary(
-            self.name, self.format, self.turns, self.sessions, speakers, first, last, self.own_id, self.file,
-            self.timezones,
-        )  # fmt: skip
+            self.name, self.format, self.turns, self.sessions, speakers, first, last, self.own_id, self.file
+        )
 
     def row(self) -> Row:
         """Return the conversation as a row."""
@@ -94,8 +94,7 @@ class Talk:
         try:
             told = json.loads(row["document"])
             speakers = tuple((name, role, turns) for name, role, turns in told.pop("speakers"))
-            lists = {name: tuple(told.get(name, ())) for name in ("retired", "timezones")}
-            return cls(**{**told, **lists}, speakers=speakers)
+            return cls(**{**told, "retired": tuple(told["retired"])}, speakers=speakers)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreDamaged(
                 "a conversation's row in Milvus is none of goalmem's", "name another database"
@@ -132,7 +131,7 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
         speakers=tuple((name, role, count) for (name, role), count in spoken.items()),
         first_said=said[0].isoformat() if said else None, last_said=said[-1].isoformat() if said else None,
         last_ordinal=-1 if last is None else last.ordinal,
-        timezones=tuple(sorted({turn.timezone for turn in turns if turn.timezone})),
+        timezones=dict(sorted(Counter(turn.timezone for turn in turns if turn.timezone).items())),
     )  # fmt: skip
 
 

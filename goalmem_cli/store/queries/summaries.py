@@ -59,13 +59,6 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
         speakers.setdefault(name, []).append(Speaker(speaker, role, turns))
-    zones: dict[str, tuple[str, ...]] = {}
-    for name, zone in connection.rows(
-        f"""SELECT DISTINCT conversation, coalesce({_ZONE}, 'UTC') FROM turns WHERE said LIKE '%+00:00'
-        AND (attributes IS NULL OR {_ZONE} IS NOT NULL OR json_extract_string(attributes, '$.{OFFSET}') IS NULL)
-        ORDER BY ALL"""
-    ):
-        zones[name] = (*zones.get(name, ()), zone)
     rows = connection.rows(
         """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock),
         conversations.own_id, file FROM conversations LEFT JOIN turns ON conversation = name
@@ -73,16 +66,7 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
     )
     return [
         ConversationSummary(
-            name,
-            form,
-            turns,
-            sessions,
-            tuple(speakers.get(name, ())),
-            _time(first),
-            _time(last),
-            own_id,
-            file,
-            zones.get(name, ()),
+            name, form, turns, sessions, tuple(speakers.get(name, ())), _time(first), _time(last), own_id, file
         )
         for name, form, turns, sessions, first, last, own_id, file in rows
     ]
@@ -108,6 +92,11 @@ def load_stats(connection: Connection, path: Path) -> Stats:
         embedder=meta.embedder or "",
         dimension=meta.dimension,
         bytes_on_disk=sum(sizes),
+        timezones={str(zone): int(count) for zone, count in connection.rows(
+            f"""SELECT coalesce({_ZONE}, 'UTC') AS zone, count(*) FROM turns WHERE said LIKE '%+00:00'
+            AND ({_ZONE} IS NOT NULL OR json_extract_string(attributes, '$.{OFFSET}') IS NULL)
+            GROUP BY zone ORDER BY zone"""
+        )},
     )  # fmt: skip
 
 
