@@ -277,6 +277,28 @@ def test_an_offset_that_is_written_is_kept(memory: Memory, tmp_path: Path, stamp
     assert memory.turns("2") == before
 
 
+def test_pages_that_are_exported_in_other_zones_are_one_chat(memory: Memory, tmp_path: Path) -> None:
+    """Telegram's pages have no id of the chat: their turns are known by their instants, wherever the file lies."""
+    for number, (clock, offset) in enumerate([("15.07.2026 00:3", "+02:00"), ("14.07.2026 22:3", "+00:00")]):
+        said = [
+            f"""<div class="message default clearfix" id="message{at}"><div class="body">
+            <div class="pull_right date details" title="{clock}{at}:00 UTC{offset}">0:3{at}</div>
+            <div class="from_name">{who}</div><div class="text">{text}</div></div></div>"""
+            for at, (who, text) in enumerate([("Ana", "My driving test is today."), ("Ben", "You will pass.")], 1)
+        ]
+        (tmp_path / f"{number}").mkdir()
+        file = tmp_path / f"{number}" / "messages.html"
+        file.write_text(
+            f"""<html><body><div class="page_wrap"><div class="page_header"><div class="content">
+            <div class="text bold">Ana</div></div></div><div class="page_body chat_page"><div class="history">
+            {"".join(said)}</div></div></div></body></html>""",
+            "utf-8",
+        )
+        (done,) = memory.ingest(file, timezone="Asia/Tokyo")
+        assert (done.error, done.new_turns, done.replaced) == (None, 2 * (number == 0), ())
+    assert said_in(memory, "Ana") == ["2026-07-15T00:31:00+02:00", "2026-07-15T00:32:00+02:00"]
+
+
 def test_samples_are_read_alike_on_every_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """None of them has times in UTC alone."""
     read: list[object] = []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.records import OFFSET, STANDARD_INPUT, TIMEZONE, Conversation, Derived, Edge, Turn, Unit
+from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
+from goalmem_cli.store.changes.clocks import under_stored_zones
 from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
@@ -229,7 +229,7 @@ def plan_changes(
     changes = []
     for one, group, conversation in zip(named, turns, conversations, strict=True):
         if conversation.is_zone_assumed:
-            group = tuple(_under_its_zone(turn, stored.get(turn.id)) for turn in group)
+            group = under_stored_zones(group, stored)
         if one.is_new or connection is None:
             change = plan_change(one.name, one.is_new, {}, group)
         elif one.places:
@@ -243,16 +243,6 @@ def plan_changes(
         derived, edges, ledger = renaming.restored(connection, one.name, conversation)
         changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside))
     return changes
-
-
-def _under_its_zone(turn: Turn, stored: tuple[int, int, str | None] | None) -> Turn:
-    """Return the turn with the clock that it is stored under, unless its transcript tells the clock."""
-    if stored is None or stored[2] is None or TIMEZONE not in stored[2]:
-        return turn
-    if OFFSET in turn.attributes and TIMEZONE not in turn.attributes:
-        return turn
-    kept = {name: value for name, value in json.loads(stored[2]).items() if name in (OFFSET, TIMEZONE)}
-    return replace(turn, attributes={**turn.attributes, **kept}) if TIMEZONE in kept else turn
 
 
 def _behind(connection: Connection, name: str, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
@@ -301,24 +291,15 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
     """Return what the transcript's turns change in the stored ones (stored id -> turn, in order).
 
     Turns are the same where their own id is, or their ordinal where they have none; text that differs there replaces
-    the stored one, and another clock at the same instant does not. Nothing is deleted because a transcript lacks it: an
-    earlier copy of a chat is not a wish to forget.
+    the stored one. Nothing is deleted because a transcript lacks it: an earlier copy of a chat is not a wish to forget.
     """
+    incoming = {place_of(turn): _under(name, turn) for turn in turns}
     before = list(stored.values())
     known = {place_of(turn): turn for turn in before}
-    incoming = {place_of(turn): _by_stored_clock(known.get(place_of(turn)), _under(name, turn)) for turn in turns}
     replaced = [turn for place, turn in incoming.items() if place in known and known[place].id != turn.id]
     change = _changed(name, stored, _merged(before, incoming))
     new = sum(place not in known for place in incoming)
     return replace(change, is_new=is_new, new_turns=new, replaced=tuple(turn.label for turn in replaced))
-
-
-def _by_stored_clock(stored: Turn | None, turn: Turn) -> Turn:
-    """Return the turn with the offset of the stored one, if both are of one instant."""
-    if stored is None or stored.said is None or turn.said is None:
-        return turn
-    is_other_clock = stored.said == turn.said and stored.said.utcoffset() != turn.said.utcoffset()
-    return replace(turn, said=stored.said) if is_other_clock else turn
 
 
 def plan_joined(name: str, stored: Mapping[str, Turn], turns: Sequence[Turn], places: Sequence[int | None]) -> Change:
