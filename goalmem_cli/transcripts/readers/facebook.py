@@ -21,6 +21,7 @@ from goalmem_cli.transcripts.readers.facebook_texts import (
     shared_in,
     speaker_and_text,
 )
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -57,7 +58,7 @@ class FacebookReader:
         Raises:
             InputError: a document does not have the layout; the place is the path to the value.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _is_message(node: Node) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in, offset_between
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -55,7 +56,7 @@ class TelegramReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _is_account(node: Node) -> bool:

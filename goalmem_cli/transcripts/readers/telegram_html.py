@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.readers.telegram_page import AUTHOR, SPEAKER, TEXT, Found, Page
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -49,7 +50,7 @@ class TelegramHtmlReader:
         Raises:
             InputError: a file cannot be read, or a time is none; the place is the message.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
