@@ -75,7 +75,7 @@ class Turn:
                 return [(self.text, "")]
             stretches += [(self.text[end:start], None), (self.text[start:stop], str(author or ""))]
             end = stop
-        return [*stretches, (self.text[end:], None)]
+        return [one for one in (*stretches, (self.text[end:], None)) if one[0]]
 
     @cached_property
     def id(self) -> str:

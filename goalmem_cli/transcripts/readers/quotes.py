@@ -81,16 +81,35 @@ def with_quotes(conversations: Iterable[Conversation]) -> Iterator[Conversation]
 
 
 def _quoting(turn: Turn) -> Turn:
-    quotes = [] if QUOTES in turn.attributes else quotes_in(turn.text)
-    return replace(turn, attributes={**turn.attributes, QUOTES: quotes}) if quotes else turn
+    if QUOTES in turn.attributes or not (quotes := quotes_in(turn.text)):
+        return turn
+    return replace(turn, attributes={**turn.attributes, QUOTES: quotes})
+
+
+Quotes = list[dict[str, object]]
+"""The quotes of a turn as its attribute lists them."""
 
 
 def quote(start: int, end: int, author: str = "") -> dict[str, object]:
-    """Return one of the quotes that a turn's attribute lists; the author is blank where nobody knows whose it is."""
+    """Return one of a turn's quotes; the author is blank where nobody knows whose it is."""
     return {"start": start, "end": end, **({"from": author} if author else {})}
 
 
-def quotes_in(text: str) -> list[dict[str, object]]:
+def quotes_of(text: str, pieces: Iterable[tuple[str, bool]], end: int = 0) -> Quotes:
+    """Return those pieces of a text that its format marks as quoted, as quotes of nobody known.
+
+    The pieces are all that the text is made of, in order, from `end` on; blanks at their ends may be gone.
+    """
+    quotes = Quotes()
+    for piece, is_quoted in ((piece.strip(), is_quoted) for piece, is_quoted in pieces):
+        start = text.find(piece, end) if piece else -1
+        if start >= 0:
+            end = start + len(piece)
+            quotes += [quote(start, end)] * is_quoted
+    return quotes
+
+
+def quotes_in(text: str) -> Quotes:
     """Return what is quoted in the text, in order.
 
     A block of lines behind `>` is, with the lines above it that say whose they are; and all from the head of a mail or
@@ -102,7 +121,7 @@ def quotes_in(text: str) -> list[dict[str, object]]:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    quotes = []
+    quotes = Quotes()
     for owner, group in groupby(enumerate(_owners(lines)), key=lambda one: one[1]):
         if owner is not None:
             numbers = [number for number, _ in group]
@@ -150,22 +169,23 @@ class _Reading:
 
     def takes_marked(self, at: int) -> bool:
         """Take a block of lines behind `>`, with those above it that say whose they are, and say whether it was one."""
-        end = _end_of_marked(self._lines, at)
-        if not end:
-            return False
-        first, author = _attributed(self._lines, at)
-        is_of_head = self._is_all_marked and not author
-        self.owners[first:] = [self.pasted if is_of_head else (at, author)] * (end - first)
-        return True
+        end = at
+        while end < len(self._lines) and _MARKED.fullmatch(self._lines[end]):
+            end += 1
+        first, author = _attributed(self._lines, at) if end > at else (at, "")
+        is_quote = not (self._is_all_marked and not author) and _is_quote(self._lines[at:end])
+        self.owners[first if is_quote else at :] = (
+            [(at, author)] * (end - first) if is_quote else [self.pasted] * (end - at)
+        )
+        return end > at
 
     def takes_announced(self, at: int) -> bool:
         """Take the line that says whose all that follows is, without a mark, and say whether it was one."""
-        following = _filled(self._lines, at + 1)
-        is_above = following < len(self._lines) and not _end_of_marked(self._lines, following)
-        if not is_above or not _WROTE.fullmatch(self._lines[at]):
+        if not _WROTE.fullmatch(self._lines[at]):
             return False
+        following = _filled(self._lines, at + 1)
         first, author = _attributed(self._lines, at + 1)
-        if first > at:
+        if first > at or following == len(self._lines) or _MARKED.fullmatch(self._lines[following]):
             return False
         self.pasted, self._is_all_marked = (at, author), False
         self.owners[first:] = [self.pasted] * (at + 1 - first)
@@ -203,17 +223,9 @@ def _filled(lines: Sequence[str], at: int) -> int:
     return next((number for number in range(at, len(lines)) if lines[number].strip()), len(lines))
 
 
-def _end_of_marked(lines: Sequence[str], at: int) -> int:
-    """Return the line behind the block of lines behind `>` that begins there; 0 where none does.
-
-    One line with a number is none: "> 5 km" says how much.
-    """
-    end = at
-    while end < len(lines) and _MARKED.fullmatch(lines[end]):
-        end += 1
-    while end > at and not _LETTERS.search(lines[end - 1]):
-        end -= 1
-    return 0 if end == at or (end == at + 1 and _NUMBER.match(lines[at])) else end
+def _is_quote(lines: Sequence[str]) -> bool:
+    """Say whether lines behind `>` say something; one with a number alone does not quote: "> 5 km" says how much."""
+    return any(map(_LETTERS.search, lines)) and not (len(lines) == 1 and _NUMBER.match(lines[0]))
 
 
 def _attributed(lines: Sequence[str], end: int) -> tuple[int, str]:
