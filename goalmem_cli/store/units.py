@@ -17,7 +17,10 @@ from goalmem_cli.store.passages import split_into_passages
 
 NEIGHBOURS = 2
 """How many turns before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
-_QUOTE_MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
+_UNSHOWN = re.compile(
+    r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?|^[ \t]*>[ \t>]*", re.MULTILINE | re.IGNORECASE
+)
+"""What is not shown of a quote: whom a pasted mail went to, which seldom says anything of them, and `>` before lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
     parts = [
         (passage, author)
         for text, author in turn.stretches
-        for passage in split_into_passages(text if author is None else _QUOTE_MARKS.sub("", text))
+        for passage in split_into_passages(text if author is None else _UNSHOWN.sub("", text))
     ]
     beside = {name: value for name, value in turn.attributes.items() if name != QUOTES}
     for part, (text, author) in enumerate(parts, 1):
@@ -92,7 +95,7 @@ def text_with_marks(turn: Turn) -> str:
     if QUOTES not in turn.attributes:
         return turn.text
     told = (
-        text if author is None else _marked(_QUOTE_MARKS.sub("", text), author)
+        text if author is None else _marked(_UNSHOWN.sub("", text), author)
         for text, author in turn.stretches
         if text.strip()
     )

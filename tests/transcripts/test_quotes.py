@@ -12,7 +12,9 @@ from goalmem_cli.store.redaction import redacted_turn
 from goalmem_cli.store.units import retrievable, text_with_marks, units_from_turns
 from goalmem_cli.transcripts import read_bytes
 
-MAIL = "From: Marta Bee <marta@example.org>\nSent: Monday, 2 March 2026 10:00\nTo: Ana\nSubject: Food\n\nI am vegan.\n\nMarta"
+HEAD = "From: Marta Bee <marta@example.org>\nSent: Monday, 2 March 2026 10:00\n"
+MAIL = f"{HEAD}To: Ana\nSubject: Food\n\nI am vegan.\n\nMarta"
+SAID = f"{HEAD}Subject: Food\n\nI am vegan.\n\nMarta"
 
 
 def whatsapp(text: str) -> Turn:
@@ -54,10 +56,10 @@ def parts(turn: Turn) -> list[tuple[str, str]]:
             "On 2 March 2026, Marta Bee wrote:\nI am vegan",
             [("Marta Bee", "[quoted from Marta Bee] On 2 March 2026, Marta Bee wrote:\nI am vegan")],
         ),
-        (f"Look at this:\n{MAIL}", [("Ana", "Look at this:"), ("Marta Bee", f"[quoted from Marta Bee] {MAIL}")]),
+        (f"Look at this:\n{MAIL}", [("Ana", "Look at this:"), ("Marta Bee", f"[quoted from Marta Bee] {SAID}")]),
         (
             f"Look\n-----Original Message-----\n{MAIL}",
-            [("Ana", "Look"), ("Marta Bee", f"[quoted from Marta Bee] -----Original Message-----\n{MAIL}")],
+            [("Ana", "Look"), ("Marta Bee", f"[quoted from Marta Bee] -----Original Message-----\n{SAID}")],
         ),
         (
             "See:\n[10:32, 3/5/2023] Marta: I am vegan\n[10:33, 3/5/2023] Ben: Me too",

@@ -156,15 +156,14 @@ class _Reading:
     def takes_head(self, at: int) -> bool:
         """Take the head of a mail or of a copied message, and say whether there was one."""
         head = head_of_mail(self._lines, at)
-        copied = _COPIED.fullmatch(self._lines[at]) if head is None else None
         if head is not None:
-            self.pasted, end = (at, head.author), head.end
-        elif copied is not None:
-            self.pasted, end = (at, (copied["bracketed"] or copied["named"]).strip()), at + 1
+            self.pasted, self._is_all_marked = (at, head.author), self._lines[head.end - 1].startswith(">")
+            self.owners += [self.pasted] * (head.end - at)
+        elif copied := _COPIED.fullmatch(self._lines[at]):
+            self.pasted, self._is_all_marked = (at, (copied["bracketed"] or copied["named"]).strip()), False
+            self.owners.append(self.pasted)
         else:
             return False
-        self._is_all_marked = self._lines[end - 1].startswith(">")
-        self.owners += [self.pasted] * (end - at)
         return True
 
     def takes_marked(self, at: int) -> bool:
