@@ -20,7 +20,7 @@ NEIGHBOURS = 2
 _UNSHOWN = re.compile(
     r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?|^[ \t]*>[ \t>]*", re.MULTILINE | re.IGNORECASE
 )
-"""What is not shown of a quote: whom a pasted mail went to, which seldom says anything of them, and `>` before lines."""
+"""What is not shown of a quote: whom a pasted mail went to, since it seldom says anything of them, and each `>`."""
 
 
 @dataclass(frozen=True, slots=True)
