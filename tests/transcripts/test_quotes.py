@@ -11,6 +11,8 @@ from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.redaction import redacted_turn
 from goalmem_cli.store.units import retrievable, text_with_marks, units_from_turns
 from goalmem_cli.transcripts import read_bytes
+from goalmem_cli.transcripts.readers import quotes
+from tests.transcripts.test_formats import SAMPLES
 
 HEAD = "From: Marta Bee <marta@example.org>\nSent: Monday, 2 March 2026 10:00\n"
 MAIL = f"{HEAD}To: Ana\nSubject: Food\n\nI am vegan.\n\nMarta"
@@ -194,6 +196,30 @@ def test_a_shared_post_is_its_owner_s(content: str, share: dict[str, str], said:
     assert parts(conversation.turns[0]) == said
 
 
+def test_chats_that_other_programs_write_for_interchange_quote_too() -> None:
+    """ChatLab's, though the layouts that are read like it are of assistants."""
+    said = [{"sender": "a", "accountName": "Ana", "timestamp": 1772500000, "type": 0, "content": "> I am vegan\nNo"}]
+    document = {"chatlab": {"version": "0.0.2"}, "meta": {"name": "Boats", "type": "private"}, "messages": said}
+    (conversation,) = read_bytes(json.dumps(document).encode(), "a.json")
+    assert parts(conversation.turns[0]) == [("an unknown author", "[quoted] I am vegan"), ("Ana", "No")]
+
+
+OF_PEOPLE = frozenset(
+    "whatsapp telegram telegram-html facebook facebook-html discord discord-package slack signal signal-jsonl imessage line"
+    " kakaotalk google-chat teams sms-backup mail chatlab".split()
+)
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_only_messengers_and_mail_are_looked_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a sample says: all of theirs are, and none of assistants, notes and benchmarks."""
+    file, data = SAMPLES[name]
+    looked: list[str] = []
+    monkeypatch.setattr(quotes, "quotes_in", looked.append)
+    read_bytes(data, file, name)
+    assert bool(looked) is (name in OF_PEOPLE)
+
+
 def mail(body: str, subject: str = "Food", kind: str = "text/plain") -> Conversation:
     """Return the conversation of one mail of Ana's."""
     head = f"From: Ana <ana@example.org>\nDate: Tue, 3 Mar 2026 09:00:00 +0000\nMessage-ID: <1@x>\nSubject: {subject}\n"
@@ -294,9 +320,9 @@ def test_quotes_are_where_they_were_when_secrets_are_blacked_out() -> None:
     )
 
 
-@pytest.mark.parametrize("quotes", [None, "x", [1], [{"start": 0, "end": 99}], [{"start": 3, "end": 2}], [{"end": 2}]])
-def test_quotes_that_cannot_be_told_make_all_of_it_one(quotes: object) -> None:
+@pytest.mark.parametrize("told", [None, "x", [1], [{"start": 0, "end": 99}], [{"start": 3, "end": 2}], [{"end": 2}]])
+def test_quotes_that_cannot_be_told_make_all_of_it_one(told: object) -> None:
     """Rather nobody's words than the speaker's."""
-    assert parts(Turn("a", 0, 0, "Ana", "I am vegan", attributes={"quotes": quotes})) == [
+    assert parts(Turn("a", 0, 0, "Ana", "I am vegan", attributes={"quotes": told})) == [
         ("an unknown author", "[quoted] I am vegan")
     ]
