@@ -6,6 +6,8 @@ import html
 import json
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.redaction import redacted_turn
@@ -267,6 +269,15 @@ def test_what_a_forwarded_mail_quotes_is_another_s() -> None:
     assert other == ("Ben", "[quoted from Ben] On 1 March 2026, Ben wrote:\nI eat meat.")
 
 
+def test_an_answer_that_quotes_a_forwarded_mail_forwards_nothing() -> None:
+    """What its sender writes below is theirs."""
+    marked = "".join(f"> {line}\n" for line in GMAIL.splitlines())
+    (turn,) = mail(
+        f"Yes.\n\nOn 3 March 2026, Ben <b@example.org> wrote:\n{marked}\nI eat meat, too.\n", "Re: Fwd: Food"
+    ).turns
+    assert (turn.text, turn.attributes) == ("Yes.\n\nI eat meat, too.", {})
+
+
 def test_an_attached_mail_is_its_author_s() -> None:
     """It was the sender's words before."""
     body = (
@@ -326,3 +337,15 @@ def test_quotes_that_cannot_be_told_make_all_of_it_one(told: object) -> None:
     assert parts(Turn("a", 0, 0, "Ana", "I am vegan", attributes={"quotes": told})) == [
         ("an unknown author", "[quoted] I am vegan")
     ]
+
+
+@given(st.text(st.sampled_from("> \n-:[],<@/12aFrom wrote`\u00e9\U0001f642"), max_size=80))
+@example("On 2 March 2026, Marta wrote:\n> a\nFrom: b <c@d>\nTo: e\n> f\n[10:32, 3/5/2023] Ben: x\n> ")
+def test_the_stretches_of_any_text_are_all_of_it(text: str) -> None:
+    """In order, none twice; each quote says something, and what is shown of it has nobody else's name before it."""
+    found = quotes.quotes_in(text)
+    turn = Turn("a", 0, 0, "Ana", text, attributes={"quotes": found} if found else {})
+    assert "".join(stretch for stretch, _ in turn.stretches) == text
+    quoted = [stretch for stretch, author in turn.stretches if author is not None]
+    assert len(quoted) == len(found)
+    assert all(any(letter.isalnum() for letter in stretch) for stretch in quoted)

@@ -58,7 +58,8 @@ class Stretch:
             f"{label}. {in_one_line(turn.speaker)}: {in_one_line(text)} [{_said(turn)}]"
             for label, (turn, text) in zip(self.labels, self.lines, strict=True)
         ]
-        before = [f"{in_one_line(turn.speaker)}: {in_one_line(turn.text)[:_BEFORE_LETTERS]}" for turn in self.before]
+        told = ((turn.speaker, text_with_marks(turn)) for turn in self.before)
+        before = [f"{in_one_line(speaker)}: {in_one_line(text)[:_BEFORE_LETTERS]}" for speaker, text in told]
         return {"before": before, "lines": lines, "problem": problem}
 
     def places(self, labels: Sequence[str]) -> tuple[int, ...]:

@@ -33,6 +33,8 @@ def earlier_in(lines: Sequence[str], *, is_forward: bool) -> tuple[int, Forwarde
     The line behind the last stands for none. `is_forward` says that the subject calls it one.
     """
     for at, line in enumerate(lines):
+        if line.startswith(">"):
+            continue
         is_rule = _RULE.fullmatch(line) is not None
         head = head_of_mail(lines, at + 1 if is_rule and lines[at + 1 :] else at, is_in_mail=True)
         if head is None and not is_rule:
