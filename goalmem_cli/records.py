@@ -38,7 +38,7 @@ class Turn:
     the whole conversation; `own_id` is the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the
     conversation; `said` is None when the transcript gives no time, and carries an offset only when the transcript
     does; `role` is ``user``, ``assistant`` ... where the format has roles. `attributes` are what the transcript says
-    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``, ``offset``; they are no
+    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``quotes``, ``edited``, ``reactions``, ``offset``; they are no
     part of the identity, since people react to what was said long ago, and the instant alone tells when it was said.
     """
 

@@ -269,6 +269,13 @@ def test_what_a_forwarded_mail_quotes_is_another_s() -> None:
     assert other == ("Ben", "[quoted from Ben] On 1 March 2026, Ben wrote:\nI eat meat.")
 
 
+def test_words_below_a_mail_behind_marks_are_the_sender_s() -> None:
+    """In a mail and in a chat: where it ends is told there."""
+    own, other = mail(f"{APPLE}\nWell?", "Fwd: Food").turns
+    assert (own.text, other.text) == ("Well?", "[forwarded from Marta Bee, Monday] I am vegan.")
+    assert parts(whatsapp(f"{APPLE}\nWell?"))[-1] == ("Ana", "Well?")
+
+
 def test_an_answer_that_quotes_a_forwarded_mail_forwards_nothing() -> None:
     """What its sender writes below is theirs."""
     marked = "".join(f"> {line}\n" for line in GMAIL.splitlines())

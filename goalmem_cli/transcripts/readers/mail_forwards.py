@@ -27,10 +27,11 @@ class Forwarded:
         return f"[forwarded from {by}] {self.body}"
 
 
-def earlier_in(lines: Sequence[str], *, is_forward: bool) -> tuple[int, Forwarded | None]:
-    """Return the line with which an earlier mail begins, and that mail where it is forwarded.
+def earlier_in(lines: Sequence[str], *, is_forward: bool) -> tuple[int, int, Forwarded | None]:
+    """Return the line with which an earlier mail begins, the line behind it, and that mail where it is forwarded.
 
-    The line behind the last stands for none. `is_forward` says that the subject calls it one.
+    It goes to the end, unless it stands behind `>`. The line behind the last stands for none. `is_forward` says that
+    the subject calls it one.
     """
     for at, line in enumerate(lines):
         if line.startswith(">"):
@@ -40,13 +41,17 @@ def earlier_in(lines: Sequence[str], *, is_forward: bool) -> tuple[int, Forwarde
         if head is None and not is_rule:
             continue
         if head is None or not (is_forward or head.is_forward):
-            return at, None
-        return at, Forwarded(head.author, head.sent, _body(lines, head))
-    return len(lines), None
+            return at, len(lines), None
+        end = _end(lines, head)
+        body = lines[head.end : end]
+        if end < len(lines) or lines[head.end - 1].startswith(">"):
+            body = [_MARK.sub("", line, count=1) for line in body]
+        return at, end, Forwarded(head.author, head.sent, "\n".join(line.rstrip() for line in body).strip())
+    return len(lines), len(lines), None
 
 
-def _body(lines: Sequence[str], head: Head) -> str:
-    body = lines[head.end :]
-    if lines[head.end - 1].startswith(">"):
-        body = [_MARK.sub("", line, count=1) if line.startswith(">") else line for line in body]
-    return "\n".join(line.rstrip() for line in body).strip()
+def _end(lines: Sequence[str], head: Head) -> int:
+    if not lines[head.end - 1].startswith(">"):
+        return len(lines)
+    behind = range(head.end, len(lines))
+    return next((at for at in behind if lines[at].strip() and not lines[at].startswith(">")), len(lines))

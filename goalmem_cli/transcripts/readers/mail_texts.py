@@ -96,7 +96,7 @@ def _written_in_html(pages: Sequence[str], *, is_forward: bool) -> Said:
 
 def _written(text: str, *, is_forward: bool) -> Said:
     lines = [line.removesuffix("\r") for line in text.split("\n")]
-    first, forwarded = earlier_in(lines, is_forward=is_forward)
+    first, end, forwarded = earlier_in(lines, is_forward=is_forward)
     kept = lines[:first]
     if _SIGNATURE in kept:
         kept = kept[: kept.index(_SIGNATURE)]
@@ -104,7 +104,7 @@ def _written(text: str, *, is_forward: bool) -> Said:
         return Said(_stripped(kept), sum(bool(line.strip()) for line in lines[first:]))
     said: list[str] = []
     quoted = 0
-    for line in kept:
+    for line in (*kept, *lines[end:]):
         if not line.startswith(">"):
             said.append(line)
             continue

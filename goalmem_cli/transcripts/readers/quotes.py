@@ -140,7 +140,7 @@ def _owners(lines: Sequence[str]) -> list[_Owner]:
     while (at := len(reading.owners)) < len(lines):
         is_code ^= lines[at].lstrip().startswith("```")
         if is_code or not (reading.takes_head(at) or reading.takes_marked(at) or reading.takes_announced(at)):
-            reading.owners.append(reading.pasted)
+            reading.goes_on(at)
     return reading.owners
 
 
@@ -152,6 +152,12 @@ class _Reading:
         self.pasted: _Owner = None
         self._lines = lines
         self._is_all_marked = False
+
+    def goes_on(self, at: int) -> None:
+        """Take a line of whoever had the one before; below a mail that was pasted behind `>`, it is the speaker's."""
+        if self._is_all_marked and self._lines[at].strip():
+            self.pasted, self._is_all_marked = None, False
+        self.owners.append(self.pasted)
 
     def takes_head(self, at: int) -> bool:
         """Take the head of a mail or of a copied message, and say whether there was one."""
