@@ -8,7 +8,7 @@ from email.header import decode_header, make_header
 from email.message import Message as Mail
 from email.utils import parseaddr, parsedate_to_datetime
 
-from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 
 def header_of(mail: Mail, name: str) -> str:
@@ -29,7 +29,7 @@ def author_of(mail: Mail) -> str:
 def time_of(mail: Mail) -> Stamp | None:
     """Return when it was sent, as it says itself."""
     try:
-        return Stamp(parsedate_to_datetime(header_of(mail, "Date")))
+        return Stamp(by_its_clock(parsedate_to_datetime(header_of(mail, "Date"))))
     except (ValueError, TypeError, OverflowError):
         return None
 
