@@ -189,6 +189,26 @@ def test_joining_by_command(tmp_path: Path) -> None:
         assert store.verify() == []
 
 
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_both_files_are_known_again_after_a_join(tmp_path: Path, with_ids: bool) -> None:
+    """Each lacks a message that the other has between its own; another chat in such a file is no part of it."""
+    chat_ = whole(with_ids=with_ids)
+    store = open_store(tmp_path / "store")
+    windows = []
+    for first, end, gone, file in ((0, 24, 15, "/a/x.json"), (10, 36, 18, "/b/y.json")):
+        turns = [turn for place, turn in enumerate(chat_.turns[first:end], first) if place != gone]
+        windows.append(window(replace(chat_, turns=tuple(turns)), 0, len(turns), file))
+    store.add_all(windows)
+    joined(store, "x", "y")
+    assert [store.add(each).new_turns for each in (*windows, *windows)] == [0, 0, 0, 0]
+    assert said_in(store, "x")[15:19] == as_stored(window(chat_, 0, 36, "/c"))[15:19]
+    assert len(store.turns()) == 36
+
+    other = replace(chat(["Hello Zoe.", "Hi Max, how is the cat?", "Fine."], name="y"), format="openai", file="/b/y.json")
+    assert store.add(other).is_joined is False
+    assert len(store.conversations()) == 2
+
+
 def test_joining_says_what_it_cannot(tmp_path: Path) -> None:
     """Without a shared run and without times nothing tells the order; and only what was shown is joined."""
     store = open_store(tmp_path / "store")

@@ -71,7 +71,10 @@ class Windows:
             if _is_worth_saying(shared or _common(turns[name], said.turns)):
                 beside.setdefault(place, []).append(name)
         joining = {place: {name: places for _, name, places in sorted(each)} for place, each in runs.items()}
-        joining |= {place: {name: paired(turns[name], conversations[place].turns)} for place, name in told.items()}
+        for place, name in told.items():
+            places = paired(turns[name], conversations[place].turns)
+            if conversations[place].own_id is not None or _is_known_again(places):
+                joining[place] = {name: places}
         return cls(joining, beside, near)
 
 
@@ -143,6 +146,11 @@ def _same(turn: Turn) -> tuple[str, str | None, str, str | None]:
 def _common(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
     known = set(map(_same, stored))
     return [turn for turn in incoming if turn.said is not None and _same(turn) in known]
+
+
+def _is_known_again(places: Sequence[int | None]) -> bool:
+    """Say whether a file still holds what was joined: another chat may have been written into it."""
+    return len(places) - places.count(None) >= min(LEAST_TURNS, (len(places) + 1) // 2)
 
 
 def _is_worth_saying(shared: Sequence[Turn]) -> bool:
