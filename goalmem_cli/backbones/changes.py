@@ -36,6 +36,8 @@ _CLOCK = re.compile(
 )
 _KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}
 _FEW = 4
+_LONGEST = 600
+"""Characters of the longest sentence that is looked at: expressions below take the square of its length."""
 _PLACE = r"(?-i:(?P<place>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?))"
 _ADVERBS = r"(?:(?:now|just|all|both|finally|already|actually|happily|here|over|down|up|out|home|away)\s+){0,2}"
 _WE = r"\b(?:I|we)(?:\s+(?:have|am|are)|['’](?:ve|m|re))?\s+"
@@ -137,7 +139,11 @@ def changes_in(text: str) -> tuple[Change, ...]:
 
 def _real(text: str) -> list[str]:
     """Return the sentences that tell what is so: those that ask are none, nor those of what might be."""
-    return [each for each in _SENTENCES.split(text) if not _ASKS.search(each) and not _UNREAL.search(each)]
+    return [
+        each
+        for each in _SENTENCES.split(text)
+        if len(each) <= _LONGEST and not _ASKS.search(each) and not _UNREAL.search(each)
+    ]
 
 
 def _changes(sentence: str) -> Iterable[Change]:

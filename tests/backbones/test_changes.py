@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from goalmem_cli.backbones.changes import moves_on, told_change
@@ -43,3 +45,13 @@ def test_a_text_tells_of_a_change_by_itself() -> None:
     """Only where its words leave no doubt."""
     assert told_change("I no longer take sugar.") == "no longer"
     assert told_change("I am at home now.") == ""
+
+
+@pytest.mark.parametrize("piece", ["word-", "sold my, ", "I'm done with my ", "' "])
+def test_a_long_text_takes_no_more_than_its_length(piece: str) -> None:
+    """Without a full stop, as in a pasted list or log: a sentence so long is left out. It took 20 s and more."""
+    text = (piece * 40_000)[:40_000]
+    begun = time.process_time()
+    assert moves_on(text, "I have sold my van.") == told_change(text) == ""
+    assert moves_on("I have sold my van.", text + ". We drive a van.") == "sold"
+    assert time.process_time() - begun < 2
