@@ -16,6 +16,10 @@ from goalmem_cli.backbones.changes import moves_on, told_change
         ("I have sugar in my tea.", "I no longer take sugar."),
         ("Our choir sings on Tuesdays.", "The choir has moved to Thursdays."),
         ("I drive to work in the Panda.", "I have sold the Panda."),
+        ("Our trip is in May.", "The trip to Rome is cancelled."),
+        ("Tom drives the Panda.", "Tom has sold the Panda."),
+        ("Tom drives the Panda.", "He has sold the Panda."),
+        ("I drive the Panda.", "Finally sold the Panda."),
         ("They send me to Hanoi in the autumn.", "Hanoi is cancelled, there is no money."),
     ],
 )
@@ -33,11 +37,22 @@ def test_a_later_text_moves_on_from_what_it_changes(earlier: str, later: str) ->
         ("I have sugar in my tea.", "I no longer take the bus."),
         ("I drive the Panda.", "I would have sold the Panda if it ran."),
         ("I drive the Panda.", "I have not sold the Panda."),
+        ("I drive the Panda.", "My neighbour sold his Panda."),
+        ("I drive the Panda.", "Tom has sold the Panda."),
+        ("I drive the Panda.", "He quit the Panda club."),
+        ("I have sugar in my tea.", "My mum no longer takes sugar."),
+        ("We go to Rome in May.", "Unless Rome is cancelled, we fly on Monday."),
+        ("We go to Rome in May.", "They asked whether Rome is cancelled."),
+        ("We go to Rome in May.", "I dreamt that Rome was cancelled."),
+        ("I drive the Panda.", "I'll have sold the Panda by June."),
+        ("I work at Lidl.", "I work with Ana."),
+        ("We moved to Leeds in May.", "We are back in June."),
+        ("We moved to Leeds in May.", "We are back in London for the weekend."),
         ("Wir sind nach Leeds gezogen.", "Wir wohnen nicht mehr in Leeds, sondern in York."),
     ],
 )
 def test_other_texts_move_on_from_nothing(earlier: str, later: str) -> None:
-    """The same again, a question, another time, another thing, what might be, a denial, another language."""
+    """The same again, a question, another time, another thing, what might be, a denial, another person, a visit, another language."""
     assert moves_on(later, earlier) == ""
 
 
