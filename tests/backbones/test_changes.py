@@ -7,6 +7,8 @@ import time
 import pytest
 
 from goalmem_cli.backbones.changes import moves_on, told_change
+from goalmem_cli.backbones.later import marked
+from goalmem_cli.records import FORWARDED_FROM, Hit, Unit
 
 
 @pytest.mark.parametrize(
@@ -70,3 +72,26 @@ def test_a_long_text_takes_no_more_than_its_length(piece: str) -> None:
     assert moves_on(text, "I have sold my van.") == told_change(text) == ""
     assert moves_on("I have sold my van.", text + ". We drive a van.") == "sold"
     assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_marked"),
+    [
+        (("tea", "Ana", {}), ("tea", "Ana", {}), True),
+        (("tea", "Ana", {}), ("tea", "Ben", {}), False),
+        (("tea", "Ana", {}), ("work", "Ana", {}), False),
+        (("tea", "Ana", {}), ("tea", "Ana", {FORWARDED_FROM: "Cy"}), False),
+        (("tea", "Ana", {FORWARDED_FROM: "Cy"}), ("tea", "Ben", {FORWARDED_FROM: "Cy"}), True),
+        (("tea", "Ana", {FORWARDED_FROM: ""}), ("tea", "Ana", {FORWARDED_FROM: ""}), False),
+    ],
+)
+def test_only_the_same_person_moves_on(
+    one: tuple[str, str, dict[str, object]], other: tuple[str, str, dict[str, object]], is_marked: bool
+) -> None:
+    """In the same conversation: there may be another Ana in another one, and two unknown authors may be two people."""
+    texts = ("I drive the Panda.", "I have sold the Panda.")
+    hits = [
+        Hit(Unit(text, "turn", text, talk, who, None, ("t",), ("l",), ordinal=place, attributes=beside), 0.5, {}, ())
+        for place, (text, (talk, who, beside)) in enumerate(zip(texts, (one, other), strict=True))
+    ]
+    assert [hit.moved_on is not None for hit in marked(hits)] == [is_marked, False]
