@@ -134,6 +134,18 @@ def test_what_a_third_has_own_ids_and_forks_are_never_joined(tmp_path: Path) -> 
     assert store.verify() == []
 
 
+def test_what_a_bot_sends_into_two_groups_joins_them_no_more(tmp_path: Path) -> None:
+    """At the end of one and the beginning of the other, at the same times; whoever writes to himself alone is joined."""
+    chat_ = whole(with_ids=False)
+    for number, (one, other) in enumerate((("Ana", "Zoe"), ("Bot", "Bot"))):
+        speakers = [one] * 10 + ["Bot"] * 10 + [other] * 10
+        turns = tuple(replace(turn, speaker=speakers[turn.ordinal]) for turn in chat_.turns[:30])
+        store = open_store(tmp_path / f"{number}")
+        store.add(window(replace(chat_, turns=turns), 0, 20, "/a/x.txt"))
+        added = store.add(window(replace(chat_, turns=turns), 10, 30, "/b/y.txt"))
+        assert (added.is_joined, added.beside) == ((False, "x") if one == "Ana" else (True, ""))
+
+
 def test_one_command_joins_as_several_do(tmp_path: Path) -> None:
     """Windows of one batch are told apart from it, three of them in any order."""
     chat_ = whole(with_ids=False)
@@ -204,7 +216,9 @@ def test_both_files_are_known_again_after_a_join(tmp_path: Path, with_ids: bool)
     assert said_in(store, "x")[15:19] == as_stored(window(chat_, 0, 36, "/c"))[15:19]
     assert len(store.turns()) == 36
 
-    other = replace(chat(["Hello Zoe.", "Hi Max, how is the cat?", "Fine."], name="y"), format="openai", file="/b/y.json")
+    other = replace(
+        chat(["Hello Zoe.", "Hi Max, how is the cat?", "Fine."], name="y"), format="openai", file="/b/y.json"
+    )
     assert store.add(other).is_joined is False
     assert len(store.conversations()) == 2
 

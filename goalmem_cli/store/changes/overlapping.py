@@ -1,8 +1,8 @@
 """Two windows of one chat, of which one ends as the other begins: which turns they share, and whether that is enough.
 
-Eight shared turns with 200 words are; of two files of one name, also all turns of a day, two or more. Turns that a
-third conversation has too do not count. Two turns are the same with speaker, time, text and own id, wherever they
-stand.
+Eight shared turns with 200 words are, unless one of several people says them all; of two files of one name, also all
+turns of a day, two or more. Turns that a third conversation has too do not count. Two turns are the same with speaker,
+time, text and own id, wherever they stand.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class Windows:
                 near.update(other for _, other in elsewhere)
                 third = {number for number, _ in elsewhere}
                 own = [turn for number, turn in enumerate(shared) if number not in third]
-                if _is_much(own) or (_are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name])):
+                if (_is_much(own) and _is_talk(own, said, turns[name])) or (
+                    _are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name])
+                ):
                     runs.setdefault(place, []).append((-len(shared), name, places))
                     continue
             if _is_worth_saying(shared or _common(turns[name], said.turns)):
@@ -167,6 +169,12 @@ def _may_be_joined(said: Conversation, stored: Sequence[Turn], places: Sequence[
 
 def _is_much(shared: Sequence[Turn]) -> bool:
     return len(shared) >= LEAST_TURNS and sum(len(turn.text.split()) for turn in shared) >= LEAST_WORDS
+
+
+def _is_talk(shared: Sequence[Turn], said: Conversation, stored: Sequence[Turn]) -> bool:
+    """Say whether what is shared is more than what one person, or a bot, sends into several groups at the same time."""
+    speakers = {turn.speaker for turn in shared}
+    return len(speakers) > 1 or {turn.speaker for turn in (*said.turns, *stored)} <= speakers
 
 
 def _are_called_alike(said: Conversation, name: str, file: str | None) -> bool:
