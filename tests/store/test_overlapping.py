@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta, timezone
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -89,6 +89,25 @@ def test_any_two_windows_that_overlap_by_enough_are_the_whole(
         expected = window(chat_, cuts[0], cuts[3], "/c/z.json")
         assert said_in(store, stored.name) == as_stored(expected)
         assert store.verify() == []
+
+
+def test_windows_in_other_time_zones_are_one(tmp_path: Path) -> None:
+    """A turn is the same by its instant, and keeps the clock that it was stored with, whichever window is read again."""
+    chat_ = whole(with_ids=False)
+    windows = []
+    for first, end, hours in ((0, 20, 0), (8, 30, 2), (0, 20, -7)):
+        zone = timezone(timedelta(hours=hours))
+        turns = tuple(
+            replace(turn, said=turn.said.replace(tzinfo=UTC).astimezone(zone)) for turn in chat_.turns if turn.said
+        )
+        windows.append(window(replace(chat_, turns=turns), first, end, f"/{hours}/x.txt"))
+    store = open_store(tmp_path / "store")
+    assert [store.add(each).new_turns for each in windows] == [20, 10, 0]
+    held = {turn.id for turn in store.turns()}
+    assert [store.add(each).new_turns for each in windows] == [0, 0, 0]
+    assert {turn.id for turn in store.turns()} == held
+    assert [turn.text for turn in store.turns()] == [turn.text for turn in chat_.turns[:30]]
+    assert store.verify() == []
 
 
 @pytest.mark.parametrize("with_ids", [True, False])

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import PurePath
 
+from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, content_hash
 from goalmem_cli.store.changes.placing import place_of
 from goalmem_cli.store.database import overlaps, tables
@@ -141,8 +142,11 @@ def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
 
 
 def _same(turn: Turn) -> tuple[str, str | None, str, str | None]:
-    """Return what is the same of a turn in any window."""
-    return turn.speaker, None if turn.said is None else turn.said.isoformat(), turn.text, turn.own_id
+    """Return what is the same of a turn in any window, in whichever time zone that was written."""
+    said = turn.said
+    if said is not None and said.utcoffset() is not None:
+        return turn.speaker, str(Moment.from_datetime(said).instant), turn.text, turn.own_id
+    return turn.speaker, None if said is None else said.isoformat(), turn.text, turn.own_id
 
 
 def _common(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
