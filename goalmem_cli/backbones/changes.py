@@ -36,7 +36,12 @@ _CLOCK = re.compile(
 )
 _KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}
 _FEW = 4
-_PLACE = r"(?-i:(?P<place>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?))"
+_LONGEST = 600
+"""Characters of the longest sentence that is looked at: expressions below take the square of its length."""
+_PLACE = (
+    r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day)\b)"
+    r"(?-i:(?P<place>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?))\b(?! (?:for|until|till)\b)"
+)
 _ADVERBS = r"(?:(?:now|just|all|both|finally|already|actually|happily|here|over|down|up|out|home|away)\s+){0,2}"
 _WE = r"\b(?:I|we)(?:\s+(?:have|am|are)|['’](?:ve|m|re))?\s+"
 _HOMES = re.compile(
@@ -44,7 +49,7 @@ _HOMES = re.compile(
     re.IGNORECASE,
 )
 _WORKPLACES = re.compile(
-    rf"{_WE}{_ADVERBS}(?:work|working|started|employed)\s+{_ADVERBS}(?:at|for|with)\s+{_PLACE}", re.IGNORECASE
+    rf"{_WE}{_ADVERBS}(?:work|working|started|employed)\s+{_ADVERBS}(?:at|for)\s+{_PLACE}", re.IGNORECASE
 )
 _OBJECT = r"(?P<object>(?:(?!(?:and|but|so|because|for|since|after|when|n)\b)[\w’'-]+\s*){1,5})"
 _SUBJECT = r"(?P<object>(?:[\w’'-]+\s+){1,4}?)"
@@ -71,12 +76,23 @@ _SHIFTED = re.compile(
 _NOW = re.compile(r"\bnow(?=[.!,]|$)|(?:['’](?:s|m|re)|\bis|\bare|\bam) now\b|\bnow (?=\w+s\b)", re.IGNORECASE)
 _ASKS = re.compile(r"\?[\s)\"'”]*$")
 _UNREAL = re.compile(
-    r"\b(?:if|would|could|should|might|maybe|perhaps|let['’]?s|wish|imagine|almost|nearly)\b|['’]d\b", re.IGNORECASE
+    r"\b(?:if|would|could|should|might|maybe|perhaps|let['’]?s|wish|imagine|almost|nearly|unless|"
+    r"in case|whether|dream\w*|jok(?:e|ing)|kidding|plan(?:s|ned)? to|will have|feared)\b|['’](?:d|ll have)\b",
+    re.IGNORECASE,
 )
 _NO_NEWS = re.compile(
-    r"\b(?:(?:by|until|till|for|right|even) now|now that|still|never|used to|sav\w+ you)\b", re.IGNORECASE
+    r"\b(?:(?:by|until|till|for|right|even) now|now that|still|never|used to|wait any longer|sav\w+ you)\b",
+    re.IGNORECASE,
 )
 _NEGATED = re.compile(r"(?:n['’]t|\bnot|\bnever|\bwithout)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_DOER = re.compile(
+    r"\b(?:(?P<pronoun>he|she|they)|(?:my|our|his|her|their|the) (?P<who>\w+)|"
+    r"(?!We|Just|Finally|Already|Also|Now|So|And|But|Then|Have|Has|Had)(?-i:(?P<name>[A-Z]\w+)))"
+    r"(?: (?:has|have|had|is|are|was|were|just|finally|also))*\s+$",
+    re.IGNORECASE,
+)
+"""Somebody, or something, other than whoever speaks, of which a change is told."""
+_SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _ANY = re.compile(
     r"longer|more|g[ai]v|quit|done with|stopped|sold|cancel|call|rid of|dropped|threw|broke|sent|left|work|fell|"
@@ -92,7 +108,9 @@ class Change:
     """What a sentence says has changed, in the words `cue`.
 
     An earlier text that it moves on from has `least` of the stems `about` in common with it; or, if the change is one
-    of the `values` of a kind, another value of that kind, and one stem. It `is_clear` if it tells so by itself.
+    of the `values` of a kind, another value of that kind, and one stem. It `is_clear` if it tells so by itself. `doer`
+    is the stem of whoever it is that did it, if not the speaker: the earlier text is about them as well; "he" is
+    somebody of whom the earlier text has to tell, and not of its speaker.
     """
 
     cue: str
@@ -100,6 +118,7 @@ class Change:
     least: int
     values: tuple[tuple[str, frozenset[str]], ...] = ()
     is_clear: bool = True
+    doer: str = ""
 
 
 def moves_on(later: str, earlier: str) -> str:
@@ -137,19 +156,26 @@ def changes_in(text: str) -> tuple[Change, ...]:
 
 def _real(text: str) -> list[str]:
     """Return the sentences that tell what is so: those that ask are none, nor those of what might be."""
-    return [each for each in _SENTENCES.split(text) if not _ASKS.search(each) and not _UNREAL.search(each)]
+    return [
+        each
+        for each in _SENTENCES.split(text)
+        if len(each) <= _LONGEST and not _ASKS.search(each) and not _UNREAL.search(each)
+    ]
 
 
 def _changes(sentence: str) -> Iterable[Change]:
     about = topic(sentence)
     if found := _NO_MORE.search(sentence):
-        yield Change(found[0], about, 1 if len(about) <= _FEW else 2)
+        yield Change(found[0], about, 1 if len(about) <= _FEW else 2, doer=_doer(sentence[: found.start()]))
     for pattern in _ENDINGS:
         for found in pattern.finditer(sentence):
             if _NEGATED.search(sentence[: found.start("cue")]):
                 continue
             if ended := topic(found["object"]):
-                yield Change(found["cue"], ended, 1, is_clear=not found["cue"].lower().startswith(_WEAK))
+                is_clear = not found["cue"].lower().startswith(_WEAK)
+                is_done = found.start("object") > found.start("cue")  # "Ana sold the van", not "the van was sold"
+                doer = _doer(sentence[: found.start("cue")]) if is_done else ""
+                yield Change(found["cue"], ended, 1, is_clear=is_clear, doer=doer)
             elif before := topic(sentence[: found.start("cue")]):
                 yield Change(found["cue"], before, min(2, len(before)))  # "Tragfix had no van, so I cancelled them"
     if found := _SHIFTED.search(sentence):
@@ -161,7 +187,17 @@ def _changes(sentence: str) -> Iterable[Change]:
             yield Change(found[0], thing or about, 2, _values(clause), is_clear=False)
 
 
+def _doer(before: str) -> str:
+    """Return whose doing it is, from the words before what is told: "he", or a stem; nothing where it may be the
+    speaker's.
+    """
+    found = _DOER.search(before)
+    return "" if found is None else "he" if found["pronoun"] else stem((found["who"] or found["name"]).casefold())
+
+
 def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
+    if _SPEAKER.search(earlier) if change.doer == "he" else change.doer and change.doer not in told:
+        return False
     shared = change.about & told
     if len(shared) >= change.least:
         return True

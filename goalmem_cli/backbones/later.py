@@ -14,7 +14,7 @@ from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.logic.roles import ASSISTANT, role_of
 from goalmem_cli.memory_ports import SupportsRanking
 from goalmem_cli.memory_records import Ranking
-from goalmem_cli.records import Hit, Query, Unit
+from goalmem_cli.records import UNKNOWN_AUTHOR, Hit, Query, Unit
 
 _CUES = "no longer any more gave up quit stopped sold cancelled left moved back switched changed to now instead of"
 _DEPTH = 30
@@ -59,6 +59,8 @@ def _follows(one: Unit, other: Unit) -> bool:
 
 
 def _is_told(unit: Unit) -> bool:
-    """Say whether somebody tells it of themselves: an assistant advises."""
-    is_said = unit.kind in _SAID and role_of(unit.author) != ASSISTANT and bool(unit.author.strip())
+    """Say whether somebody tells it of themselves: an assistant advises, and two unknown authors may be two people."""
+    is_said = (
+        unit.kind in _SAID and role_of(unit.author) != ASSISTANT and unit.author.strip() not in ("", UNKNOWN_AUTHOR)
+    )
     return is_said and not only_asks(unit.text)

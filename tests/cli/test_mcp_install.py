@@ -350,6 +350,17 @@ def test_settings_that_cannot_be_changed_safely_are_refused(
     assert "goalmem" in (tomllib.loads(entry)["mcp_servers"] if client == "codex" else json.loads(entry)["mcpServers"])
 
 
+def test_read_only_settings_are_left_alone(goalmem: Goalmem, home: Path) -> None:
+    """Though the folder would let another file take their place; and no copy is made."""
+    path = settings_of(home, "cursor")
+    path.write_text("{}", "utf-8")
+    path.chmod(0o444)
+    error, hint = goalmem("mcp", "install", "cursor", "--yes").error_lines
+    assert (error, path.read_text("utf-8")) == (f"{path} is read-only", "{}")
+    assert hint.startswith("make it writable first: chmod u+w '")
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_a_link_to_the_settings_stays_a_link(goalmem: Goalmem, home: Path) -> None:
     """Who keeps them in another folder finds them changed there, and the copy beside the link."""
     real, path = home / "dotfiles.json", settings_of(home, "cursor")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta, timezone
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -91,6 +91,25 @@ def test_any_two_windows_that_overlap_by_enough_are_the_whole(
         assert store.verify() == []
 
 
+def test_windows_in_other_time_zones_are_one(tmp_path: Path) -> None:
+    """A turn is the same by its instant, and keeps the clock that it was stored with, whichever window is read again."""
+    chat_ = whole(with_ids=False)
+    windows = []
+    for first, end, hours in ((0, 20, 0), (8, 30, 2), (0, 20, -7)):
+        zone = timezone(timedelta(hours=hours))
+        turns = tuple(
+            replace(turn, said=turn.said.replace(tzinfo=UTC).astimezone(zone)) for turn in chat_.turns if turn.said
+        )
+        windows.append(window(replace(chat_, turns=turns), first, end, f"/{hours}/x.txt"))
+    store = open_store(tmp_path / "store")
+    assert [store.add(each).new_turns for each in windows] == [20, 10, 0]
+    held = {turn.id for turn in store.turns()}
+    assert [store.add(each).new_turns for each in windows] == [0, 0, 0]
+    assert {turn.id for turn in store.turns()} == held
+    assert [turn.text for turn in store.turns()] == [turn.text for turn in chat_.turns[:30]]
+    assert store.verify() == []
+
+
 @pytest.mark.parametrize("with_ids", [True, False])
 @pytest.mark.parametrize("is_reversed", [True, False])
 def test_a_day_is_enough_for_files_of_one_name(tmp_path: Path, with_ids: bool, is_reversed: bool) -> None:
@@ -132,6 +151,18 @@ def test_what_a_third_has_own_ids_and_forks_are_never_joined(tmp_path: Path) -> 
         assert len(store.conversations()) == len(before) + 1
         assert store.add(after).new_turns == 0
     assert store.verify() == []
+
+
+def test_what_a_bot_sends_into_two_groups_joins_them_no_more(tmp_path: Path) -> None:
+    """At the end of one and the beginning of the other, at the same times; whoever writes to himself alone is joined."""
+    chat_ = whole(with_ids=False)
+    for number, (one, other) in enumerate((("Ana", "Zoe"), ("Bot", "Bot"))):
+        speakers = [one] * 10 + ["Bot"] * 10 + [other] * 10
+        turns = tuple(replace(turn, speaker=speakers[turn.ordinal]) for turn in chat_.turns[:30])
+        store = open_store(tmp_path / f"{number}")
+        store.add(window(replace(chat_, turns=turns), 0, 20, "/a/x.txt"))
+        added = store.add(window(replace(chat_, turns=turns), 10, 30, "/b/y.txt"))
+        assert (added.is_joined, added.beside) == ((False, "x") if one == "Ana" else (True, ""))
 
 
 def test_one_command_joins_as_several_do(tmp_path: Path) -> None:
@@ -187,6 +218,28 @@ def test_joining_by_command(tmp_path: Path) -> None:
         assert store.preview(second).new_turns == 0
         assert len(store.conversations()) == 1
         assert store.verify() == []
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_both_files_are_known_again_after_a_join(tmp_path: Path, with_ids: bool) -> None:
+    """Each lacks a message that the other has between its own; another chat in such a file is no part of it."""
+    chat_ = whole(with_ids=with_ids)
+    store = open_store(tmp_path / "store")
+    windows = []
+    for first, end, gone, file in ((0, 24, 15, "/a/x.json"), (10, 36, 18, "/b/y.json")):
+        turns = [turn for place, turn in enumerate(chat_.turns[first:end], first) if place != gone]
+        windows.append(window(replace(chat_, turns=tuple(turns)), 0, len(turns), file))
+    store.add_all(windows)
+    joined(store, "x", "y")
+    assert [store.add(each).new_turns for each in (*windows, *windows)] == [0, 0, 0, 0]
+    assert said_in(store, "x")[15:19] == as_stored(window(chat_, 0, 36, "/c"))[15:19]
+    assert len(store.turns()) == 36
+
+    other = replace(
+        chat(["Hello Zoe.", "Hi Max, how is the cat?", "Fine."], name="y"), format="openai", file="/b/y.json"
+    )
+    assert store.add(other).is_joined is False
+    assert len(store.conversations()) == 2
 
 
 def test_joining_says_what_it_cannot(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -55,11 +56,12 @@ class Plan:
         `written` is called after every single write.
 
         Raises:
-            UsageError: the settings were changed meanwhile, or the client's command failed.
+            UsageError: the settings are read-only or were changed meanwhile, or the client's command failed.
             StoreError: a file cannot be written.
         """
         path, kept = self.client.settings, None
         self._check_unchanged()
+        self._check_writable()
         if self.content is not None:
             kept = path.with_name(path.name + COPY_SUFFIX)
             replace_file(kept, self.content, written, HINT_FILE)  # only its owner may read what it makes
@@ -87,6 +89,13 @@ class Plan:
         if self.old is None or self.new is None:
             return self.old is not self.new
         return not isinstance(self.old, dict) or any(self.old.get(key) != value for key, value in self.new.items())
+
+    def _check_writable(self) -> None:
+        """Leave a file alone that its owner may only read: renaming another one onto it needs no such permission."""
+        path = self.client.settings
+        with reporting(path, HINT_FILE):
+            if self.content is not None and not path.stat().st_mode & stat.S_IWUSR:
+                raise UsageError(f"{path} is read-only", f"make it writable first: chmod u+w {shlex.quote(str(path))}")
 
     def _check_unchanged(self) -> None:
         path = self.client.settings

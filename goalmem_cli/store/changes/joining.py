@@ -106,11 +106,12 @@ def _planned(connection: Connection, name: str, other: str) -> _Plan:
         unit_rows.count_kinds(connection, sorted(leaving)),
         frozenset((*stored, *theirs)),
     )
-    _, form, own_id, file = rows[other]
-    alias, here = alias_of(form, own_id, file, other), target_of(name)
+    here = target_of(name)
     before = overlaps.load_joined(connection)
     joined = {key: here if there == target_of(other) else there for key, there in before.items()}
-    joined |= {} if alias is None else {alias: here}
+    # Both files: with turns of the other between them, those of the one that stays are no run of its turns any more.
+    aliases = [alias_of(form, own_id, file, each) for each, form, own_id, file in (rows[name], rows[other])]
+    joined |= {alias: here for alias in aliases if alias is not None}
     conversation = Conversation(*rows[name][:2], (), rows[name][2])
     return _Plan(tables.load_meta(connection), conversation, change, joined, counts)
 

@@ -1,8 +1,8 @@
 """Two windows of one chat, of which one ends as the other begins: which turns they share, and whether that is enough.
 
-Eight shared turns with 200 words are; of two files of one name, also all turns of a day, two or more. Turns that a
-third conversation has too do not count. Two turns are the same with speaker, time, text and own id, wherever they
-stand.
+Eight shared turns with 200 words are, unless one of several people says them all; of two files of one name, also all
+turns of a day, two or more. Turns that a third conversation has too do not count. Two turns are the same with speaker,
+time, text and own id, wherever they stand.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import PurePath
 
+from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, content_hash
 from goalmem_cli.store.changes.placing import place_of
 from goalmem_cli.store.database import overlaps, tables
@@ -65,13 +66,18 @@ class Windows:
                 near.update(other for _, other in elsewhere)
                 third = {number for number, _ in elsewhere}
                 own = [turn for number, turn in enumerate(shared) if number not in third]
-                if _is_much(own) or (_are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name])):
+                if (_is_much(own) and _is_talk(own, said, turns[name])) or (
+                    _are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name])
+                ):
                     runs.setdefault(place, []).append((-len(shared), name, places))
                     continue
             if _is_worth_saying(shared or _common(turns[name], said.turns)):
                 beside.setdefault(place, []).append(name)
         joining = {place: {name: places for _, name, places in sorted(each)} for place, each in runs.items()}
-        joining |= {place: {name: paired(turns[name], conversations[place].turns)} for place, name in told.items()}
+        for place, name in told.items():
+            places = paired(turns[name], conversations[place].turns)
+            if conversations[place].own_id is not None or _is_known_again(places):
+                joining[place] = {name: places}
         return cls(joining, beside, near)
 
 
@@ -136,13 +142,21 @@ def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
 
 
 def _same(turn: Turn) -> tuple[str, str | None, str, str | None]:
-    """Return what is the same of a turn in any window."""
-    return turn.speaker, None if turn.said is None else turn.said.isoformat(), turn.text, turn.own_id
+    """Return what is the same of a turn in any window, in whichever time zone that was written."""
+    said = turn.said
+    if said is not None and said.utcoffset() is not None:
+        return turn.speaker, str(Moment.from_datetime(said).instant), turn.text, turn.own_id
+    return turn.speaker, None if said is None else said.isoformat(), turn.text, turn.own_id
 
 
 def _common(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
     known = set(map(_same, stored))
     return [turn for turn in incoming if turn.said is not None and _same(turn) in known]
+
+
+def _is_known_again(places: Sequence[int | None]) -> bool:
+    """Say whether a file still holds what was joined: another chat may have been written into it."""
+    return len(places) - places.count(None) >= min(LEAST_TURNS, (len(places) + 1) // 2)
 
 
 def _is_worth_saying(shared: Sequence[Turn]) -> bool:
@@ -159,6 +173,12 @@ def _may_be_joined(said: Conversation, stored: Sequence[Turn], places: Sequence[
 
 def _is_much(shared: Sequence[Turn]) -> bool:
     return len(shared) >= LEAST_TURNS and sum(len(turn.text.split()) for turn in shared) >= LEAST_WORDS
+
+
+def _is_talk(shared: Sequence[Turn], said: Conversation, stored: Sequence[Turn]) -> bool:
+    """Say whether what is shared is more than what one person, or a bot, sends into several groups at the same time."""
+    speakers = {turn.speaker for turn in shared}
+    return len(speakers) > 1 or {turn.speaker for turn in (*said.turns, *stored)} <= speakers
 
 
 def _are_called_alike(said: Conversation, name: str, file: str | None) -> bool:

@@ -62,6 +62,10 @@ def joined(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[in
 
     The stored turns keep their ordinals unless new ones come before them.
     """
+    incoming = [
+        turn if index is None or turn.said != stored[index].said else replace(turn, said=stored[index].said)
+        for turn, index in zip(incoming, places, strict=True)
+    ]  # the same instant, perhaps in another zone
     order = _woven(stored, incoming, places)
     last = next(index for index, placed in enumerate(order) if placed.told is incoming[-1])
     if len(order) == len(stored):

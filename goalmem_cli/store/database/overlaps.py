@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from goalmem_cli.records import Turn
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection
-from goalmem_cli.store.database.columns import iso_of
+from goalmem_cli.store.database.columns import moment_columns
 
 _TAIL = 8
-_SAID_ALIKE = "turns.text = told.text AND turns.speaker = told.speaker AND turns.said IS NOT DISTINCT FROM told.said"
+_SAID_ALIKE = """turns.text = told.text AND turns.speaker = told.speaker
+    AND coalesce(turns.instant, turns.clock) IS NOT DISTINCT FROM told.said
+    AND (turns.instant IS NOT NULL) = told.has_zone"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,8 @@ def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[
 def load_neighbours(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> list[tuple[int, str]]:
     """Return place of a transcript and name of a stored conversation, where the first turn of one is one of the other.
 
-    Turns are the same with speaker, time and text, wherever they stand. Where both begin alike and nobody knows when,
-    that tells nothing.
+    Turns are the same with speaker, instant and text, wherever they stand. Where both begin alike and nobody knows
+    when, that tells nothing.
     """
     rows = connection.rows(
         f"""WITH told AS ({_TOLD}),
@@ -141,15 +143,18 @@ def write_joined(connection: Connection, joined: Mapping[str, str]) -> None:
 
 
 _TOLD = """SELECT unnest($places::INTEGER[]) AS place, unnest($numbers::INTEGER[]) AS number,
-    unnest($speakers::VARCHAR[]) AS speaker, unnest($said::VARCHAR[]) AS said, unnest($texts::VARCHAR[]) AS text"""
+    unnest($speakers::VARCHAR[]) AS speaker, unnest($said::BIGINT[]) AS said,
+    unnest($have_zone::BOOLEAN[]) AS has_zone, unnest($texts::VARCHAR[]) AS text"""
 
 
 def _columns(transcripts: Mapping[int, Sequence[Turn]]) -> dict[str, object]:
     rows = [(place, number, turn) for place, turns in transcripts.items() for number, turn in enumerate(turns)]
+    moments = [moment_columns(turn.said) for _, _, turn in rows]
     return {
         "places": [place for place, _, _ in rows],
         "numbers": [number for _, number, _ in rows],
         "speakers": [turn.speaker for _, _, turn in rows],
-        "said": [iso_of(turn.said) for _, _, turn in rows],
+        "said": [clock if instant is None else instant for clock, instant in moments],
+        "have_zone": [instant is not None for _, instant in moments],
         "texts": [turn.text for _, _, turn in rows],
     }
