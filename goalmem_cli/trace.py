@@ -13,12 +13,12 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 repairs, and a name
 of its own for how certain a grounding is, version 5 the stretch of time
-and who forwarded a fact, version 6 what was said later; the older ones are read too.
+and who forwarded a fact, version 6 what was said later, version 7 the rank of a fact; the older ones are read too.
 """
-READABLE = (1, 2, 3, 4, 5, SCHEMA_VERSION)
+READABLE = (1, 2, 3, 4, 5, 6, SCHEMA_VERSION)
 
 
 class Status(StrEnum):
@@ -65,7 +65,8 @@ class Fact:
     two talk. Of what somebody only passed on, `speaker` is who wrote it and `forwarded_by` who sent it. `instead` lists
     what it took the place of, with the day until which that held; a model is not shown it, nor `moved_on`, a later turn
     that moves on from what it says, which has a number only where it is a fact too, and `change`, the words by which it
-    tells itself of something that has changed.
+    tells itself of something that has changed. `rank` is its place among the facts of the question as they were found,
+    best first, from 1: with full prompts its number is its place in time. Older traces have 0.
     """
 
     number: str
@@ -87,6 +88,7 @@ class Fact:
     forwarded_by: str = ""
     moved_on: Fact | None = None
     change: str = ""
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ class NumberedFacts:
         self._is_full = profile == "full"
         self._facts: dict[str, Fact] = {}
         self._hits: dict[str, Hit] = {}
+        self._ranks: dict[str, int] = {}
 
     @property
     def by_number(self) -> Mapping[str, Fact]:
@@ -75,9 +76,13 @@ class NumberedFacts:
         """Return the hit as a fact, under the number that it has or the next one."""
         unit = hit.unit
         if unit.id not in self._facts:
-            self._facts[unit.id] = as_fact(hit, f"F{len(self._facts) + 1}")
+            self._facts[unit.id] = as_fact(hit, f"F{len(self._facts) + 1}", self._rank(unit))
         self._hits.setdefault(unit.id, hit)
         return self._facts[unit.id]
+
+    def _rank(self, unit: Unit) -> int:
+        """Return the unit's place among those found for the question: what it has, or the next one."""
+        return self._ranks.setdefault(unit.id, len(self._ranks) + 1)
 
     @stage(LAYING_OUT)
     def block(self, chosen: Chosen) -> Block:
@@ -90,6 +95,8 @@ class NumberedFacts:
             cost = sum(token_cost(fact.speaker, fact.text, fact.times) for fact in told)
             return Block(tuple(told), tuple(map(fact_line, told)), cost)
         hits = {hit.unit.id: hit for hit in (*chosen.hits, *chosen.brought)}
+        for hit in hits.values():
+            self._rank(hit.unit)
         facts = [self.fact(hits[unit.id]) for unit in in_order([hit.unit for hit in hits.values()])]
         return block_of(facts, (self.fact(hit).number for hit in chosen.brought))
 
@@ -175,8 +182,8 @@ class Chosen:
     left: int = 0
 
 
-def as_fact(hit: Hit, number: str) -> Fact:
-    """Return the hit as a fact of that number."""
+def as_fact(hit: Hit, number: str, rank: int = 0) -> Fact:
+    """Return the hit as a fact of that number and rank."""
     unit = hit.unit
     return Fact(
         number=number,
@@ -196,6 +203,7 @@ def as_fact(hit: Hit, number: str) -> Fact:
         to="" if unit.is_forwarded else hit.to,
         instead=tuple(listed(unit, IN_PLACE_OF)),
         forwarded_by=unit.speaker if unit.is_forwarded else "",
+        rank=rank,
     )
 
 

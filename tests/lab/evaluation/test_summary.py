@@ -435,3 +435,18 @@ def test_tokens_of_a_question_are_those_of_its_trace() -> None:
     assert {column.partition("\n")[0] for column in tables["Cost of a question"].columns} >= {
         "prompt tokens", "completion tokens",
     }  # fmt: skip
+
+
+def test_a_run_of_before_ranks_were_kept_has_no_evidence_recall_and_says_so() -> None:
+    """With full prompts the numbers of its facts are places in time; neither row, category nor document has a figure."""
+    old = answered_run(manifest=manifest(settings={"profile": "full"}))
+    summary = summarise(old)
+    row = row_of(summary, "direct")
+    assert row.unranked == 5
+    assert not row.recall
+    assert not [name for part in row.by_category.values() for name in part.metrics if name.startswith("recall@")]
+    assert not [name for each in row.scores.values() for name in each if name.startswith("recall@")]
+    (section,) = sections([summary])
+    assert [note for note in section.notes if "no evidence recall: 5 answers of an earlier goalmem" in note]
+    assert not [note for note in sections([summarise(answered_run())])[0].notes if "evidence recall" in note]
+    assert row_of(summarise(answered_run()), "direct").recall

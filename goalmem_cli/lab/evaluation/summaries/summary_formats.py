@@ -82,6 +82,7 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "unplanned": row.unplanned,
         "unfinished": row.unfinished,
         "failed": row.failed,
+        "unranked": row.unranked,
         "distributions": {
             name: {str(value): count for value, count in counts.items()} for name, counts in row.distributions.items()
         },
