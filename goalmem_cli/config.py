@@ -65,7 +65,8 @@ class Settings:
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
     leave the choice to the model, and so does `planning`; `certainty` (percent) None withholds what is less certain
-    than the model's record says, 0 nothing; `strict` None refuses the inferences of a small model only.
+    than the model's record says, 0 nothing; `strict` None refuses the inferences of a small model only. About
+    `fact_tokens` tokens of facts are shown at a time: None leaves that to the model, 0 takes as many as fit.
     Without `checks` goal-mem takes a model's groundings as they are, and the trace says so. With `keep_prompts` a trace
     has each prompt and its reply. `redact` blacks out secrets in what is read before it is stored.
     `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
@@ -94,6 +95,7 @@ class Settings:
     max_steps: int = 5
     certainty: int | None = None
     budget: int = 60
+    fact_tokens: int | None = None
     strict: bool | None = None
     checks: bool = True
     keep_prompts: bool = False
@@ -116,13 +118,13 @@ KEYS = tuple(slot.name for slot in fields(Settings) if slot.name != "address")
 
 LEAST = {
     "context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "max_steps": 1,
-    "certainty": 0, "budget": 1, "parallel": 1, "timeout": 1, "model_cache": 0,
+    "certainty": 0, "budget": 1, "fact_tokens": 0, "parallel": 1, "timeout": 1, "model_cache": 0,
 }  # fmt: skip
 # Above what any model or machine has a use for, and within what llama.cpp's 32 bits hold.
 MOST = {
     "context": 2**24, "threads": 4096, "seed": 2**31 - 1,
     "max_breadth": 1000, "max_depth": 1000, "max_subgoals": 4, "max_steps": 1000, "certainty": 100,
-    "budget": 10**6,
+    "budget": 10**6, "fact_tokens": 10**7,
     "parallel": 64, "timeout": 10**6, "model_cache": 10**7,
 }  # fmt: skip
 _SHOWN_LENGTH = 60

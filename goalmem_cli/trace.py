@@ -15,8 +15,8 @@ from goalmem_cli.stages import Exchange, Stage
 
 SCHEMA_VERSION = 7
 """Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 repairs, and a name
-of its own for how certain a grounding is, version 5 the stretch of time
-and who forwarded a fact, version 6 what was said later, version 7 the rank of a fact; the older ones are read too.
+of its own for how certain a grounding is, version 5 the stretch of time and who forwarded a fact, version 6 what was
+said later, version 7 the rank of a fact and what was too long to be shown; the older ones are read too.
 """
 READABLE = (1, 2, 3, 4, 5, 6, SCHEMA_VERSION)
 
@@ -287,8 +287,9 @@ class Action:
     """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
 
     `said` is the reply, or what the memory counted, field by field; `skipped` counts the hits that were too long to be
-    shown, or that the budget left no room for; `failure` says why a reply could not be used. `likelihood` is the
-    (geometric) mean of the probabilities that the model gave the reply's tokens, None where it tells none.
+    shown, or that the budget left no room for, and `too_long` the former alone (None in traces of before); `failure`
+    says why a reply could not be used. `likelihood` is the (geometric) mean of the probabilities that the model gave
+    the reply's tokens, None where it tells none.
     """
 
     name: str
@@ -299,6 +300,7 @@ class Action:
     failure: str | None = None
     usage: Usage = field(default_factory=Usage)
     likelihood: float | None = None
+    too_long: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

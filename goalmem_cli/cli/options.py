@@ -179,6 +179,17 @@ Budget = Annotated[
         help="How many facts an attempt may see; full-context sees all that fit [default: 60].",
     ),
 ]
+FactTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--fact-tokens",
+        min=LEAST["fact_tokens"],
+        max=MOST["fact_tokens"],
+        metavar="TOKENS",
+        help="About how many tokens of facts the model is shown at a time; 0: as many as fit [default: 3000, or what a "
+        "small model reads well].",
+    ),
+]
 Prompts = Annotated[
     Path | None,
     typer.Option("--prompts", metavar="DIR", help="A folder whose files stand in for goalmem's prompts, one by one."),

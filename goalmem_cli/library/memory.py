@@ -58,6 +58,7 @@ class Words(TypedDict, total=False):
     max_steps: int
     certainty: int | None
     budget: int
+    fact_tokens: int | None
     strict: bool | None
     checks: bool
     keep_prompts: bool

@@ -21,7 +21,7 @@ from tests.reasoners.scripting import chat
 from tests.render.traces import ANSWERED, ASKED, FAILED, GOAL, QUESTION, SUBGOALS, UNKNOWN
 
 CASE = Case("q1", "momoco-01", QUESTION, "Matcha Powder", ("D2:1", "D3:2"), "4")
-USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds"}
+USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "left_out"}
 RECALL = {"recall@10", "recall@20", "recall@40", "recall@60"}
 WORDS = {"f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict"}
 SEARCH = {"breadth", "depth", "subgoals"}
@@ -56,7 +56,7 @@ def test_a_forward_answer_by_hand() -> None:
     assert scores == {
         "refused": 0.0, "f1": 1.0, "token_f1": 1.0, "mem0_f1": 1.0, "bleu1": 1.0, "exact": 1.0, "exact_strict": 1.0,
         "recall@10": 1.0, "recall@20": 1.0, "recall@40": 1.0, "recall@60": 1.0,
-        "calls": 1.0, "prompt_tokens": 900.0, "cached_tokens": 300.0, "completion_tokens": 12.0, "seconds": 2.5,
+        "calls": 1.0, "prompt_tokens": 900.0, "cached_tokens": 300.0, "completion_tokens": 12.0, "seconds": 2.5, "left_out": 0.0,
     }  # fmt: skip
     assert all(type(value) is float for value in scores.values())
 
@@ -204,6 +204,16 @@ def test_facts_without_a_rank_are_ranked_by_number_where_that_is_their_rank(
     assert RECALL.isdisjoint(score(CASE, "locomo", FORWARD, is_ranked=False))
     ranked = {name: replace(fact, rank=1) for name, fact in FORWARD.facts.items()}
     assert has_ranks(replace(FORWARD, facts=ranked), settings)
+
+
+def test_hits_for_which_the_tokens_had_no_room_are_counted() -> None:
+    """Those beyond the units are not among them; an older trace does not tell the two apart."""
+    said = Action("retrieve", queries=(QUESTION,), skipped=12, too_long=9)
+    assert score(CASE, "locomo", replace(FORWARD, actions=(said, said, Action("read"))))["left_out"] == 18.0
+    old = replace(said, too_long=None)
+    assert "left_out" not in score(CASE, "locomo", replace(FORWARD, actions=(said, old)))
+    rounds = Attempt(1, GOAL, SUBGOALS, (Step(0, skipped=3), Step(1, skipped=4)))
+    assert score(CASE, "locomo", replace(ANSWERED, attempts=(rounds, rounds)))["left_out"] == 14.0
 
 
 def test_evidence_is_a_turn_of_the_questions_conversation() -> None:

@@ -450,3 +450,22 @@ def test_a_run_of_before_ranks_were_kept_has_no_evidence_recall_and_says_so() ->
     assert [note for note in section.notes if "no evidence recall: 5 answers of an earlier goalmem" in note]
     assert not [note for note in sections([summarise(answered_run())])[0].notes if "evidence recall" in note]
     assert row_of(summarise(answered_run()), "direct").recall
+
+
+def test_what_was_left_out_for_want_of_tokens_is_reported() -> None:
+    """The mean of a question stands in the document, the CSV file and a note; where nothing was, there is no note."""
+    run = answered_run()
+    short = replace(run, answered=tuple(_shortened(each) for each in run.answered if each.reasoner == "direct"))
+    summary = summarise(short)
+    assert [(row.left_out and row.left_out.mean) for row in summary.rows] == [7.0, None]
+    (entry, _) = document([summary])["runs"]  # type: ignore[misc]
+    assert entry["left_out"]["mean"] == 7.0  # type: ignore[index]
+    assert "direct,hybrid,,scripted,all,left_out,7.0" in rows_csv([summary])
+    (section,) = sections([summary])
+    assert [note for note in section.notes if note.startswith("direct over hybrid: 7.0 hits a question left out for")]
+
+
+def _shortened(answered: Answered) -> Answered:
+    """Return the answer with seven hits of each retrieval too long to be shown."""
+    actions = [replace(each, skipped=9, too_long=7) if each.queries else each for each in answered.trace.actions]
+    return replace(answered, trace=replace(answered.trace, actions=tuple(actions)))

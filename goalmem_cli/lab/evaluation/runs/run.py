@@ -13,6 +13,8 @@ AT_ONCE = "parallel"
 """The setting that a manifest has where several questions were under way at a time."""
 CERTAINTY = "certainty"
 """The setting of the least certainty: of an answer, and in older runs of a step."""
+FACT_TOKENS = "fact_tokens"
+"""The setting of how many tokens of facts are shown at a time."""
 NO_REASONER = "retrieval"
 """What stands for the reasoner in the rows of a run that only retrieves."""
 

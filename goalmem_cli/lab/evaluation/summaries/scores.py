@@ -49,6 +49,7 @@ def score(
     - `judge`: the mean of the verdicts that could be read.
     - `refused`: 0 or 1, every question.
     - ``recall@k``: answerable questions with evidence; its share in the first k facts as they were found.
+    - `left_out`: every question; the hits for which the tokens of facts had no room, where the trace tells them.
     - `calls`, `prompt_tokens`, `cached_tokens`, `completion_tokens`, `seconds`: every question.
     - `breadth` (attempts), `depth` (the deepest round of any, from 0), `subgoals` (of the final plan): `goal-mem` only.
     - the names of `PlanQuality`: `goal-mem` on questions with a gold plan.
@@ -65,7 +66,7 @@ def score(
     if readable:
         scores["judge"] = sum(readable) / len(readable)
     scores |= {name: float(value) for name, value in asdict(trace.usage).items()}
-    return scores | _search(trace) | _plan(case, trace)
+    return scores | _left_out(trace) | _search(trace) | _plan(case, trace)
 
 
 def has_ranks(trace: Trace, settings: Mapping[str, str]) -> bool:
@@ -119,6 +120,14 @@ def _recall(case: Case, trace: Trace) -> Scores:
     facts = sorted(trace.facts.values(), key=lambda fact: fact.rank or int(fact.number.removeprefix("F")))
     labels = [set(fact.turns) if fact.conversation == case.conversation else set() for fact in facts]
     return {f"recall@{k}": len(wanted & set().union(*labels[:k])) / len(wanted) for k in DEPTHS}
+
+
+def _left_out(trace: Trace) -> Scores:
+    counts = [action.too_long if action.skipped else 0 for action in trace.actions]
+    known = [count for count in counts if count is not None]
+    if len(known) < len(counts):
+        return {}
+    return {"left_out": float(sum(known) + sum(step.skipped for each in trace.attempts for step in each.steps))}
 
 
 def _search(trace: Trace) -> Scores:

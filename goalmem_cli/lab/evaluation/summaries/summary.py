@@ -79,7 +79,7 @@ class Row:
     questions that have none of it; `unplanned` those that were asked with the question itself, since a model's plan
     could not be used. `failed` questions, whose replies were unusable, count as refused. `indexing` is what building
     the backbone took, for all questions together. There is no `recall` where answers are `unranked`: it is not known in
-    which order their facts were found.
+    which order their facts were found. `left_out` are the hits of a question that the tokens of facts had no room for.
     """
 
     reasoner: str
@@ -101,6 +101,7 @@ class Row:
     unplanned: int = 0
     failed: int = 0
     unranked: int = 0
+    left_out: Interval | None = None
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False)
     indexing: Usage = field(default_factory=Usage)
 
@@ -274,6 +275,7 @@ def _answering_row(
         paired=_paired(scores, baseline.scores) if baseline is not None and baseline is not answers else {},
         failed=answers.failed,
         unranked=answers.unranked,
+        left_out=interval(values.get("left_out", ())),
         scores=scores,
     )
 
