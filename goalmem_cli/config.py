@@ -67,8 +67,10 @@ class Settings:
     leave the choice to the model, and so does `planning`; `certainty` (percent) None withholds what is less certain
     than the model's record says, 0 nothing; `strict` None refuses the inferences of a small model only. About
     `fact_tokens` tokens of facts are shown at a time: None leaves that to the model, 0 takes as many as fit.
-    Without `checks` goal-mem takes a model's groundings as they are, and the trace says so. With `keep_prompts` a trace
-    has each prompt and its reply. `redact` blacks out secrets in what is read before it is stored.
+    Full prompts leave out what is never evidence, such as small talk, unless told not to `sift`, and bring the turns on
+    which others `lean`. Without `checks` goal-mem takes a model's groundings as they are, and the trace says so. With
+    `keep_prompts` a trace has each prompt and its reply. `redact` blacks out secrets in what is read before it is
+    stored.
     `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
     a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
     bundled model has. `backbones` is what structured backbones are told, by name; each checks its own when it is
@@ -98,6 +100,8 @@ class Settings:
     fact_tokens: int | None = None
     strict: bool | None = None
     checks: bool = True
+    sift: bool = True
+    lean: bool = True
     keep_prompts: bool = False
     redact: bool = False
     prompts: Path | None = None

@@ -294,12 +294,10 @@ def build_reasoner(
         else Budget(settings.budget, min(most_fact_tokens(settings, loaded), room))
     )
     tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
+    tools = replace(tools, sifts=settings.sift, leans=settings.lean)
     reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room))
-    sure = CertaintyGate(
-        reasoner if entry.needs_gold else DaysInWords(reasoner),
-        loaded.least_certainty(settings.reasoner, settings.certainty),
-        loaded.fitted,
-    )
+    least = loaded.least_certainty(settings.reasoner, settings.certainty)
+    sure = CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
     return Measured(sure, keeps_prompts=settings.keep_prompts)
 
 

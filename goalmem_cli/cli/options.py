@@ -62,8 +62,8 @@ Backbone = Annotated[
     typer.Option(
         "--backbone",
         metavar="NAME",
-        help="How to find what is remembered: reranked, hybrid, bm25, dense, none, or what `goalmem index` built "
-        "[default: reranked].",
+        help="How to find what is remembered: reranked, hybrid, bm25, dense, bm25-plain, dense-plain, none, or what "
+        "`goalmem index` built [default: reranked].",
     ),
 ]
 Reasoner = Annotated[

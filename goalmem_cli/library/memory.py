@@ -61,6 +61,8 @@ class Words(TypedDict, total=False):
     fact_tokens: int | None
     strict: bool | None
     checks: bool
+    sift: bool
+    lean: bool
     keep_prompts: bool
     redact: bool
     prompts: str | Path | None

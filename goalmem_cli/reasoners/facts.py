@@ -39,12 +39,24 @@ _TOKENS_PER_LINE = 22  # of a compact prompt: number, colon and the time it was 
 
 
 class NumberedFacts:
-    """Retrieves for one question and numbers what it sees: a unit keeps its number for the whole question."""
+    """Retrieves for one question and numbers what it sees: a unit keeps its number for the whole question.
 
-    def __init__(self, backbone: Backbone, question: Question, profile: Profile = "compact") -> None:
+    Unless it `sifts`, no round leaves out turns that are never evidence; unless it `leans`, none brings turns along.
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        question: Question,
+        profile: Profile = "compact",
+        *,
+        sifts: bool = True,
+        leans: bool = True,
+    ) -> None:
         self._backbone = backbone
         self._question = question
         self._is_full = profile == "full"
+        self._sifts, self._brings = sifts and self._is_full, leans and self._is_full
         self._facts: dict[str, Fact] = {}
         self._hits: dict[str, Hit] = {}
         self._ranks: dict[str, int] = {}
@@ -120,7 +132,7 @@ class NumberedFacts:
         kept: dict[str, Hit] = {}
         brought: dict[str, Hit] = {}
         too_long: set[str] = set()
-        is_sifted = self._is_full and room.is_sifted
+        is_sifted = self._sifts and room.is_sifted
         left = 0
         tokens, sessions = room.tokens, dict[Stretch, datetime | None]()
         for hit in hits_within(hits, scope_of(self._question)):
@@ -138,7 +150,7 @@ class NumberedFacts:
             kept[unit.id] = hit
             sessions.setdefault(stretch_of(unit), unit.said)
             tokens -= cost
-            for before in turns_before(hit, leaned_on(hit)) if self._is_full and room.brings else ():
+            for before in turns_before(hit, leaned_on(hit)) if self._brings and room.brings else ():
                 cost = self._cost(before, sessions)
                 is_there = before.unit.id in {*known, *kept, *brought}
                 if not is_there and self._may_see(before.unit) and cost <= tokens:

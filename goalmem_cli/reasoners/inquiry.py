@@ -70,7 +70,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a reasoner works with. `prompts` are those of its steps; `adapter` is the hash of the model's."""
+    """What a reasoner works with. `prompts` are those of its steps; `adapter` is the hash of the model's.
+
+    `sifts` and `leans` say whether full prompts leave out turns that are never evidence, and bring those leaned on.
+    """
 
     backbone: Backbone
     model: LanguageModel
@@ -79,6 +82,8 @@ class Tools:
     model_name: str = ""
     observer: Observer = field(default_factory=Unwatched)
     adapter: str = ""
+    sifts: bool = True
+    leans: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,9 @@ class Inquiry:
         self.shown = Shown()
         self._reasoner = reasoner
         self._tools = tools
-        self._facts = NumberedFacts(tools.backbone, question, tools.prompts.profile)
+        self._facts = NumberedFacts(
+            tools.backbone, question, tools.prompts.profile, sifts=tools.sifts, leans=tools.leans
+        )
         self._actions: list[Action] = []
         self._notes: list[str] = []
         self._started = perf_counter()

@@ -340,8 +340,7 @@ class Measuring:
                 "strict": settings.strict, "profile": loaded.profile,
                 FACT_TOKENS: 0 if settings.fact_tokens == 0 else most_fact_tokens(settings, loaded),
             }  # fmt: skip
-            if not settings.checks:
-                decisive["checks"] = "off"
+            decisive |= {name: "off" for name in ("checks", "sift", "lean") if not getattr(settings, name)}
             if loaded.adapter:
                 decisive["adapter"] = loaded.adapter
             if (at_once := self._at_once(loaded)) > 1:

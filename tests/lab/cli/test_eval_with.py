@@ -154,3 +154,39 @@ def test_a_reasoner_is_varied_in_the_tokens_of_facts(goalmem: Goalmem, tmp_path:
     }
     assert left["direct"] > 40
     assert left["direct, fact_tokens=0"] == 0
+
+
+@pytest.mark.parametrize("reasoner", ["direct", "goal-mem"])
+def test_full_prompts_have_what_was_found_and_nothing_else_where_told(
+    goalmem: Goalmem, tmp_path: Path, reasoner: str
+) -> None:
+    """By default a farewell is left out, and a short reply has what it replies to; `--no-sift` and `--no-lean` end that."""
+    talk = tmp_path / "talk.json"
+    lines = ["Hi Ben, how are you?", "Where did the river walk end?", "At the old mill.", "Ok, bye, take care."]
+    lines += [f"I painted door {n} of the house in green." for n in range(8)]
+    said = [
+        {"speaker": ("Ana", "Ben")[place % 2], "dia_id": f"D1:{place + 1}", "text": line}
+        for place, line in enumerate(lines)
+    ]
+    (case,) = LONG
+    conversation = {**case["conversation"], "session_1": said}
+    asked = [{"question": "What of the old mill, bye, care?", "answer": "it", "evidence": ["D1:3"], "category": 4}]
+    talk.write_text(json.dumps([{**case, "conversation": conversation, "qa": asked}]), encoding="utf-8")
+
+    def shown(*words: str) -> tuple[dict[str, str], str]:
+        model = ScriptedModel(lambda _: "no reply that could be read")
+        outcome = goalmem(
+            "eval", str(talk), "--reasoner", reasoner, "--backbone", "bm25-plain", "-k", "6", "--no-resume", "--json",
+            *words, factories=seeing(lambda _: LoadedModel(model, "scripted", "full", 8192)),
+        )  # fmt: skip
+        assert outcome.code == 0, outcome.err
+        (entry,) = (run for run in json.loads(outcome.out)["runs"] if run["reasoner"] == reasoner)
+        prompts = [request.growing for request in model.seen if request.step != "read" or reasoner == "direct"]
+        return entry["settings"], prompts[-1]
+
+    settings, prompt = shown()
+    assert not {"sift", "lean"} & settings.keys()
+    assert ("take care" in prompt, "river walk" in prompt, "old mill." in prompt) == (False, True, True)
+    settings, prompt = shown("--no-sift", "--no-lean")
+    assert (settings["sift"], settings["lean"]) == ("off", "off")
+    assert ("take care" in prompt, "river walk" in prompt, "old mill." in prompt) == (True, False, True)
