@@ -126,7 +126,10 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run, read whole. `absent` are the pairs of reasoner and backbone that are not measured."""
+    """A run, read whole. `absent` are the pairs of reasoner and backbone that are not measured.
+
+    `variants` say of which reasoner or backbone one is a variant, and what its part of a matrix was told.
+    """
 
     manifest: Manifest
     cases: tuple[Placed, ...]
@@ -135,4 +138,5 @@ class Run:
     verdicts: tuple[Verdict, ...] = ()
     built: tuple[Built, ...] = ()
     absent: frozenset[tuple[str, str]] = frozenset()
+    variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
     unfinished: Mapping[str, int] = field(default_factory=dict)

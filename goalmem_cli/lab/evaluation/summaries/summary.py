@@ -115,7 +115,8 @@ class Row:
 class Summary:
     """What one run found. `categories` maps each category's code to its name, in the order of the tables.
 
-    `judge` names the judge and the prompt behind the metric ``judge``, where several have judged.
+    `judge` names the judge and the prompt behind the metric ``judge``, where several have judged; `variants` are as of
+    a `Run`.
     """
 
     manifest: Manifest
@@ -124,6 +125,14 @@ class Summary:
     categories: Mapping[str, str]
     rows: tuple[Row, ...]
     judge: tuple[str, str] | None = None
+    variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
+
+    def told(self, row: Row) -> tuple[str, str, Mapping[str, str]]:
+        """Return the reasoner and backbone of a row under their own names, and what its run was told."""
+        usual = self.manifest.settings
+        reasoner, told = self.variants.get(row.reasoner, (row.reasoner, usual))
+        backbone, also = self.variants.get(row.backbone, (row.backbone, usual))
+        return reasoner, backbone, told if row.reasoner in self.variants else also
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +164,7 @@ def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = Categor
     rows += [_retrieving_row(run, key, retrieved, cases, categories) for key, retrieved in _retrieved_of(run).items()]
     indexing = _indexing(run)
     rows = [replace(row, indexing=indexing.get(row.backbone, Usage())) for row in rows]
-    return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge)
+    return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge, run.variants)
 
 
 def named_categories(categories: Mapping[str, str], form: str, names: CategoryNames) -> dict[str, str]:
