@@ -18,7 +18,7 @@ from tests.conftest import SAMPLES
 from tests.invoking import Goalmem, seeing
 from tests.lab.cli.test_eval import MOMOCO
 
-LONG = [
+LONG: list[dict[str, Any]] = [
     {
         "sample_id": "conv-1",
         "conversation": {
