@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import tzinfo
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, get_args, get_type_hints
@@ -70,7 +71,8 @@ class Settings:
     Full prompts leave out what is never evidence, such as small talk, unless told not to `sift`, and bring the turns on
     which others `lean`. Without `checks` goal-mem takes a model's groundings as they are, and the trace says so. With
     `keep_prompts` a trace has each prompt and its reply. `redact` blacks out secrets in what is read before it is
-    stored.
+    stored. `timezone` is the IANA name of the zone by which people spoke whose transcripts give times in UTC alone;
+    None is the machine's.
     `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
     a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
     bundled model has. `backbones` is what structured backbones are told, by name; each checks its own when it is
@@ -104,6 +106,7 @@ class Settings:
     lean: bool = True
     keep_prompts: bool = False
     redact: bool = False
+    timezone: str | None = None
     prompts: Path | None = None
     parallel: int = 8
     timeout: int = 300
@@ -132,6 +135,7 @@ MOST = {
     "parallel": 64, "timeout": 10**6, "model_cache": 10**7,
 }  # fmt: skip
 _SHOWN_LENGTH = 60
+ZONE_HINT = "give an IANA name, such as Europe/Berlin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,16 @@ def given_settings(given: Mapping[str, object]) -> Settings:
     checked = _checked(given, _Source("goalmem_cli.open"))
     store, address = _placed(checked["store"])
     return Settings(**{**checked, "store": store}, address=address)
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """Return the time zone of an IANA name; None where no zone is called so."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # only here, as few settings name one
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
 
 
 def _placed(named: Path | MilvusAddress) -> tuple[Path, MilvusAddress | None]:
@@ -243,6 +257,9 @@ def _value(name: str, shown: str, value: object, source: _Source) -> Any:
     if converted is None:
         given = _cut(repr(value))
         raise UsageError(f"{source.name}: {shown} is {given}, not {_KIND_NAMES[kind]}", f"give {_KIND_NAMES[kind]}")
+    if name == "timezone" and zone_of(converted) is None:
+        given = _cut(repr(value))
+        raise UsageError(f"{source.name}: {shown} is {given}, which no time zone is called", ZONE_HINT)
     if name in LEAST and converted < LEAST[name]:
         raise UsageError(f"{source.name}: {shown} is below {LEAST[name]}", f"give {LEAST[name]} or more")
     if name in MOST and converted > MOST[name]:

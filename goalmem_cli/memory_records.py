@@ -126,7 +126,11 @@ class ConversationSummary:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """The store in numbers. `units` counts by kind; `generation` is the number of changes the store has seen."""
+    """The store in numbers. `units` counts by kind; `generation` is the number of changes the store has seen.
+
+    `timezones` counts the turns whose times are in UTC, by the zone whose clock says their day; those of which the
+    transcript tells another clock are left out.
+    """
 
     conversations: int = 0
     sessions: int = 0
@@ -137,6 +141,7 @@ class Stats:
     embedder: str = ""
     dimension: int = 0
     bytes_on_disk: int = 0
+    timezones: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ def encodable(text: str) -> str:
 
 OFFSET = "offset"
 """The attribute of a turn that says by how many minutes its sender's clock was ahead of UTC, where `said` is in UTC."""
+TIMEZONE = "timezone"
+"""The attribute of a turn that says by which zone that was, where the transcript does not tell: an IANA name."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,9 @@ class Turn:
     the whole conversation; `own_id` is the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the
     conversation; `said` is None when the transcript gives no time, and carries an offset only when the transcript
     does; `role` is ``user``, ``assistant`` ... where the format has roles. `attributes` are what the transcript says
-    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``, ``offset``; they are no
-    part of the identity, since people react to what was said long ago, and the instant alone tells when it was said.
+    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``, ``offset``, ``timezone``;
+    they are no part of the identity, since people react to what was said long ago, and the instant alone tells when it
+    was said.
     """
 
     conversation: str
@@ -54,7 +57,7 @@ class Turn:
 
     @property
     def local(self) -> datetime | None:
-        """When it was said by the sender's own clock, where the transcript gives that beside the instant."""
+        """When it was said by the sender's own clock, where that is known beside the instant."""
         offset = self.attributes.get(OFFSET)
         if self.said is None or self.said.tzinfo is None or not isinstance(offset, int):
             return self.said
@@ -62,6 +65,13 @@ class Turn:
             return self.said.astimezone(timezone(timedelta(minutes=offset)))
         except (ValueError, OverflowError):  # no offset that there is, in a store made elsewhere
             return self.said
+
+    @property
+    def timezone(self) -> str:
+        """The zone whose clock says its day, where its time is in UTC; blank where another clock is told."""
+        if self.said is None or self.said.tzinfo is None or self.said.utcoffset():
+            return ""
+        return str(self.attributes.get(TIMEZONE, "" if OFFSET in self.attributes else "UTC"))
 
     @cached_property
     def id(self) -> str:
@@ -92,7 +102,8 @@ class Conversation:
     read from, where that is known: two conversations of one file are never one. `is_named` says that somebody chose the
     name, so that it is the stored conversation of that name, and goes on with it; `is_apart` that somebody wants it to
     be none that only says the same. `shares_ids` says that an own id stands for one turn in all conversations of the
-    format, so that what another one has under it is a copy.
+    format, so that what another one has under it is a copy. `is_zone_assumed` says that nobody named the zone of its
+    times, so that turns which are stored under one keep it.
     """
 
     name: str
@@ -110,6 +121,7 @@ class Conversation:
     is_named: bool = False
     is_apart: bool = False
     shares_ids: bool = field(default=False, compare=False)
+    is_zone_assumed: bool = field(default=False, compare=False)
 
 
 COPIED_FROM = "copied_from"

@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,10 @@ settings.register_profile("thorough", deadline=None, derandomize=True, suppress_
 settings.register_profile("steady", settings.get_profile("thorough"), max_examples=25)
 settings.register_profile("fast", settings.get_profile("thorough"), derandomize=False, max_examples=25)
 settings.load_profile("fast")
+# Transcripts that give times in UTC alone are read under the machine's zone: here it is the same on every machine.
+os.environ["TZ"] = "UTC"
+if hasattr(time, "tzset"):
+    time.tzset()
 # The hub's library reads these when it is loaded, before any fixture runs.
 for variable in ("HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT", "TRANSFORMERS_OFFLINE"):
     os.environ.pop(variable, None)

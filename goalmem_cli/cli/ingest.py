@@ -50,6 +50,14 @@ Redact = Annotated[
         "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers [default: no]."
     ),
 ]
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        "--timezone",
+        metavar="NAME",
+        help="Whose day it is where a file gives times in UTC alone, as Europe/Berlin [default: the machine's].",
+    ),
+]
 Apart = Annotated[
     bool, typer.Option("--apart", help="Join nothing with a stored conversation only because they overlap.")
 ]
@@ -121,6 +129,7 @@ def ingest(
     strict_input: StrictInput = False,
     restore_forgotten: RestoreForgotten = False,
     redact: Redact = None,
+    timezone: Timezone = None,
     apart: Apart = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -135,8 +144,11 @@ def ingest(
         raise UsageError("there is nothing to read", "name files or folders, or a source with --from")
     if conversation is not None and STANDARD_INPUT not in map(str, paths or ()):
         raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
-    run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, redact=redact)
-    told = Told(format, order, named, strict_input, conversation, restore_forgotten, run.settings.redact, apart)
+    run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, redact=redact, timezone=timezone)
+    told = Told(
+        format, order, named, strict_input, conversation, restore_forgotten, run.settings.redact, apart,
+        run.settings.timezone,
+    )  # fmt: skip
     if explain:
         return explain_files(run.screen, paths or (), sources or (), told, _Heard(run.screen), is_json=json)
     reading = Reading(told, _Heard(run.screen))

@@ -65,7 +65,7 @@ def _lines_of_file(one: Explained) -> Iterator[str]:
 def _line_of_turn(turn: Turn) -> str:
     from goalmem_cli.render.text import shortened, told_by, when
 
-    return f"{told_by(turn.speaker)}{when(turn.said)}: {shortened(turn.text, _SHOWN)}"
+    return f"{told_by(turn.speaker)}{when(turn.local)}: {shortened(turn.text, _SHOWN)}"
 
 
 def _lack_of(near: NearFormat) -> str:
@@ -98,7 +98,7 @@ def _row_of_file(one: Explained) -> dict[str, object]:
             {
                 "conversation": turn.conversation,
                 "speaker": turn.speaker,
-                "said": turn.said.isoformat() if turn.said is not None else None,
+                "said": turn.local.isoformat() if turn.local is not None else None,
                 "text": turn.text,
             }
             for turn in one.first

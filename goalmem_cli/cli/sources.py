@@ -146,7 +146,7 @@ def _read_new(run: Invocation, memory: KeptMemory, sources: list[str] | None, se
     from goalmem_cli.library.ingesting import Reading, Told
     from goalmem_cli.transcripts.places import PROGRAMS
 
-    reading = Reading(Told(redacts=run.settings.redact), Unattended(run.screen))
+    reading = Reading(Told(redacts=run.settings.redact, timezone=run.settings.timezone), Unattended(run.screen))
     reading.find((), sources or [program.name for program in PROGRAMS], seen)
     reading.read(memory, is_dry=False)
     reading.finish()

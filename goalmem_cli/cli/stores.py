@@ -301,9 +301,12 @@ def _state(row: dict[str, Any]) -> str:
 
 
 def _numbers(stats: Stats) -> dict[str, object]:
+    from goalmem_cli.render.text import counted
+
     numbers = asdict(stats)
     numbers["units"] = ", ".join(f"{count} {kind}" for kind, count in stats.units.items())
-    return numbers
+    zones = ", ".join(f"{zone} ({counted(count, 'turn')})" for zone, count in stats.timezones.items())
+    return {**numbers, "timezones": zones or "all as written"}
 
 
 def _document(place: str, stats: Stats, conversations: Iterable[ConversationSummary]) -> dict[str, object]:

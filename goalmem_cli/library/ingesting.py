@@ -17,6 +17,7 @@ from goalmem_cli.library.hearing import Hears
 from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.library.redacting import Redactor
 from goalmem_cli.library.reports import FileReport, Ingested
+from goalmem_cli.library.zones import Zone
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Told:
 
     `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`. What was
     forgotten is left out, unless it `restores_forgotten` turns; secrets are blacked out where it `redacts`. Files that
-    overlap with stored conversations are not joined with them where they are kept `apart`.
+    overlap with stored conversations are not joined with them where they are kept `apart`. Times in UTC alone are of
+    the zone `timezone`; None is the machine's.
     """
 
     form: str | None = None
@@ -48,6 +50,7 @@ class Told:
     restores_forgotten: bool = False
     redacts: bool = False
     apart: bool = False
+    timezone: str | None = None
 
     def __post_init__(self) -> None:
         if not are_columns(self.columns):
@@ -81,6 +84,11 @@ class Reading:
     """
 
     def __init__(self, told: Told, hears: Hears) -> None:
+        """Begin.
+
+        Raises:
+            UsageError: there is no such time zone.
+        """
         self._told = told
         self._hears = hears
         self._orders: dict[Place, Order] = {}
@@ -92,6 +100,7 @@ class Reading:
         self._passed_over: set[Place] = set()
         self._sieve = Sieve(restores=told.restores_forgotten)
         self._redactor = Redactor(redacts=told.redacts)
+        self._zone = Zone.named(told.timezone)
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
@@ -228,7 +237,7 @@ class Reading:
             report.notes = summed((*report.notes, *conversation.notes))
             told = replace(conversation, file=place_of(report.path), is_apart=self._told.apart)
             named = self._named(told, report)
-            kept, blacked_out, left = self._redactor.redacted(named)
+            kept, blacked_out, left = self._redactor.redacted(self._zone.told(named))
             report.redacted += blacked_out
             report.secrets += left
             yield kept
@@ -309,7 +318,7 @@ def read_all(
     """Read all files into the memory and return what became of each, first those that were read.
 
     Raises:
-        UsageError: there is no such source or format.
+        UsageError: there is no such source, format or time zone.
         StoreError: the memory cannot be written.
     """
     reading = Reading(told, hears)

@@ -65,6 +65,7 @@ class Words(TypedDict, total=False):
     lean: bool
     keep_prompts: bool
     redact: bool
+    timezone: str | None
     prompts: str | Path | None
     parallel: int
     timeout: int
@@ -175,6 +176,7 @@ class Memory:
         restores_forgotten: bool = False,
         redacts: bool | None = None,
         apart: bool = False,
+        timezone: str | None = None,
         is_dry: bool = False,
     ) -> list[Ingested]:
         """Read transcripts into the memory: files, folders, zips, and what the programs `sources` keep on this machine.
@@ -184,19 +186,20 @@ class Memory:
         refused without it; `columns` names the columns of a table by what they hold; a file in which one record cannot
         be read is refused if `is_strict`; what was forgotten is left out unless `restores_forgotten`; secrets are
         blacked out if it `redacts` (None: as the settings say); files that overlap with stored conversations are not
-        joined with them if they are kept `apart`; nothing is stored if `is_dry`.
+        joined with them if they are kept `apart`; `timezone`, an IANA name, says whose day it is where a file gives
+        times in UTC alone (None: as the settings say, else the machine's); nothing is stored if `is_dry`.
 
         Returns:
             A record for each file that was read, then one for each file and folder that could not be.
 
         Raises:
-            UsageError: there is no such source or format, or a table has no such columns.
+            UsageError: there is no such source, format or time zone, or a table has no such columns.
             StoreError: the store cannot be written.
         """
         blacks_out = self._parts.settings.redact if redacts is None else redacts
         told = Told(
             format, order, columns or {}, is_strict, restores_forgotten=restores_forgotten, redacts=blacks_out,
-            apart=apart,
+            apart=apart, timezone=timezone or self._parts.settings.timezone,
         )  # fmt: skip
         return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
 

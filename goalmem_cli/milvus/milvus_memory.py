@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -194,14 +195,14 @@ class MilvusMemory:
         """Return the memory in numbers; see `SupportsListing`."""
         meta = self._kept.require()
         talks = self._kept.shown().values()
-        kinds: dict[str, int] = {}
+        kinds, zones = Counter[str](), Counter[str]()
         for talk in talks:
-            for kind, count in talk.units.items():
-                kinds[kind] = kinds.get(kind, 0) + count
+            kinds.update(talk.units)
+            zones.update(talk.timezones)
         return Stats(
             len(talks), sum(talk.sessions for talk in talks), sum(talk.turns for talk in talks),
             dict(sorted(kinds.items())), 0, meta.generation, meta.embedder or "", meta.dimension,
-            self._kept.engine.size(),
+            self._kept.engine.size(), dict(sorted(zones.items())),
         )  # fmt: skip
 
     def embedded_with(self) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -50,6 +51,7 @@ class Talk:
     last_said: str | None = None
     last_ordinal: int = -1
     owner: str = ""
+    timezones: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -129,6 +131,7 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
         speakers=tuple((name, role, count) for (name, role), count in spoken.items()),
         first_said=said[0].isoformat() if said else None, last_said=said[-1].isoformat() if said else None,
         last_ordinal=-1 if last is None else last.ordinal,
+        timezones=dict(sorted(Counter(turn.timezone for turn in turns if turn.timezone).items())),
     )  # fmt: skip
 
 

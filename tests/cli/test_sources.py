@@ -68,6 +68,18 @@ def test_watching_reads_what_is_new_and_ends(goalmem: Goalmem, home: Path) -> No
 
 
 @pytest.mark.usefixtures("home")
+def test_watching_reads_under_the_zone_of_the_settings(
+    goalmem: Goalmem, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And under that of the machine where there is none."""
+    session(home, "a1")
+    for variable, zone in (("TZ", "Asia/Tokyo"), ("GOALMEM_TIMEZONE", "Europe/Berlin")):
+        monkeypatch.setenv(variable, zone)
+        assert goalmem("sources", "watch").code == 0
+        assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["timezones"] == {zone: 1}
+
+
+@pytest.mark.usefixtures("home")
 def test_watching_goes_on_with_what_changed(goalmem: Goalmem, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With `--every` it reads again after a while, only files that are not as they were, until it is stopped."""
     read, slept = list[str](), list[float]()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from goalmem_cli.library.zones import Zone
 from goalmem_cli.memory_ports import AnyMemory
 from goalmem_cli.memory_records import Ranking
-from goalmem_cli.records import Hit, Query, Turn
+from goalmem_cli.records import Conversation, Hit, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts import read_file
@@ -52,6 +54,23 @@ def test_hits_are_those_of_a_folder(memory: Opens, tmp_path: Path) -> None:
         assert reader.hits(ids)[long_turn.id].before
         assert reader.hits(ids)[answers[0].id].unit.labels
     assert answers[0] == answers[1]
+
+
+def test_zones_are_kept_as_in_a_folder(memory: Opens, tmp_path: Path) -> None:
+    """A talk read under another zone is the same, by its instants; the zone that nobody named moves none of it."""
+    instants = [datetime(2026, 7, 14, 22, minute, tzinfo=UTC) for minute in (30, 31)]
+    turns = tuple(replace(turn, said=said) for turn, said in zip(NEW, instants, strict=False))
+    talk = Conversation(turns[0].conversation, "chatgpt", turns)
+    folder, there = Store(tmp_path / "folder", HashEmbedder(), announce=lambda _: None), memory()
+    utc, berlin, lima = map(Zone.named, ("UTC", "Europe/Berlin", "America/Lima"))
+    assumed = replace(lima, is_assumed=True)
+    for zone, kept in ((utc, utc), (berlin, berlin), (assumed, berlin), (lima, lima)):
+        for each in (folder, there):
+            (added,) = each.add_all([zone.told(talk)])
+            assert added.new_turns == 2 * (zone is utc)
+            assert each.stats().timezones == {kept.name: 2}
+        assert there.turns() == folder.turns()
+        assert [turn.local for turn in there.turns()] == [turn.local for turn in folder.turns()]
 
 
 def test_a_search_just_after_a_write_asks_once(server: Server, tmp_path: Path) -> None:

@@ -20,6 +20,31 @@ CEST = timezone(timedelta(hours=2))
 
 
 @pytest.mark.parametrize(
+    ("text", "is_alone"),
+    [
+        ("2023-05-08T14:30:00Z", True),
+        ("2023-05-08T14:30:00-00:00", True),
+        ("2023-05-08 14:30:01 UTC", True),
+        ("Mon May 08 14:30:01 +0000 2023", True),
+        ("1683556201", True),
+        ("2023-05-08T14:30:00+00:00", False),
+        ("2023-05-08 14:30:00.123+0000", False),
+        ("2023-05-08T14:30+00", False),
+        ("2023-05-08T14:30:00+02:00", False),
+        ("2023-05-08T14:30:00", False),
+    ],
+)
+def test_utc_alone_is_told_from_an_offset_of_zero(text: str, *, is_alone: bool) -> None:
+    """The instant alone has `datetime.UTC` itself; both are written alike, and are the same time."""
+    stamp = stamp_from_text(text)
+    assert stamp is not None
+    assert (stamp.moment.tzinfo is UTC) is is_alone
+    if stamp.moment.tzinfo is not None and not stamp.moment.utcoffset():
+        assert stamp.moment == stamp.moment.replace(tzinfo=UTC)
+        assert stamp.moment.isoformat() == stamp.moment.replace(tzinfo=UTC).isoformat()
+
+
+@pytest.mark.parametrize(
     ("text", "moment"),
     [
         ("1:56 pm on 8 May, 2023", datetime(2023, 5, 8, 13, 56)),

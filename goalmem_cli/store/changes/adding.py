@@ -9,6 +9,7 @@ from itertools import takewhile
 from goalmem_cli.errors import InputError, StoreLocked
 from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation, Turn, content_hash
+from goalmem_cli.store.changes.clocks import by_stored_clocks
 from goalmem_cli.store.changes.copied import sources_of, without_copies
 from goalmem_cli.store.changes.forgetting import catch_up
 from goalmem_cli.store.changes.identity import Change, Known, Named, plan_changes, resolve_name
@@ -164,6 +165,7 @@ class Adding:
         with parts.database.reading() as connection:
             meta = tables.load_meta(connection)
             check_embedder(meta, parts.embedder)
+            batch = by_stored_clocks(connection, batch)
             known = Known.from_store(connection, batch, self._stretched)
             named = _before_repeated(self._named(known, batch))
             batch = batch[: len(named)]

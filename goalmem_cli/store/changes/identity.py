@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
+from goalmem_cli.store.changes.clocks import under_stored_zones
 from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
@@ -227,6 +228,8 @@ def plan_changes(
     stored = tables.places_of_turns(connection, old) if connection is not None and old else {}
     changes = []
     for one, group, conversation in zip(named, turns, conversations, strict=True):
+        if conversation.is_zone_assumed:
+            group = under_stored_zones(group, stored)
         if one.is_new or connection is None:
             change = plan_change(one.name, one.is_new, {}, group)
         elif one.places:

@@ -154,6 +154,16 @@ def load_pairs(connection: Connection, conversations: Sequence[str]) -> dict[str
     return {name: (found[0], found[1]) for name, found in speakers.items() if len(found) == 2}
 
 
+def turns_at(connection: Connection, instants: Iterable[int | None]) -> list[Turn]:
+    """Return the stored turns that were said at these instants, in the order of their conversations."""
+    rows = connection.rows(
+        f"""SELECT {_TURN_COLUMNS} FROM turns WHERE instant IN (SELECT unnest(?::BIGINT[]))
+        ORDER BY conversation, session, ordinal, id""",
+        [list(instants)],
+    )
+    return list(map(_turn, rows))
+
+
 def _turn(row: Row) -> Turn:
     _, conversation, session, ordinal, speaker, text, said, own_id, role, attributes = row
     return Turn(

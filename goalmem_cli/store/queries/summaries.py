@@ -7,11 +7,13 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Stats
-from goalmem_cli.records import Hit, Unit
+from goalmem_cli.records import OFFSET, TIMEZONE, Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.units import NEIGHBOURS, retrievable
+
+_ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
 
 
 def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
@@ -90,6 +92,11 @@ def load_stats(connection: Connection, path: Path) -> Stats:
         embedder=meta.embedder or "",
         dimension=meta.dimension,
         bytes_on_disk=sum(sizes),
+        timezones={str(zone): int(count) for zone, count in connection.rows(
+            f"""SELECT coalesce({_ZONE}, 'UTC') AS zone, count(*) FROM turns WHERE said LIKE '%+00:00'
+            AND ({_ZONE} IS NOT NULL OR json_extract_string(attributes, '$.{OFFSET}') IS NULL)
+            GROUP BY zone ORDER BY zone"""
+        )},
     )  # fmt: skip
 
 

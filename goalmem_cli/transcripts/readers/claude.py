@@ -12,6 +12,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.told_times import in_utc_alone
 
 _ROOT = "00000000-0000-4000-8000-000000000000"
 """What the export calls the parent of a conversation's first message."""
@@ -80,7 +81,7 @@ def _message(draft: Draft, message: Node) -> Message:
     return Message(
         speaker=role,
         text="\n\n".join(text for text in (_text(draft, message), *_attachments(draft, message)) if text),
-        said=message.child("created_at").stamp(),
+        said=in_utc_alone(message.child("created_at").stamp()),
         own_id=message.child("uuid").optional_name(),
         role=role,
     )

@@ -19,7 +19,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp, in_utc_alone
 from goalmem_cli.transcripts.reading.zipped import Place
 
 _INDEX, _FILES = "index.json", ("messages.json", "messages.csv")
@@ -125,7 +125,7 @@ def _messages(draft: Draft, owner: str, record: Node) -> Iterator[Message]:
     """Yield what the record says; ids are texts, whatever the file has them as, and times in UTC."""
     text, files = record.required("Contents").optional_text(), record.child("Attachments").optional_text()
     draft.count("media left out", len(files.split()))
-    said = record.child("Timestamp").stamp()
+    said = in_utc_alone(record.child("Timestamp").stamp())
     if said is not None and not said.is_placeholder and said.moment.tzinfo is None:
         said = Stamp(said.moment.replace(tzinfo=UTC), said.is_day)
     if text or not files:

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 
 from goalmem_cli.transcripts.reading.html_text import text_from_html
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
-from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 ENVELOPE = re.compile(r"From \S.*\d")
 """The line before each mail of a mailbox."""
@@ -70,7 +70,7 @@ def header_of(mail: Mail, name: str) -> str:
 def time_of(mail: Mail) -> Stamp | None:
     """Return when it was sent, as it says itself."""
     try:
-        return Stamp(parsedate_to_datetime(header_of(mail, "Date")))
+        return Stamp(by_its_clock(parsedate_to_datetime(header_of(mail, "Date"))))
     except (ValueError, TypeError, OverflowError):
         return None
 

@@ -21,7 +21,7 @@ from goalmem_cli.transcripts.reading.messenger import (
 )
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.reading.texts import clean, quoted
-from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
+from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock, stamp_from_text
 
 _FIRST_LINES = 10
 _STAMP = r"(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)"
@@ -260,7 +260,7 @@ class _Letters:
             raise self._source.error(f"line {line}", f"{quoted(text)} is not a time ({error})") from error
         if stamp is None:
             raise self._source.error(f"line {line}", f"{quoted(text)} is not a time as sigtop writes it")
-        return replace(stamp, moment=stamp.moment.replace(tzinfo=offset))
+        return replace(stamp, moment=by_its_clock(stamp.moment.replace(tzinfo=offset)))
 
 
 def _begins_letter(line: str, following: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in, offset_between
@@ -14,7 +15,7 @@ from goalmem_cli.transcripts.reading.listed import drafts_from_listing
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
-from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 _CHAT_LISTS = ("chats", "left_chats")
 _ONLY_HERE = ("date_unixtime", "from_id", "actor_id", "text_entities")
@@ -127,12 +128,15 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
         text = f"[forwarded from {author or 'an unknown account'}] {text}"
     is_here = node.child("reply_to_peer_id").value is None  # else it answers a message of another chat
     said = _said(node)
+    offset = offset_between(node.child("date").stamp(), said)
+    if said is not None and offset == 0:
+        said = replace(said, moment=by_its_clock(said.moment))
     beside = attributes(
         reply_to=node.child("reply_to_message_id").optional_name() if is_here else None,
         edited=edited_at(node.child("edited_unixtime" if node.has("edited_unixtime") else "edited")),
         reactions=map(_reaction, objects_in(node.child("reactions"))),
         forwarded_from=author,
-        offset=offset_between(node.child("date").stamp(), said),
+        offset=offset,
     )
     yield Message(_speaker(node), text, said, node.child("id").optional_name(), attributes=beside)
 

@@ -19,7 +19,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean, quoted
-from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 _FIRST = "messages.html"
 _FILE = re.compile(r"messages(\d{0,6})\.html", re.ASCII)
@@ -106,7 +106,7 @@ def _stamp(source: Source, found: Found) -> Stamp | None:
     match = _WHEN.fullmatch(found.said)
     day, month, year, clock, offset = match.groups("") if match else ("",) * 5
     try:
-        return Stamp(datetime.fromisoformat(f"{year}-{month}-{day}T{clock}{offset}"))
+        return Stamp(by_its_clock(datetime.fromisoformat(f"{year}-{month}-{day}T{clock}{offset}")))
     except ValueError as error:
         reason = f"{quoted(found.said)} is not a time as Telegram writes it"
         raise source.error(f"message {quoted(found.own_id)}", reason) from error

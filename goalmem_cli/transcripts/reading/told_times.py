@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, time, timedelta, timezone, tzinfo
 
 TIME_FORMS = "2023-05-08 14:30, 2023-05-08T14:30:00+02:00, 8 May 2023, May 8, 2023 2:30 pm, 1:56 pm on 8 May, 2023"
@@ -47,6 +47,7 @@ _ISO = re.compile(
     r"|\d{8}T\d{6}Z?",
     re.ASCII | re.IGNORECASE,
 )
+_ZERO = re.compile(r"\+00(?::?00)?$", re.ASCII)  # -00:00 is UTC on no known clock, as Z is
 _LIKE_ISO = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", re.ASCII | re.IGNORECASE)
 _EPOCH = re.compile(r"\d{9,19}(?:\.\d{1,9})?", re.ASCII)
 _DOT_NET = re.compile(r"/Date\((\d{9,16})(?:[+-]\d{4})?\)/", re.ASCII)
@@ -62,6 +63,7 @@ _ZONES |= {"PST": -8, "PDT": -7}
 """Of the zones that have names those of RFC 2822: other names have several meanings."""
 
 _NOON, _HOURS = 12, 24
+_CLOCK_IN_UTC = timezone(timedelta(0), "+00:00")
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 # Seconds beyond the first are past the year 5000, milliseconds short of it before 1974: no transcript means either.
 _EPOCHS = ((10**11, 1), (10**14, 10**3), (10**17, 10**6))
@@ -83,6 +85,21 @@ class Stamp:
     def is_placeholder(self) -> bool:
         """True at either edge of the calendar, where programs put a time that they do not have."""
         return self.moment.year in (MINYEAR, MAXYEAR)
+
+
+def by_its_clock(moment: datetime) -> datetime:
+    """Return a time of which the transcript writes the offset as one of a clock in UTC, if that is +00:00.
+
+    `datetime.UTC` itself stands for an instant alone: on whose clock, the transcript does not say.
+    """
+    return moment.replace(tzinfo=_CLOCK_IN_UTC) if moment.tzinfo is UTC else moment
+
+
+def in_utc_alone(stamp: Stamp | None) -> Stamp | None:
+    """Return a time of a format that writes all its times in UTC: there +00:00 is no clock's offset."""
+    if stamp is None or stamp.moment.tzinfo is not _CLOCK_IN_UTC:
+        return stamp
+    return replace(stamp, moment=stamp.moment.replace(tzinfo=UTC))
 
 
 def stamp_or_unread(text: str, read: Callable[[str], Stamp | None] | None = None) -> Stamp | None:
@@ -113,7 +130,9 @@ def stamp_from_text(text: str) -> Stamp | None:
     if match := _DOT_NET.fullmatch(text):
         return stamp_from_epoch(float(match[1]))
     if _ISO.fullmatch(text):
-        return Stamp(datetime.fromisoformat(text.upper()), is_day=len(text) == len("2023-05-08"))
+        moment = datetime.fromisoformat(text.upper())
+        moment = by_its_clock(moment) if _ZERO.search(text) else moment
+        return Stamp(moment, is_day=len(text) == len("2023-05-08"))
     if (found := _stamp_in_words(text)) is not None:
         return found
     text, zone = _without_zone(text)

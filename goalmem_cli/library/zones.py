@@ -1,0 +1,83 @@
+"""Whose day it is: the zone of the clocks by which people spoke, where a transcript gives times in UTC alone."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Self
+
+from goalmem_cli.config import ZONE_HINT, zone_of
+from goalmem_cli.errors import UsageError
+from goalmem_cli.records import OFFSET, TIMEZONE, Conversation, Turn
+
+_SAME_AS_UTC = frozenset({"UTC", "Etc/UTC", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"})
+_MACHINE = Path("/etc/localtime")
+_ZONES = "zoneinfo/"
+_MINUTE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A zone with its IANA name; `is_assumed` says that it is the machine's, and nobody named it.
+
+    `clock` None is the machine's as the system has it, where its name is not known; `name` is what that calls it then.
+    """
+
+    name: str
+    clock: tzinfo | None
+    is_assumed: bool = False
+
+    @classmethod
+    def named(cls, name: str | None) -> Self:
+        """Return the zone of that name; None is the machine's.
+
+        Raises:
+            UsageError: there is no such zone.
+        """
+        if name is None:
+            own = _machine_name()
+            return cls(own or time.tzname[0], None if own is None else zone_of(own), is_assumed=True)
+        clock = zone_of(name)
+        if clock is None:
+            raise UsageError(f"no time zone is called {name!r}", ZONE_HINT)
+        return cls(name, clock)
+
+    def told(self, conversation: Conversation) -> Conversation:
+        """Return the conversation with the clocks of its turns, where its times are in UTC alone.
+
+        What comes from an exported store is as it was there.
+        """
+        if conversation.is_exported:
+            return conversation
+        turns = conversation.turns if self.name in _SAME_AS_UTC else tuple(map(self._told, conversation.turns))
+        return replace(conversation, turns=turns, is_zone_assumed=self.is_assumed)
+
+    def _told(self, turn: Turn) -> Turn:
+        if turn.said is None or turn.said.tzinfo is not UTC or OFFSET in turn.attributes:
+            return turn
+        ahead = _ahead(turn.said, self.clock)
+        clock = {} if ahead is None else {OFFSET: ahead, TIMEZONE: self.name}
+        return replace(turn, attributes={**turn.attributes, **clock})
+
+
+def _ahead(instant: datetime, clock: tzinfo | None) -> int | None:
+    """Return by how many minutes the clock was ahead of UTC then; None at the edges of what it knows."""
+    try:
+        offset = instant.astimezone(clock).utcoffset()
+    except (OverflowError, OSError, ValueError):
+        return None
+    return None if offset is None else round(offset.total_seconds() / _MINUTE)
+
+
+def _machine_name() -> str | None:
+    """Return the IANA name of the machine's zone, where the system says it."""
+    told = os.environ.get("TZ")
+    if told is None:
+        told = os.path.realpath(_MACHINE) if _MACHINE.is_symlink() else ""
+    elif not told.strip(":"):
+        return "UTC"
+    name = told.removeprefix(":").rpartition(_ZONES)[2]
+    return name if name and zone_of(name) is not None else None

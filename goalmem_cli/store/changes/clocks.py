@@ -1,0 +1,67 @@
+"""Turns that are told under another clock than they are stored under: the instant says which they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.records import OFFSET, TIMEZONE, Conversation, Turn
+from goalmem_cli.store.database import tables
+from goalmem_cli.store.database.access import Connection
+
+_Told = tuple[int | None, str | None, str, str]
+"""What a turn is known by, whatever its clock: its instant, its own id, its speaker and its text."""
+
+
+def by_stored_clocks(connection: Connection, conversations: Sequence[Conversation]) -> list[Conversation]:
+    """Return the conversations with the written offsets that their turns are stored with, so that they are the same.
+
+    A chat that was exported again in another zone has its times at that zone's offset.
+    """
+    written = [turn for each in conversations for turn in each.turns if not each.is_exported and _has_offset(turn)]
+    if not written:
+        return list(conversations)
+    stored: dict[_Told, list[datetime]] = {}
+    for turn in tables.turns_at(connection, {_told(turn)[0] for turn in written}):
+        if turn.said is not None:
+            stored.setdefault(_told(turn), []).append(turn.said)
+    return [
+        each if each.is_exported else replace(each, turns=tuple(_as_stored(turn, stored) for turn in each.turns))
+        for each in conversations
+    ]
+
+
+def under_stored_zones(turns: Iterable[Turn], stored: Mapping[str, tuple[int, int, str | None]]) -> tuple[Turn, ...]:
+    """Return the turns under the zones that they are stored under, but for those whose transcript tells their clock.
+
+    `stored` is what `tables.places_of_turns` says of them.
+    """
+    return tuple(_under_stored_zone(turn, stored[turn.id][2]) if turn.id in stored else turn for turn in turns)
+
+
+def _under_stored_zone(turn: Turn, attributes: str | None) -> Turn:
+    is_told = _has_offset(turn) or (OFFSET in turn.attributes and TIMEZONE not in turn.attributes)
+    if is_told or attributes is None or TIMEZONE not in attributes:
+        return turn
+    kept = {name: value for name, value in json.loads(attributes).items() if name in (OFFSET, TIMEZONE)}
+    return replace(turn, attributes={**turn.attributes, **kept}) if TIMEZONE in kept else turn
+
+
+def _as_stored(turn: Turn, stored: Mapping[_Told, Sequence[datetime]]) -> Turn:
+    alike = stored.get(_told(turn), ()) if _has_offset(turn) else ()
+    if turn.said is None or not alike or turn.said.isoformat() in {said.isoformat() for said in alike}:
+        return turn
+    return replace(turn, said=alike[0])
+
+
+def _has_offset(turn: Turn) -> bool:
+    """Say whether the transcript writes an offset behind the time; `datetime.UTC` is the sign of an instant alone."""
+    return turn.said is not None and turn.said.tzinfo is not None and turn.said.tzinfo is not UTC
+
+
+def _told(turn: Turn) -> _Told:
+    instant = None if turn.said is None else Moment.from_datetime(turn.said).instant
+    return instant, turn.own_id, turn.speaker, turn.text
