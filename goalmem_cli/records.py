@@ -40,9 +40,9 @@ class Turn:
     the whole conversation; `own_id` is the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the
     conversation; `said` is None when the transcript gives no time, and carries an offset only when the transcript
     does; `role` is ``user``, ``assistant`` ... where the format has roles. `attributes` are what the transcript says
-    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``edited``, ``reactions``, ``offset``, ``timezone``;
-    they are no part of the identity, since people react to what was said long ago, and the instant alone tells when it
-    was said.
+    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``quotes``, ``edited``, ``reactions``, ``offset``,
+    ``timezone``; they are no part of the identity, since people react to what was said long ago, and the instant alone
+    tells when it was said.
     """
 
     conversation: str
@@ -65,6 +65,20 @@ class Turn:
             return self.said.astimezone(timezone(timedelta(minutes=offset)))
         except (ValueError, OverflowError):  # no offset that there is, in a store made elsewhere
             return self.said
+
+    @property
+    def stretches(self) -> list[tuple[str, str | None]]:
+        """The stretches of its text, each with whom it is quoted from: None for what its speaker says, blank for nobody
+        known. Where it is not clear what is quoted, all of it is: rather nobody's words than the speaker's.
+        """
+        quotes, stretches, end = self.attributes.get(QUOTES, []), list[tuple[str, str | None]](), 0
+        for quote in quotes if isinstance(quotes, list) else [None]:
+            start, stop, author = map((quote if isinstance(quote, dict) else {}).get, ("start", "end", "from"))
+            if not (isinstance(start, int) and isinstance(stop, int) and end <= start < stop <= len(self.text)):
+                return [(self.text, "")]
+            stretches += [(self.text[end:start], None), (self.text[start:stop], str(author or ""))]
+            end = stop
+        return [one for one in (*stretches, (self.text[end:], None)) if one[0]]
 
     @property
     def timezone(self) -> str:
@@ -128,6 +142,12 @@ COPIED_FROM = "copied_from"
 """The attribute of a turn that its transcript tells as copied: the own ids of the conversations it may come from."""
 FORWARDED_FROM = "forwarded_from"
 """The attribute of a turn that its speaker only passed on: who wrote it, blank where nobody knows."""
+QUOTES = "quotes"
+"""The attribute of a turn in which its speaker quotes others: a list of the stretches of its text that are theirs, in
+order, each with its `start`, its `end` and, where that is known, whom it is `from`.
+"""
+QUOTED_FROM = "quoted_from"
+"""The attribute of a passage that is such a quote: whose it is, blank where nobody knows."""
 UNKNOWN_AUTHOR = "an unknown author"
 
 
@@ -156,15 +176,22 @@ class Unit:
     begun: datetime | None = field(default=None, compare=False)
 
     @property
-    def is_forwarded(self) -> bool:
-        """True where its speaker only passed it on."""
-        return FORWARDED_FROM in self.attributes
+    def is_quoted(self) -> bool:
+        """True where its speaker quotes it."""
+        return QUOTED_FROM in self.attributes
+
+    @property
+    def is_passed_on(self) -> bool:
+        """True where its speaker forwarded or quoted it, and said nothing of it."""
+        return self.is_quoted or FORWARDED_FROM in self.attributes
 
     @property
     def author(self) -> str:
-        """Whose words these are, the "I" in them: of what was forwarded its author, else the speaker."""
-        told = self.attributes.get(FORWARDED_FROM, self.speaker)
-        return told if isinstance(told, str) and (told.strip() or not self.is_forwarded) else UNKNOWN_AUTHOR
+        """Whose words these are, the "I" in them: of what was forwarded or quoted its author, else the speaker."""
+        if not self.is_passed_on:
+            return self.speaker
+        told = self.attributes[QUOTED_FROM if self.is_quoted else FORWARDED_FROM]
+        return told if isinstance(told, str) and told.strip() else UNKNOWN_AUTHOR
 
     @property
     def part(self) -> int:

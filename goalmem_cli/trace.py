@@ -16,7 +16,8 @@ from goalmem_cli.stages import Exchange, Stage
 SCHEMA_VERSION = 7
 """Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 repairs, and a name
 of its own for how certain a grounding is, version 5 the stretch of time and who forwarded a fact, version 6 what was
-said later, version 7 the rank of a fact and what was too long to be shown; the older ones are read too.
+said later and who quotes a fact, version 7 the rank of a fact and what was too long to be shown; the older ones are
+read too.
 """
 READABLE = (1, 2, 3, 4, 5, 6, SCHEMA_VERSION)
 
@@ -62,11 +63,12 @@ class Fact:
     `turns` are the transcript's own ids where it has them. `before` and `after` are the neighbouring turns as
     (speaker, text). `times` say what the text's relative expressions mean: ``"last Friday" = 19 May 2023``. `kind` is
     the unit's; `session`, `ordinal` and `part` are its place in the conversation; `to` is whom it was said to, where
-    two talk. Of what somebody only passed on, `speaker` is who wrote it and `forwarded_by` who sent it. `instead` lists
-    what it took the place of, with the day until which that held; a model is not shown it, nor `moved_on`, a later turn
-    that moves on from what it says, which has a number only where it is a fact too, and `change`, the words by which it
-    tells itself of something that has changed. `rank` is its place among the facts of the question as they were found,
-    best first, from 1: with full prompts its number is its place in time. Older traces have 0.
+    two talk. Of what somebody only passed on, `speaker` is who wrote it and `forwarded_by` or `quoted_by` who sent it.
+    `instead` lists what it took the place of, with the day until which that held; a model is not shown it, nor
+    `moved_on`, a later turn that moves on from what it says, which has a number only where it is a fact too, and
+    `change`, the words by which it tells itself of something that has changed. `rank` is its place among the facts of
+    the question as they were found, best first, from 1: with full prompts its number is its place in time. Older traces
+    have 0.
     """
 
     number: str
@@ -88,6 +90,7 @@ class Fact:
     forwarded_by: str = ""
     moved_on: Fact | None = None
     change: str = ""
+    quoted_by: str = ""
     rank: int = 0
 
 

@@ -212,9 +212,10 @@ def as_fact(hit: Hit, number: str, rank: int = 0) -> Fact:
         session=unit.session,
         ordinal=unit.ordinal,
         part=unit.part,
-        to="" if unit.is_forwarded else hit.to,
+        to="" if unit.is_passed_on else hit.to,
         instead=tuple(listed(unit, IN_PLACE_OF)),
-        forwarded_by=unit.speaker if unit.is_forwarded else "",
+        forwarded_by=unit.speaker if unit.is_passed_on and not unit.is_quoted else "",
+        quoted_by=unit.speaker if unit.is_quoted else "",
         rank=rank,
     )
 

@@ -62,17 +62,21 @@ def fact_line(fact: Fact) -> str:
 def said_line(fact: Fact) -> str:
     """Return who said what, and when, as one line of a compact prompt."""
     said = f"said {say_time(fact.said)}" if fact.said is not None else say_time(None)
-    return told_words(named_as(fact.speaker, fact.forwarded_by), fact.text, fact.times, said)
+    return told_words(_named(fact), fact.text, fact.times, said)
 
 
 def told_line(fact: Fact, said: str = "") -> str:
     """Return who said what to whom as one line of a full prompt, with when, where the heading above does not say it."""
-    return told_words(saying_to(named_as(fact.speaker, fact.forwarded_by), fact.to), fact.text, fact.times, said)
+    return told_words(saying_to(_named(fact), fact.to), fact.text, fact.times, said)
 
 
-def named_as(author: str, forwarded_by: str) -> str:
-    """Return who says something, and who only passed it on, where somebody did."""
-    return f"{author} (forwarded by {forwarded_by})" if forwarded_by else author
+def named_as(author: str, by: str, *, is_quoted: bool) -> str:
+    """Return who says something, and by whom it was only passed on, where it was."""
+    return f"{author} ({'quoted' if is_quoted else 'forwarded'} by {by})" if by else author
+
+
+def _named(fact: Fact) -> str:
+    return named_as(fact.speaker, fact.quoted_by or fact.forwarded_by, is_quoted=bool(fact.quoted_by))
 
 
 def saying_to(speaker: str, to: str) -> str:

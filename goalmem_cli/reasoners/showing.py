@@ -144,7 +144,9 @@ def line_of_unit(hit: Hit, number: str, times: Sequence[str]) -> str:
     """Return the line that the hit has as a fact of that number, where the heading above says when it was said."""
     unit = hit.unit
     said = "" if is_said(unit) else _own_time(unit)
-    told = named_as(unit.author, unit.speaker) if unit.is_forwarded else saying_to(unit.speaker, hit.to)
+    told = saying_to(unit.speaker, hit.to)
+    if unit.is_passed_on:
+        told = named_as(unit.author, unit.speaker, is_quoted=unit.is_quoted)
     return f"{number}. {told_words(told, unit.text, times, said)}"
 
 

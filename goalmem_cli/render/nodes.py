@@ -54,9 +54,10 @@ def cost(usage: Usage) -> str:
 
 def _fact(fact: Fact, detail: Detail) -> Text:
     place = f"{safe(fact.conversation)} {labels_of(fact.turns)}".strip()
-    forwarded = f"forwarded by {safe(fact.forwarded_by)}, " if fact.forwarded_by else ""
+    by = fact.quoted_by or fact.forwarded_by
+    passed_on = f"{'quoted' if fact.quoted_by else 'forwarded'} by {safe(by)}, " if by else ""
     line = Text.assemble(
-        (f"{safe(fact.number)} ", "bold"), told_by(fact.speaker), (f"{forwarded}{when(fact.said)}, {place}\n", "dim"),
+        (f"{safe(fact.number)} ", "bold"), told_by(fact.speaker), (f"{passed_on}{when(fact.said)}, {place}\n", "dim"),
         shortened(fact.text, detail.text_length), (f" [{safe('; '.join(fact.times))}]" if fact.times else "", "dim"),
         (f" [in place of: {safe('; '.join(fact.instead))}]" if fact.instead else "", "dim"),
     )  # fmt: skip

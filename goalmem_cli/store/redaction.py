@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 
-from goalmem_cli.records import Turn
+from goalmem_cli.records import QUOTES, Turn
 
 _API = "api key"
 _PRIVATE = (
@@ -65,11 +65,23 @@ def redacted_turn(turn: Turn) -> tuple[Turn, Counter[str]]:
     """Return the turn with the secrets of its text, and of what its transcript says beside it, blacked out."""
     text, found = redacted(turn.text)
     attributes = dict(turn.attributes)
+    if found and QUOTES in attributes:
+        attributes[QUOTES] = _quotes_in(turn, text)
     for name in _SAID_BESIDE & attributes.keys():
         if isinstance(value := attributes[name], str):
             attributes[name], more = redacted(value)
             found += more
     return (replace(turn, text=text, attributes=attributes), found) if found else (turn, found)
+
+
+def _quotes_in(turn: Turn, text: str) -> list[dict[str, object]]:
+    """Return where the turn's quotes are in its redacted text; where a secret spans an end of one, all of it is one."""
+    told, quotes = "", list[dict[str, object]]()
+    for stretch, author in turn.stretches:
+        start, told = len(told), told + redacted(stretch)[0]
+        if author is not None:
+            quotes.append({"start": start, "end": len(told), **({"from": redacted(author)[0]} if author else {})})
+    return quotes if told == text else [{"start": 0, "end": len(text)}]
 
 
 def _blacked_out(kind: str, found: Counter[str], match: re.Match[str]) -> str:

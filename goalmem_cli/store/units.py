@@ -5,17 +5,22 @@ Everything here is a pure function of a conversation's turns, so that the same t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.memory_records import FLAT
-from goalmem_cli.records import Turn, Unit, content_hash
+from goalmem_cli.records import QUOTED_FROM, QUOTES, Turn, Unit, content_hash
 from goalmem_cli.store.passages import split_into_passages
 
 NEIGHBOURS = 2
 """How many turns before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
+_UNSHOWN = re.compile(
+    r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?|^[ \t]*>[ \t>]*", re.MULTILINE | re.IGNORECASE
+)
+"""What is not shown of a quote: whom a pasted mail went to, since it seldom says anything of them, and each `>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,18 @@ def units_from_turns(turns: Iterable[Turn], wanted: Container[str] | None = None
 
 
 def units_of_turn(turn: Turn, before: str | None) -> list[Unit]:
-    """Return the turn as a unit, and its passages; `before` is what was said right before it."""
+    """Return the turn as a unit, and its passages; `before` is what was said right before it.
+
+    A long turn has several, and one that quotes others has what they say apart from what its speaker does.
+    """
     said = turn.local
     whole = Unit(
         id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
         said=said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
         ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, said, before)},
     )  # fmt: skip
+    if QUOTES in turn.attributes:
+        return [whole, *_quoting(turn, whole, before)]
     passages = split_into_passages(turn.text)
     return [whole, *(_passages(turn, whole, passages, before) if len(passages) > 1 else ())]
 
@@ -60,6 +70,40 @@ def _passages(turn: Turn, whole: Unit, passages: Sequence[str], before: str | No
         attributes = {**turn.attributes, "part": part, "parts": len(passages), **times}
         yield replace(whole, id=passage_id(whole.id, part), kind="passage", text=text, attributes=attributes)
         before = text
+
+
+def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
+    """Yield the passages of a turn that quotes; when a quote was said, and so what its "yesterday" is, nobody knows."""
+    parts = [
+        (passage, author)
+        for text, author in turn.stretches
+        for passage in split_into_passages(text if author is None else _UNSHOWN.sub("", text))
+    ]
+    beside = {name: value for name, value in turn.attributes.items() if name != QUOTES}
+    for part, (text, author) in enumerate(parts, 1):
+        told = {**beside, "part": part, "parts": len(parts)}
+        if author is None:
+            told |= time_attributes(text, whole.said, before)
+            before = text
+        else:
+            told[QUOTED_FROM], text = author, _marked(text, author)
+        yield replace(whole, id=passage_id(whole.id, part), kind="passage", text=text, attributes=told)
+
+
+def text_with_marks(turn: Turn) -> str:
+    """Return the turn's text, in which what it quotes has a mark that says whose it is."""
+    if QUOTES not in turn.attributes:
+        return turn.text
+    told = (
+        text if author is None else _marked(_UNSHOWN.sub("", text), author)
+        for text, author in turn.stretches
+        if text.strip()
+    )
+    return "\n".join(text.strip() for text in told)
+
+
+def _marked(text: str, author: str) -> str:
+    return f"[quoted from {author}] {text}" if author else f"[quoted] {text}"
 
 
 def passage_id(turn: str, part: int) -> str:

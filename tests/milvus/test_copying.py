@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.copying import copy
 from goalmem_cli.memory_ports import unreported
+from goalmem_cli.memory_records import Ranking
+from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
@@ -28,3 +31,21 @@ def test_an_interrupted_copy_goes_on(memory: Opens, tmp_path: Path) -> None:
     assert memory().verify() == []
     assert copy(memory(), back, unreported).new_turns == 8
     assert list(back.export()) == list(memory().export()) == list(source.export())
+
+
+def test_what_is_told_as_quoted_later_is_searched_as_that(memory: Opens, tmp_path: Path) -> None:
+    """The turn is the same, in a store and in Milvus; its passages stand for it from then on, and none is there twice."""
+    turns = [Turn("one", 0, 0, "Ana", "> I am vegan\nGood for her", own_id="1")]
+    told = [replace(turns[0], attributes={"quotes": [{"start": 0, "end": 12, "from": "Marta"}]})]
+    for each in (Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None), memory()):
+        for given, texts in ((turns, {turns[0].text}), (told, {"[quoted from Marta] I am vegan", "Good for her"})):
+            (added,) = each.add_all([Conversation("one", "whatsapp", tuple(given), "one")])
+            assert added.new_turns == int(given is turns)
+            with each.reading() as reader:
+                found = reader.rank(Query("vegan Good"), [Ranking.BM25, Ranking.DENSE], 9)
+                shown = [
+                    {hit.unit.text for hit in reader.hits([one.unit for one in some]).values()}
+                    for some in found.values()
+                ]
+            assert shown == [texts, texts]
+        assert each.verify() == []

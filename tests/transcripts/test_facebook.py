@@ -70,6 +70,7 @@ ENCRYPTED: dict[str, object] = {
          "type": "placeholder"},
     ],
 }  # fmt: skip
+SHARED = {"quotes": [{"start": 0, "end": 32, "from": "flats"}]}
 HEARTS = {"reactions": [{"reaction": "❤", "count": 2, "by": ["Zoë", "Ana"]}]}
 
 
@@ -91,7 +92,7 @@ def test_reads_a_file_as_golden() -> None:
     ids = [turn.own_id for turn in conversation.turns]
     turns = tuple(
         Turn("inbox/zoe_1", 0, place, ("Zoë", "Ana", "Zoë", "Ana")[place], text, at, own_id,
-             attributes=HEARTS if place == 1 else {})
+             attributes={1: HEARTS, 3: SHARED}.get(place, {}))
         for place, (text, at, own_id) in enumerate(zip(texts, times, ids, strict=True))
     )  # fmt: skip
     assert conversation == Conversation("inbox/zoe_1", "facebook", turns, "inbox/zoe_1", conversation.notes)

@@ -55,7 +55,8 @@ def test_reads_the_current_layout_as_golden() -> None:
         "quoted": "Where do we stay?\nIn Lisbon, I mean.",
         "reactions": [{"reaction": "👍", "count": 1, "by": ["Ana"]}, {"reaction": "❤️", "count": 1, "by": ["Ben"]}],
     }
-    assert not any(turn.attributes for turn in conversation.turns if turn is not conversation.turns[1])
+    assert conversation.turns[3].attributes == {"quotes": [{"start": 0, "end": 29}]}
+    assert not any(turn.attributes for turn in (conversation.turns[0], conversation.turns[2], conversation.turns[4]))
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_blocks_say_what_no_text_says() -> None:
         "Hi <you> @U1 in #C1: X (https://x.org) https://y.org:tada:@here@subteam" + "today",
         "- one",
         "- two",
-        "quoted",
+        "> quoted",
         "code",
     ]
     assert said(text="Hi", blocks=BLOCKS) == "Hi"

@@ -25,6 +25,7 @@ from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.backbones.structured.walking import Walk
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Part, Turn, Unit
+from goalmem_cli.store.units import text_with_marks
 
 _LETTERS = 2000  # of a message that are shown; nearly every one has less
 ADD, NONE, INVALIDATE = "ADD", "NONE", "INVALIDATE"
@@ -67,7 +68,8 @@ class ConflictStep:
         if not self.candidates:
             return None
         turns = [self.walk.turns[id_] for id_ in self.named.turns]
-        lines = (f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text for turn in turns)
+        told = ((turn.speaker, text_with_marks(turn)) for turn in turns)
+        lines = (f"{speaker}: {text}" if speaker else text for speaker, text in told)
         return Undecided(tuple(in_one_line(line)[:_LETTERS] for line in lines), self.candidates)
 
     def units(self, acts: Sequence[Act]) -> tuple[Unit, ...]:

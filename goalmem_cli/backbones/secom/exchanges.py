@@ -9,6 +9,7 @@ from goalmem_cli.backbones.secom import NAME, SEGMENT
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Turn, Unit
+from goalmem_cli.store.units import text_with_marks
 
 _LETTERS = 400  # of a turn: more does not tell a model more of its topic
 
@@ -22,7 +23,8 @@ class Exchange:
     @property
     def line(self) -> str:
         """The exchange as a model reads it: what each says, long turns by their beginnings."""
-        return " / ".join(f"{in_one_line(turn.speaker)}: {in_one_line(turn.text)[:_LETTERS]}" for turn in self.turns)
+        told = ((turn.speaker, text_with_marks(turn)) for turn in self.turns)
+        return " / ".join(f"{in_one_line(speaker)}: {in_one_line(text)[:_LETTERS]}" for speaker, text in told)
 
 
 def exchanges_of(turns: Sequence[Turn], size: int) -> list[Exchange]:
@@ -44,7 +46,8 @@ def segment_unit(segment: Sequence[Exchange]) -> Unit:
     """Return a segment as a unit with the full text of its turns, a line each, and who says it where several do."""
     turns = [turn for exchange in segment for turn in exchange.turns]
     is_one = len({turn.speaker for turn in turns}) == 1
-    text = "\n".join(turn.text if is_one else f"{turn.speaker}: {turn.text}" for turn in turns)
+    told = [(turn.speaker, text_with_marks(turn)) for turn in turns]
+    text = "\n".join(text if is_one else f"{speaker}: {text}" for speaker, text in told)
     return derived_unit(NAME, SEGMENT, text, turns)
 
 

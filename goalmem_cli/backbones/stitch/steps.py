@@ -13,6 +13,7 @@ from goalmem_cli.model_replies import NO_NUMBER, Fields, in_one_line, numbers_of
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.records import Turn
+from goalmem_cli.store.units import text_with_marks
 
 _CALLED = {Facet.SCOPE: "scopes", Facet.EVENT: "event types", Facet.ENTITY: "entity types"}
 _LETTERS: Mapping[Profile, int] = {"full": 1600, "compact": 240}
@@ -118,7 +119,7 @@ class StitchSteps:
 
 def spoken(turn: Turn, letters: int) -> str:
     """Return who says what, on one line; of a long text the beginning and the end."""
-    text = in_one_line(turn.text)
+    text = in_one_line(text_with_marks(turn))
     if len(text) > letters:
         half = letters // 2
         text = f"{text[:half].rstrip()} ... {text[-half:].lstrip()}"

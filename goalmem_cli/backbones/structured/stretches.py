@@ -13,6 +13,7 @@ from goalmem_cli.logic.days import WEEKDAYS
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Turn
 from goalmem_cli.store.passages import MAX_TOKENS, split_into_passages
+from goalmem_cli.store.units import text_with_marks
 
 _BEFORE_LETTERS = 160
 
@@ -57,7 +58,8 @@ class Stretch:
             f"{label}. {in_one_line(turn.speaker)}: {in_one_line(text)} [{_said(turn)}]"
             for label, (turn, text) in zip(self.labels, self.lines, strict=True)
         ]
-        before = [f"{in_one_line(turn.speaker)}: {in_one_line(turn.text)[:_BEFORE_LETTERS]}" for turn in self.before]
+        told = ((turn.speaker, text_with_marks(turn)) for turn in self.before)
+        before = [f"{in_one_line(speaker)}: {in_one_line(text)[:_BEFORE_LETTERS]}" for speaker, text in told]
         return {"before": before, "lines": lines, "problem": problem}
 
     def places(self, labels: Sequence[str]) -> tuple[int, ...]:
@@ -133,7 +135,7 @@ def _ending(lines: Sequence[tuple[Turn, str]], most: int, size: Callable[[str], 
 
 def _lines_of(turns: Sequence[Turn], passage: int) -> Iterator[tuple[Turn, str]]:
     for turn in turns:
-        for text in split_into_passages(turn.text, passage) or [turn.text]:
+        for text in split_into_passages(text_with_marks(turn), passage) or [turn.text]:
             if text.strip():
                 yield turn, text
 

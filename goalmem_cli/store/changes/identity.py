@@ -26,7 +26,8 @@ class Change:
 
     `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
     `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
-    or differ; `derived`, `edges` and `ledger` came with the turns from an exported store. `beside` is the conversation
+    or differ, and `unindexed` the ids of those that stay and have no entry any more, since passages stand for the turn
+    now; `derived`, `edges` and `ledger` came with the turns from an exported store. `beside` is the conversation
     that says the same in part, where that is not enough to tell that the two are one; with `is_joined` it was enough,
     though neither begins the other. `shift` is by how much the sessions and ordinals of the transcript's next stretch
     count less than the stored ones.
@@ -43,6 +44,7 @@ class Change:
     entries: tuple[UnitEntry, ...]
     moved_turns: tuple[str, ...] = ()
     moved_units: tuple[str, ...] = ()
+    unindexed: tuple[str, ...] = ()
     derived: tuple[Unit, ...] = ()
     edges: tuple[Edge, ...] = ()
     ledger: tuple[Derived, ...] = ()
@@ -326,6 +328,8 @@ def _changed(name: str, stored: Mapping[str, Turn], after: Sequence[Turn]) -> Ch
     written = tuple(turn for turn in after if turn not in unchanged)
     written_ids = {turn.id for turn in written}
     held = {unit.id: unit for unit in old_units}
+    entries = entries_from_units(new_units)
+    indexed = {entry.unit.id for entry in entries}
     units = tuple(unit for unit in new_units if unit.turns[0] in written_ids or held.get(unit.id) != unit)
     return Change(
         name=name,
@@ -336,9 +340,10 @@ def _changed(name: str, stored: Mapping[str, Turn], after: Sequence[Turn]) -> Ch
         gone_units=tuple(unit.id for unit in old_units if unit.id not in new_ids),
         turns=written,
         units=units,
-        entries=tuple(entry for entry in entries_from_units(new_units) if not _is_same(entry, old_entries)),
+        entries=tuple(entry for entry in entries if not _is_same(entry, old_entries)),
         moved_turns=tuple(id_ for id_ in written_ids if id_ in stored),
         moved_units=tuple(unit.id for unit in units if unit.id in held),
+        unindexed=tuple(id_ for id_ in old_entries if id_ in new_ids and id_ not in indexed),
     )
 
 

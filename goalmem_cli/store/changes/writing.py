@@ -49,7 +49,9 @@ def write_changes(
     unit_rows.replace_edges(connection, [edge for change in each for edge in change.edges])
     ledger.replace_parts(connection, lines)
     unit_rows.replace_vectors(connection, vectors)
-    consistency.record_change(connection, [*gone, *vectors, *(unit.id for unit in derived)])
+    unindexed = [id_ for change in each for id_ in change.unindexed]
+    unit_rows.delete_vectors(connection, unindexed)
+    consistency.record_change(connection, [*gone, *unindexed, *vectors, *(unit.id for unit in derived)])
 
 
 def _superseded(connection: Connection, lines: Sequence[Derived]) -> set[str]:
@@ -68,8 +70,9 @@ def write_derived(connection: Connection, units: Sequence[Unit]) -> None:
 def remove_units(connection: Connection, ids: Sequence[str]) -> None:
     """Delete the units with their vectors, and the edges from and to them."""
     unit_rows.delete_units(connection, ids)
-    for table, column in (("vectors", "unit"), ("vectors_next", "unit"), ("edges", "source"), ("edges", "target")):
-        connection.delete(table, column, ids)
+    unit_rows.delete_vectors(connection, ids)
+    for column in ("source", "target"):
+        connection.delete("edges", column, ids)
 
 
 def renew_units(connection: Connection) -> int:

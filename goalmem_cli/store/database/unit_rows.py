@@ -308,6 +308,12 @@ def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair], t
     })  # fmt: skip
 
 
+def delete_vectors(connection: Connection, ids: Sequence[str]) -> None:
+    """Delete the vectors of the units, also those of a re-embedding under way."""
+    for table in ("vectors", "vectors_next"):
+        connection.delete(table, "unit", ids)
+
+
 def units_with_vectors(connection: Connection) -> list[str]:
     """Return the ids of the units that have vectors, an id as often as it is there."""
     return [str(unit) for (unit,) in connection.rows("SELECT unit FROM vectors")]

@@ -16,6 +16,7 @@ from functools import partial
 
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import objects_in
 from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -38,7 +39,7 @@ class Described:
     with another `kind` than text is media. `fragments` holds texts with types instead of a `speaker`. What an entry has
     under one of the keys of `aside` is no text, and is counted as that says; one that has true under `thought` is none
     either. `parts` are texts in the place of a blank `text`. A speaker under `unsaid` is counted as that says.
-    `chosen` makes one message of an entry that has several versions.
+    `chosen` makes one message of an entry that has several versions. What people write to each other may quote others.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Described:
     unsaid: Mapping[str, str] = field(default_factory=dict)
     chosen: Callable[[Draft, Node], Node] | None = None
     of_line: Callable[[Node, dict[str, object]], bool] | None = None
+    is_of_people: bool = False
 
 
 def _line_of_llama(line: Node, about: dict[str, object]) -> bool:
@@ -144,6 +146,7 @@ DESCRIBED = (
         "chatlab", "`chatlab` and `meta`", (("chatlab",), ("messages",)), ("messages",), suffixes=(".json", ".jsonl"),
         id=("meta", "groupId"), title=("meta", "name"), own_id=("platformMessageId",),
         speaker=(("groupNickname",), ("accountName",), ("sender",)), kind=("type",), of_line=_line_of_chatlab,
+        is_of_people=True,
     ),
     Described(
         "llama-ui", "lines of `harness` llama.app and messages with `convId`", (("currNode",), ("messages",)),
@@ -205,7 +208,8 @@ class DescribedReader:
             InputError: the document does not have the layout; the place is the path to the value.
         """
         drafts = source.readable(self._conversations(source), partial(_drafts, source, self._layout))
-        return conversations_from_drafts(source, self.name, drafts)
+        conversations = conversations_from_drafts(source, self.name, drafts)
+        return with_quotes(conversations) if self._layout.is_of_people else conversations
 
     def _is_meant(self, node: Node) -> bool:
         layout = self._layout

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.columns import header_of, rows_below
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -49,7 +50,7 @@ class DiscordPackageReader:
         Raises:
             InputError: a file does not have the layout; the place is the path to the value, or the line.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _messages_in(folder: Place) -> Place | None:

@@ -16,11 +16,13 @@ from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
 from goalmem_cli.transcripts.readers.facebook_texts import (
     is_encrypted,
+    quotes_of_share,
     reactions_to,
     repaired,
     shared_in,
     speaker_and_text,
 )
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -57,7 +59,7 @@ class FacebookReader:
         Raises:
             InputError: a document does not have the layout; the place is the path to the value.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _is_message(node: Node) -> bool:
@@ -119,11 +121,13 @@ def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
     draft.count("media left out", media)
     is_notice = tells_of_something_sent(text, speaker, is_beside_it=bool(media or shared))
     draft.count("notices of something sent left out", is_notice)
-    text = "\n".join([text] * bool(text and not is_notice) + [part for part in shared if part not in text])
+    added = [part for part in shared if part not in text]
+    text = "\n".join([text] * bool(text and not is_notice) + added)
     if text or not (media or is_notice):
         said = node.child(_time_key(node)).stamp()
         own_id = ids.of(Opening(speaker, said, text))
-        yield Message(speaker, text, said, own_id, attributes=attributes(reactions=reactions_to(node)))
+        beside = attributes(reactions=reactions_to(node), quotes=quotes_of_share(node, text, added))
+        yield Message(speaker, text, said, own_id, attributes=beside)
 
 
 def _number(node: Node) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
 from goalmem_cli.transcripts.readers.facebook_page import Page
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -56,7 +57,7 @@ class FacebookHtmlReader:
         Raises:
             InputError: a page cannot be read.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from goalmem_cli.transcripts.readers.quotes import quote
 from goalmem_cli.transcripts.reading.attributes import Reaction
 from goalmem_cli.transcripts.reading.nodes import Node
 
@@ -31,6 +32,14 @@ def shared_in(node: Node) -> list[str]:
         return []
     told = (repaired(share.child(key).optional_text()) for key in ("share_text", "link"))
     return [part for part in told if part]
+
+
+def quotes_of_share(node: Node, text: str, shared: list[str]) -> list[dict[str, object]]:
+    """Return what ends the text as what is shared in the message, which is its owner's; a link alone is nobody's."""
+    share, told = node.child("share"), "\n".join(shared)
+    if not isinstance(share.value, dict) or shared == [share.child("link").value] or not told:
+        return []
+    return [quote(len(text) - len(told), len(text), repaired(share.child("original_content_owner").optional_text()))]
 
 
 def reactions_to(node: Node) -> Iterator[Reaction]:

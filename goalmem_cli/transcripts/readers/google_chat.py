@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -43,7 +44,7 @@ class GoogleChatReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _is_message(node: Node) -> bool:

@@ -13,6 +13,7 @@ from itertools import chain, pairwise
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.imessage_texts import ANNOUNCEMENT, TIME, said_in
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
@@ -41,7 +42,7 @@ class ImessageReader:
         Raises:
             InputError: nothing in it is a message, or a time is none; the place is the line.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:

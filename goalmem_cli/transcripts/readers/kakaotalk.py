@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.day_orders import Order, Written
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -70,7 +71,7 @@ class KakaotalkReader:
         Raises:
             InputError: nothing in it is a message, or the file cannot be read.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:

@@ -12,6 +12,7 @@ from itertools import chain
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.line_texts import plain_day, stood_for, title_of
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -51,7 +52,7 @@ class LineReader:
             UnclearDates: its dates leave open whether the day or the month comes first.
             InputError: nothing in it is a message, or the file cannot be read.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
@@ -72,8 +73,7 @@ class _Days:
         found = _DAY.fullmatch(plain_day(line))
         if found is None:
             return None
-        has_year_first = len(found["first"]) > 2
-        form = (found["before"] is None, has_year_first, found["mark"], found["behind"] is None)
+        form = (found["before"] is None, len(found["first"]) > 2, found["mark"], found["behind"] is None)
         self._form = self._form or form
         return found if form == self._form else None
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.message import Message as Mail
-from email.utils import parseaddr
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.mail_texts import ENVELOPE, header_of, mails_in, said_in_mail, time_of
+from goalmem_cli.transcripts.readers.mail_parts import author_of, header_of, time_of
+from goalmem_cli.transcripts.readers.mail_texts import ENVELOPE, Said, mails_in, said_in_mail
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -56,7 +57,7 @@ class MailReader:
         Raises:
             InputError: nothing in it is a message, or it cannot be read.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,7 @@ class _Letter:
     subject: str
     speaker: str
     said: Stamp | None
-    text: str
-    quoted_lines: int
+    content: Said
 
     @property
     def moment(self) -> datetime:
@@ -85,7 +85,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
     copies = 0
     for line, data in mails_in(source):
         letter = _letter(line, message_from_bytes(data))
-        if letter.own_id in letters and letters[letter.own_id].text != letter.text:
+        if letter.own_id in letters and letters[letter.own_id].content.told != letter.content.told:
             letter = replace(letter, own_id=f"{letter.own_id} line {line}")  # two messages under one id
         copies += letter.own_id in letters
         letters.setdefault(letter.own_id, letter)
@@ -93,24 +93,30 @@ def _drafts(source: Source) -> Iterator[Draft]:
         first = thread[0]
         draft = Draft((first.ancestors or (first.own_id,))[0], first.subject, place=f"line {first.line}")
         draft.count("copies of messages left out", copies)
-        draft.count("lines quoted from earlier messages left out", sum(letter.quoted_lines for letter in thread))
-        copies = 0
-        yield from draft.fill(
-            Message(letter.speaker, letter.text, letter.said, letter.own_id, attributes=attributes(reply_to=answered))
-            for letter in thread
-            for answered in [letter.ancestors[-1] if letter.ancestors else None]
+        draft.count(
+            "lines quoted from earlier messages left out", sum(letter.content.quoted_lines for letter in thread)
         )
+        copies = 0
+        yield from draft.fill(message for letter in thread for message in _messages(letter))
+
+
+def _messages(letter: _Letter) -> Iterator[Message]:
+    """Yield what was written, and each mail that is forwarded with it as a message of its own."""
+    answered = letter.ancestors[-1] if letter.ancestors else None
+    text, forwarded = letter.content.text, [one for one in letter.content.forwarded if one.body]
+    if text or not forwarded:
+        yield Message(letter.speaker, text, letter.said, letter.own_id, attributes=attributes(reply_to=answered))
+    for number, one in enumerate(forwarded, 1):
+        own_id, beside = f"{letter.own_id} forwarded {number}", attributes(forwarded_from=one.author)
+        yield Message(letter.speaker, one.text, letter.said, own_id, attributes=beside)
 
 
 def _letter(line: int, mail: Mail) -> _Letter:
-    name, address = parseaddr(header_of(mail, "From"))
     answered = _MESSAGE_ID.findall(header_of(mail, "References")) or _MESSAGE_ID.findall(header_of(mail, "In-Reply-To"))
     own_id = next(iter(_MESSAGE_ID.findall(header_of(mail, "Message-ID"))), f"line {line}")
-    text, quoted_lines = said_in_mail(mail)
     subject = _REPLY.sub("", header_of(mail, "Subject")).strip()
-    return _Letter(
-        line, own_id, tuple(answered), subject, name or address or "unknown", time_of(mail), text, quoted_lines
-    )
+    speaker = author_of(mail) or "unknown"
+    return _Letter(line, own_id, tuple(answered), subject, speaker, time_of(mail), said_in_mail(mail))
 
 
 def _threads(letters: Sequence[_Letter]) -> list[list[_Letter]]:

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from email.errors import HeaderParseError, MessageError
-from email.header import decode_header, make_header
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from email.message import Message as Mail
-from email.utils import parsedate_to_datetime
 
+from goalmem_cli.transcripts.readers.mail_forwards import Forwarded, earlier_in
+from goalmem_cli.transcripts.readers.mail_parts import author_of, header_of, own_parts, texts_in
+from goalmem_cli.transcripts.readers.quotes import attribution_start
 from goalmem_cli.transcripts.reading.html_text import text_from_html
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
-from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 ENVELOPE = re.compile(r"From \S.*\d")
 """The line before each mail of a mailbox."""
 
 _SIGNATURE = "-- "
-_ATTRIBUTION_LINES = 3
-_ENDS_ATTRIBUTION = re.compile(
-    r".*(?:\d|@|<).*:\s*$|.*(?:wrote|schrieb|escribió|écrit|scritto|escreveu|schreef)\s*:\s*$"
-)
 _GAP = re.compile(r"\n{3,}")
-_HAS_DATE = re.compile(r".*\d")
-_EARLIER = re.compile(
-    r"\s*(?:-{2,} ?(?:Original Message|Forwarded message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|"
-    r"Messaggio originale|Oorspronkelijk bericht)\b.*|_{10,})\s*",
-    re.IGNORECASE,
-)
-_FIELD = re.compile(r"\s*\*?(?:From|Von|De|Da|Van|Från|Fra)\s?:\*? .*[@<\w]", re.IGNORECASE)
-_NEXT_FIELD = re.compile(
-    r"\s*\*?(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado|Inviato|Verzonden|To|An)\s?:\*? ", re.IGNORECASE
-)
+_FORWARD = re.compile(r"(?:fwd?|wg|tr|rv|vs|enc|doorst)(?:\[\d+\])? ?:", re.IGNORECASE)
+_DEEPEST = 5
 
 
 def mails_in(source: Source) -> Iterator[tuple[int, bytes]]:
@@ -58,86 +46,74 @@ def _bytes(lines: list[str]) -> bytes:
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
-def header_of(mail: Mail, name: str) -> str:
-    """Return a header's text; one that is wrongly encoded stays as it is written."""
-    written = str(mail.get(name, ""))
-    try:
-        return " ".join(str(make_header(decode_header(written))).split())
-    except (HeaderParseError, MessageError, LookupError, ValueError):
-        return " ".join(written.split())
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was written in a mail, how many lines quote earlier messages, and what it forwards."""
+
+    text: str = ""
+    quoted_lines: int = 0
+    forwarded: tuple[Forwarded, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """All that it says, in its own words and in those that it forwards."""
+        return (self.text, *(one.body for one in self.forwarded))
 
 
-def time_of(mail: Mail) -> Stamp | None:
-    """Return when it was sent, as it says itself."""
-    try:
-        return Stamp(by_its_clock(parsedate_to_datetime(header_of(mail, "Date"))))
-    except (ValueError, TypeError, OverflowError):
-        return None
+def said_in_mail(mail: Mail, depth: int = 0) -> Said:
+    """Return what was written.
 
-
-def said_in_mail(mail: Mail) -> tuple[str, int]:
-    """Return what was written, and how many lines quote earlier messages.
-
-    The plain text where there is one, else that of the HTML; attachments say nothing.
+    The plain text where there is one, else that of the HTML; attachments say nothing, but for mails.
     """
-    plain = [_decoded(part) for part in _texts(mail, "text/plain")]
+    parts, is_forward = list(own_parts(mail)), _FORWARD.match(header_of(mail, "Subject")) is not None
+    plain = texts_in(parts, "text/plain")
+    attached = tuple(one for part in parts if depth < _DEEPEST for one in _attached(part, depth))
     if any(text.strip() for text in plain):
-        return _written("\n\n".join(text.strip("\n") for text in plain))
-    return _written("\n\n".join(text_from_html(_decoded(part)) for part in _texts(mail, "text/html")))
+        said = _written("\n\n".join(text.strip("\n") for text in plain), is_forward=is_forward)
+    else:
+        said = _written_in_html(texts_in(parts, "text/html"), is_forward=is_forward)
+    return replace(said, forwarded=(*said.forwarded, *attached))
 
 
-def _texts(mail: Mail, kind: str) -> list[Mail]:
-    parts = (part for part in mail.walk() if not part.is_multipart())
-    return [
-        part for part in parts if part.get_content_type() == kind and part.get_content_disposition() != "attachment"
-    ]
+def _attached(part: Mail, depth: int) -> Iterator[Forwarded]:
+    """Yield what an attached mail says, and what it forwards itself."""
+    held = part.get_payload() if part.get_content_type() == "message/rfc822" else None
+    for mail in held if isinstance(held, list) else ():
+        if isinstance(mail, Mail):
+            said = said_in_mail(mail, depth + 1)
+            yield Forwarded(author_of(mail), header_of(mail, "Date"), said.text)
+            yield from said.forwarded
 
 
-def _decoded(part: Mail) -> str:
-    data = part.get_payload(decode=True)
-    if not isinstance(data, bytes):
-        return ""
-    charset = part.get_content_charset() or "utf-8"
-    try:
-        return data.decode(charset, "replace")
-    except (LookupError, ValueError):
-        return data.decode("utf-8", "replace")
+def _written_in_html(pages: Sequence[str], *, is_forward: bool) -> Said:
+    """Return what HTML says without what it marks as quoted; a forwarded mail may be marked so."""
+    if is_forward:
+        said = _written("\n\n".join(text_from_html(page, without=()) for page in pages), is_forward=True)
+        if said.forwarded:
+            return said
+    return _written("\n\n".join(text_from_html(page) for page in pages), is_forward=is_forward)
 
 
-def _written(text: str) -> tuple[str, int]:
+def _written(text: str, *, is_forward: bool) -> Said:
     lines = [line.removesuffix("\r") for line in text.split("\n")]
-    kept: list[str] = []
-    for number, line in enumerate(lines):
-        if line == _SIGNATURE:
-            break
-        following = lines[number + 1 : number + 3]
-        if _EARLIER.fullmatch(line) or (_FIELD.match(line) and any(map(_NEXT_FIELD.match, following))):
-            return _stripped(kept), sum(bool(line.strip()) for line in lines) - sum(bool(one.strip()) for one in kept)
-        kept.append(line)
+    first, end, forwarded = earlier_in(lines, is_forward=is_forward)
+    kept = lines[:first]
+    if _SIGNATURE in kept:
+        kept = kept[: kept.index(_SIGNATURE)]
+    elif first < len(lines) and forwarded is None:
+        return Said(_stripped(kept), sum(bool(line.strip()) for line in lines[first:]))
     said: list[str] = []
     quoted = 0
-    for line in kept:
+    for line in (*kept, *lines[end:]):
         if not line.startswith(">"):
             said.append(line)
             continue
-        quoted += 1 + _drop_attribution(said) if quoted == 0 or (said and said[-1].strip()) else 1
-    return _stripped(said), quoted
-
-
-def _drop_attribution(said: list[str]) -> int:
-    """Take the lines that say who is quoted off the end, and return how many they were."""
-    end = len(said)
-    while end and not said[end - 1].strip():
-        end -= 1
-    if not end or not _ENDS_ATTRIBUTION.match(said[end - 1]):
-        return 0
-    for start in range(end - 1, max(end - 1 - _ATTRIBUTION_LINES, -1), -1):
-        if not said[start].strip():
-            break
-        if _HAS_DATE.match(said[start]):
+        quoted += 1
+        if quoted == 1 or (said and said[-1].strip()):
+            start = attribution_start(said, len(said))
+            quoted += sum(bool(line.strip()) for line in said[start:])
             del said[start:]
-            return end - start
-    return 0
+    return Said(_stripped(said), quoted, () if forwarded is None else (forwarded,))
 
 
 def _stripped(lines: list[str]) -> str:

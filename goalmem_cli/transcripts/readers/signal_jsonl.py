@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.readers.signal_frames import GONE, People, reactions_to, said_in
 from goalmem_cli.transcripts.reading.attributes import attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -35,7 +36,7 @@ class SignalJsonlReader:
         Raises:
             InputError: a line is not JSON, or a frame does not have the layout; the place is the path to the value.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:

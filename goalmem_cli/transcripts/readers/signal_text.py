@@ -10,6 +10,7 @@ from itertools import chain, dropwhile, pairwise
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -78,7 +79,7 @@ class SignalReader:
         Raises:
             InputError: nothing in the file is a message, or a time is none; the place is the line.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:

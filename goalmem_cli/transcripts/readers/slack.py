@@ -11,6 +11,7 @@ from pathlib import Path
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.readers.slack_texts import is_preview, text_of_attachment, text_of_blocks
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -56,7 +57,7 @@ class SlackReader:
             InputError: a file cannot be read, or a message does not have the layout; the path is that file's.
         """
         drafts = _drafts_of_day(source) if source.folder is None else _drafts(source, source.folder)
-        return conversations_from_drafts(source, self.name, drafts)
+        return with_quotes(conversations_from_drafts(source, self.name, drafts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from goalmem_cli.transcripts.reading.nodes import Node
 
-_RICH = frozenset({"rich_text_section", "rich_text_preformatted", "rich_text_quote"})
+_QUOTE = "rich_text_quote"
+_RICH = frozenset({"rich_text_section", "rich_text_preformatted", _QUOTE})
 _PREVIEWS = ("from_url", "original_url", "app_unfurl_url", "is_app_unfurl")
 
 
@@ -61,7 +62,8 @@ def _lines_of_block(block: Node) -> Iterator[str]:
 def _lines_of_rich_text(part: Node) -> Iterator[str]:
     kind = part.child("type").optional_text()
     if kind in _RICH:
-        yield "".join(_spelled(element) for element in _listed(part.child("elements")))
+        told = "".join(_spelled(element) for element in _listed(part.child("elements")))
+        yield "\n".join(f"&gt; {line}" for line in told.split("\n")) if kind == _QUOTE else told
     elif kind == "rich_text_list":
         for item in _listed(part.child("elements")):
             yield "- " + "".join(_spelled(element) for element in _listed(item.child("elements")))

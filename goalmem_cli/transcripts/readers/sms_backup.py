@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.readers.sms_elements import Element, elements
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -46,7 +47,7 @@ class SmsBackupReader:
         Raises:
             InputError: it is not XML, defines entities, or a message has no number; the place is the line.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:

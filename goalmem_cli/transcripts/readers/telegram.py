@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import quotes_of, with_quotes
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in, offset_between
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -21,6 +22,7 @@ _CHAT_LISTS = ("chats", "left_chats")
 _ONLY_HERE = ("date_unixtime", "from_id", "actor_id", "text_entities")
 _MEDIA = ("photo", "file", "media_type", "poll", "location_information", "contact_information", "game_title")
 _SAID = frozenset({"text", "text_entities", *_MEDIA})
+_QUOTED = "blockquote"
 _EPOCH = re.compile(r"\d{9,11}", re.ASCII)
 # Numbers of people, groups and channels are counted apart, and message authors are written so: user123, channel9.
 _PEERS = {
@@ -56,7 +58,7 @@ class TelegramReader:
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _is_account(node: Node) -> bool:
@@ -119,7 +121,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     if kind != "message":
         draft.count("service messages left out" if kind == "service" else "entries of unknown type left out")
         return
-    text = _text(node)
+    own = text = _text(node)
     if not text and any(node.has(key) for key in _MEDIA):
         draft.count("messages of media alone left out")
         return
@@ -136,6 +138,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
         edited=edited_at(node.child("edited_unixtime" if node.has("edited_unixtime") else "edited")),
         reactions=map(_reaction, objects_in(node.child("reactions"))),
         forwarded_from=author,
+        quotes=quotes_of(text, _pieces(node), len(text) - len(own)) if own else (),
         offset=offset,
     )
     yield Message(_speaker(node), text, said, node.child("id").optional_name(), attributes=beside)
@@ -161,6 +164,16 @@ def _text(node: Node) -> str:
         return text.optional_text()
     pieces = [piece if isinstance(piece.value, str) else piece.required("text") for piece in text.elements()]
     return "".join(piece.value if isinstance(piece.value, str) else piece.text() for piece in pieces).strip()
+
+
+def _pieces(node: Node) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a text of several, each with whether it is marked as quoted."""
+    text = node.child("text") if node.has("text") else node.child("text_entities")
+    for piece in text.elements() if isinstance(text.value, list) else ():
+        if isinstance(piece.value, str):
+            yield piece.value, False
+        else:
+            yield piece.required("text").text(), piece.child("type").value == _QUOTED
 
 
 def _said(node: Node) -> Stamp | None:

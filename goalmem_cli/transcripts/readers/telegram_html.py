@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import quotes_of, with_quotes
 from goalmem_cli.transcripts.readers.telegram_page import AUTHOR, SPEAKER, TEXT, Found, Page
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
@@ -49,7 +50,7 @@ class TelegramHtmlReader:
         Raises:
             InputError: a file cannot be read, or a time is none; the place is the message.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
@@ -90,12 +91,15 @@ class _Chat:
         self._speaker = _VIA.sub("", found.joined(SPEAKER)) or self._speaker
         self._author = _VIA.sub("", found.joined(AUTHOR)) or self._author
         self.draft.count("media left out", found.media)
-        text = found.joined(TEXT)
+        own = text = found.joined(TEXT)
         if text and found.is_forwarded:
             text = f"[forwarded from {self._author}] {text}"
         if text or not found.media:
             author = self._author if found.is_forwarded else None
-            beside = attributes(reply_to=found.reply_to, reactions=found.reactions, forwarded_from=author)
+            quotes = quotes_of(text, found.pieces, len(text) - len(own))
+            beside = attributes(
+                reply_to=found.reply_to, reactions=found.reactions, forwarded_from=author, quotes=quotes
+            )
             yield Message(self._speaker, text, _stamp(source, found), found.own_id, attributes=beside)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from goalmem_cli.transcripts.reading.attributes import Reaction
@@ -14,6 +14,7 @@ _REPLY = re.compile(r"#go_to_message(\d{1,19})$", re.ASCII)
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
 # What an element's class makes of the text in it: part of a field, or nothing that anybody said.
 SPEAKER, AUTHOR, TEXT, _TITLE = "speaker", "author", "text", "title"
+_QUOTE = "blockquote"
 _EMOJI, _COUNT, _UNSAID = "emoji", "count", "unsaid"
 _ROLES = {
     "text": TEXT, "from_name": SPEAKER, "emoji": _EMOJI, "count": _COUNT,
@@ -39,10 +40,26 @@ class Found:
     media: int = 0
     reactions: list[Reaction] = field(default_factory=list)
     parts: dict[str, list[str]] = field(default_factory=dict)
+    told: list[tuple[bool, list[str]]] = field(default_factory=list)
 
     def joined(self, role: str) -> str:
         """Return the text in the elements of that role: `SPEAKER`, `AUTHOR` (of what is forwarded) or `TEXT`."""
-        return "\n".join(line.strip() for line in "".join(self.parts.get(role, ())).split("\n")).strip()
+        return _trimmed(self.parts.get(role, ()))
+
+    @property
+    def pieces(self) -> Iterator[tuple[str, bool]]:
+        """The pieces of the text, each with whether it is marked as quoted."""
+        return ((_trimmed(texts), is_quoted) for is_quoted, texts in self.told)
+
+    def tell(self, text: str, *, is_quoted: bool) -> None:
+        """Take a part of the text."""
+        if not self.told or self.told[-1][0] != is_quoted:
+            self.told.append((is_quoted, []))
+        self.told[-1][1].append(text)
+
+
+def _trimmed(pieces: Iterable[str]) -> str:
+    return "\n".join(line.strip() for line in "".join(pieces).split("\n")).strip()
 
 
 class Page(Elements):
@@ -112,6 +129,8 @@ class Page(Elements):
     def _put(self, text: str) -> None:
         if self._found is not None:
             self._found.parts.setdefault(self.role, []).append(text)
+            if self.role == TEXT:
+                self._found.tell(text, is_quoted=(_QUOTE, TEXT) in self.opened)
         elif self.role == _TITLE:
             self.title = f"{self.title}{text}".strip()
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
 from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
 from goalmem_cli.transcripts.readers.whatsapp_texts import is_about_encryption, kept_from_text
@@ -71,7 +72,7 @@ class WhatsappReader:
             UnclearDates: its dates leave open whether the day or the month comes first.
         InputError: no line begins as a message does, or the file cannot be read.
         """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
 
 def _drafts(source: Source) -> Iterator[Draft]:

@@ -4,17 +4,18 @@ One form for all formats, in JSON: ``reply_to`` is the own id of the message tha
 ``quoted`` is what a format shows of the message that it answers, where that is no id; ``edited`` is the time of the
 last edit, or true where the format does not say when; ``reactions`` lists each reaction once, with its ``count`` and,
 as far as the format names them, ``by`` whom; ``forwarded_from`` is who wrote a message that its sender only passed on,
-blank where that is not known; ``offset`` is by how many minutes the sender's clock was ahead of UTC, where the time is
-given in UTC and by that clock too. What a format does not say is not there.
+blank where that is not known; ``quotes`` are the stretches of the text that are not the sender's, each with its
+``start``, its ``end`` and, where that is known, whom it is ``from``; ``offset`` is by how many minutes the sender's
+clock was ahead of UTC, where the time is given in UTC and by that clock too. What a format does not say is not there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from goalmem_cli.records import FORWARDED_FROM, OFFSET
+from goalmem_cli.records import FORWARDED_FROM, OFFSET, QUOTES
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -38,6 +39,7 @@ def attributes(
     edited: Stamp | bool | None = None,
     reactions: Iterable[Reaction] = (),
     forwarded_from: str | None = None,
+    quotes: Sequence[Mapping[str, object]] = (),
     offset: int | None = None,
 ) -> Mapping[str, object]:
     """Return the attributes of a message, of those that are known."""
@@ -52,6 +54,8 @@ def attributes(
         known[EDITED] = True
     if forwarded_from is not None:
         known[FORWARDED_FROM] = forwarded_from.strip()
+    if quotes:
+        known[QUOTES] = list(quotes)
     if offset:
         known[OFFSET] = offset
     if listed := _listed(reactions):

@@ -1,0 +1,260 @@
+"""What in the messages of people is quoted: lines behind `>`, and mails and messages of others that were pasted in.
+
+For messengers and mail alone: in talks with assistants, notes and code, a line behind `>` is a citation or a prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from goalmem_cli.records import QUOTES, Conversation, Turn
+
+_VERBS = r"wrote|schrieb|schreef|escribió|écrit|scritto|escreveu|skrev"
+_EARLIER = re.compile(
+    r"[>* \t]*(?:-{2,} ?(?:Original Message|Forwarded message|Ursprüngliche Nachricht|Message d'origine|"
+    r"Mensaje original|Messaggio originale|Oorspronkelijk bericht|Mensagem original|Weitergeleitete Nachricht|"
+    r"Message transféré|Mensaje reenviado|Messaggio inoltrato|Doorgestuurd bericht|Mensagem encaminhada)\b.*"
+    r"|(?:Begin forwarded message|Anfang der weitergeleiteten Nachricht|Début du message réexpédié) ?:)\s*",
+    re.IGNORECASE,
+)
+_FORWARDS = re.compile(
+    r".*(?:forwarded|weitergeleitet|transféré|réexpédié|reenviado|inoltrato|doorgestuurd|encaminhada)", re.IGNORECASE
+)
+_BEFORE_FIELD, _BEHIND_FIELD = r"[> \t]*\*?(?:", r")\s?:\*?[ \t]+"
+_AUTHOR, _SENT = r"From|Von|De|Da|Van|Från|Fra", r"Sent|Gesendet|Envoyé|Enviado|Inviato|Verzonden|Skickat|Sendt"
+_DATE, _TO = r"Date|Datum|Data|Fecha", r"To|An|À|Para|A|Aan|Till|Til"
+_SUBJECT = r"Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto|Ämne|Emne"
+_FROM = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}(.*[@<\w].*)", re.IGNORECASE)
+_WHEN = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}{_BEHIND_FIELD}(.*)", re.IGNORECASE)
+_SECOND = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}|To|An{_BEHIND_FIELD}", re.IGNORECASE)
+_ONLY_OF_MAIL = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
+_FIELD = re.compile(
+    rf"{_BEFORE_FIELD}{_AUTHOR}|{_SENT}|{_DATE}|{_TO}|{_SUBJECT}|B?CC|Reply-To|Importance|Attachments?{_BEHIND_FIELD}",
+    re.IGNORECASE,
+)
+_MOST_FIELDS = 9
+_NAME = re.compile(r"[\"'*\s]*([^<\[(\"]*?)[\"'*\s]*(?:[<\[(]+(?:mailto:)?([^<>\[\]()\s]*)[^\n]*)?")
+
+_ATTRIBUTION_LINES = 3
+_ENDS_ATTRIBUTION = re.compile(rf".*(?:\d|@|<).*:\s*$|.*(?:{_VERBS})\s*:\s*$")
+_WROTE = re.compile(rf".*\b(?:(?:{_VERBS})\s*|(?:schrieb|schreef)\b[^\n]*):\s*$")
+_OWN = re.compile(rf"\b(?:I|ich|ik|yo|io|eu|jag|jeg) (?:{_VERBS})\b|\b(?:schrieb ich|schreef ik|j'ai écrit)\b", re.I)
+_HAS_DATE = re.compile(r".*\d")
+_ADDRESSED = re.compile(r"([^\W\d][^,;:<>()\"\d]*)?\"? *\(?<(?:mailto:)?([^<>\s]+@[^<>\s]+)>")
+_NAMED_BEHIND = re.compile(r"\b(?:schrieb|schreef) ([^\W\d][^,;:<>()\d]*):\s*$")
+_NAMED_BEFORE = re.compile(
+    rf"(?:,|\b\d{{4}}|:\d\d(?: ?[ap]\.?m\.?)?) +([^\W\d][^,;:<>()\d]*?) (?:ha |a )?(?:{_VERBS})\s*:\s*$", re.IGNORECASE
+)
+_NO_NAME = re.compile(r"^(?:(?:am|pm|a\.m\.|p\.m\.|uhr|schrieb|schreef)\s+)+", re.IGNORECASE)
+
+_MARKED = re.compile(r">+(?:[ \t>].*)?")
+_NUMBER = re.compile(r"[> \t]*\d")
+_LETTERS = re.compile(r"\w")
+# As WhatsApp and Telegram put several messages into the clipboard.
+_COPIED = re.compile(
+    r"\[(?=[^\]\n]*\d[:.]\d\d)(?=[^\]\n]*\d[./-]\d{1,2}[./-]\d)[^\]\n]{8,30}\] (?P<bracketed>[^:\n]{1,60}): .*"
+    r"|(?P<named>[^\n\[\]:]{1,60}), \[(?=[^\]\n]*\d[./-]\d{1,2}[./-]\d)[^\]\n]{0,20}\d:\d\d[^\]\n]{0,12}\]:?.*"
+)
+_MAYBE = re.compile(
+    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[\d|(?:{_VERBS})\b.*:\s*$|:\s*$|^{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands above a mail that another text holds: who wrote it and when, and the line where its text begins."""
+
+    author: str
+    sent: str
+    end: int
+    is_forward: bool = False
+
+
+def with_quotes(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
+    """Yield what people said to each other, each turn that quotes with an attribute that says what and whom."""
+    for conversation in conversations:
+        yield replace(conversation, turns=tuple(map(_quoting, conversation.turns)))
+
+
+def _quoting(turn: Turn) -> Turn:
+    if QUOTES in turn.attributes or not (quotes := quotes_in(turn.text)):
+        return turn
+    return replace(turn, attributes={**turn.attributes, QUOTES: quotes})
+
+
+Quotes = list[dict[str, object]]
+"""The quotes of a turn as its attribute lists them."""
+
+
+def quote(start: int, end: int, author: str = "") -> dict[str, object]:
+    """Return one of a turn's quotes; the author is blank where nobody knows whose it is."""
+    return {"start": start, "end": end, **({"from": author} if author else {})}
+
+
+def quotes_of(text: str, pieces: Iterable[tuple[str, bool]], end: int = 0) -> Quotes:
+    """Return those pieces of a text that its format marks as quoted, as quotes of nobody known.
+
+    The pieces are all that the text is made of, in order, from `end` on; blanks at their ends may be gone.
+    """
+    quotes = Quotes()
+    for piece, is_quoted in ((piece.strip(), is_quoted) for piece, is_quoted in pieces):
+        start = text.find(piece, end) if piece else -1
+        if start >= 0:
+            end = start + len(piece)
+            quotes += [quote(start, end)] * is_quoted
+    return quotes
+
+
+def quotes_in(text: str) -> Quotes:
+    """Return what is quoted in the text, in order.
+
+    A block of lines behind `>` is, with the lines above it that say whose they are; and all from the head of a mail or
+    a copied message on: nothing tells where what was pasted ends.
+    """
+    if ("\n" not in text and text[:1] not in (">", "[")) or not _MAYBE.search(text):
+        return []
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    quotes = Quotes()
+    for owner, group in groupby(enumerate(_owners(lines)), key=lambda one: one[1]):
+        if owner is not None:
+            numbers = [number for number, _ in group]
+            quotes.append(quote(starts[numbers[0]], starts[numbers[-1] + 1] - 1, owner[1]))
+    return [one for one in quotes if one["end"] > one["start"]]  # type: ignore[operator]
+
+
+_Owner = tuple[int, str] | None
+"""The line on which a quote begins, and its author; None for the speaker's own."""
+
+
+def _owners(lines: Sequence[str]) -> list[_Owner]:
+    """Return whose each line is."""
+    reading = _Reading(lines)
+    is_code = False
+    while (at := len(reading.owners)) < len(lines):
+        is_code ^= lines[at].lstrip().startswith("```")
+        if is_code or not (reading.takes_head(at) or reading.takes_marked(at) or reading.takes_announced(at)):
+            reading.goes_on(at)
+    return reading.owners
+
+
+class _Reading:
+    """Whose the lines of a text are, as far as it was read; `pasted` is whose what was pasted last is."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.owners: list[_Owner] = []
+        self.pasted: _Owner = None
+        self._lines = lines
+        self._is_all_marked = False
+
+    def goes_on(self, at: int) -> None:
+        """Take a line of whoever had the one before; below a mail that was pasted behind `>`, it is the speaker's."""
+        if self._is_all_marked and self._lines[at].strip():
+            self.pasted, self._is_all_marked = None, False
+        self.owners.append(self.pasted)
+
+    def takes_head(self, at: int) -> bool:
+        """Take the head of a mail or of a copied message, and say whether there was one."""
+        head = head_of_mail(self._lines, at)
+        if head is not None:
+            self.pasted, self._is_all_marked = (at, head.author), self._lines[head.end - 1].startswith(">")
+            self.owners += [self.pasted] * (head.end - at)
+        elif copied := _COPIED.fullmatch(self._lines[at]):
+            self.pasted, self._is_all_marked = (at, (copied["bracketed"] or copied["named"]).strip()), False
+            self.owners.append(self.pasted)
+        else:
+            return False
+        return True
+
+    def takes_marked(self, at: int) -> bool:
+        """Take a block of lines behind `>`, with those above it that say whose they are, and say whether it was one."""
+        end = at
+        while end < len(self._lines) and _MARKED.fullmatch(self._lines[end]):
+            end += 1
+        first, author = _attributed(self._lines, at) if end > at else (at, "")
+        is_quote = not (self._is_all_marked and not author) and _is_quote(self._lines[at:end])
+        self.owners[first if is_quote else at :] = (
+            [(at, author)] * (end - first) if is_quote else [self.pasted] * (end - at)
+        )
+        return end > at
+
+    def takes_announced(self, at: int) -> bool:
+        """Take the line that says whose all that follows is, without a mark, and say whether it was one."""
+        if not _WROTE.fullmatch(self._lines[at]):
+            return False
+        following = _filled(self._lines, at + 1)
+        first, author = _attributed(self._lines, at + 1)
+        if first > at or following == len(self._lines) or _MARKED.fullmatch(self._lines[following]):
+            return False
+        self.pasted, self._is_all_marked = (at, author), False
+        self.owners[first:] = [self.pasted] * (at + 1 - first)
+        return True
+
+
+def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> Head | None:
+    """Return the head of a mail that begins on the line, with or without a line above it that says so.
+
+    Without one, what is not itself in a mail must have an address, a subject or "sent": journeys are from and to, too.
+    """
+    marker = _EARLIER.fullmatch(lines[at])
+    start = at if marker is None else _filled(lines, at + 1)
+    end = start
+    while end < min(len(lines), start + _MOST_FIELDS) and _FIELD.match(lines[end]):
+        end += 1
+    fields = lines[start:end]
+    if marker is None:
+        is_one = _FROM.match(lines[at]) and any(map(_SECOND.match, lines[at + 1 : at + 3]))
+        if not is_one or not (is_in_mail or "@" in lines[at] or any(map(_ONLY_OF_MAIL.match, fields))):
+            return None
+    author = next((match[1] for line in fields if (match := _FROM.fullmatch(line.rstrip()))), "")
+    sent = next((match[1] for line in fields if (match := _WHEN.match(line))), "")
+    is_forward = marker is not None and _FORWARDS.match(lines[at]) is not None
+    return Head(_name(author), sent.strip(), end if fields else at + 1, is_forward)
+
+
+def _name(text: str) -> str:
+    found = _NAME.fullmatch(text.strip())
+    return " ".join((found[1] or found[2] or "").split()) if found else ""
+
+
+def _filled(lines: Sequence[str], at: int) -> int:
+    """Return the number of the next line that is not blank."""
+    return next((number for number in range(at, len(lines)) if lines[number].strip()), len(lines))
+
+
+def _is_quote(lines: Sequence[str]) -> bool:
+    """Say whether lines behind `>` say something; one with a number alone does not quote: "> 5 km" says how much."""
+    return any(map(_LETTERS.search, lines)) and not (len(lines) == 1 and _NUMBER.match(lines[0]))
+
+
+def _attributed(lines: Sequence[str], end: int) -> tuple[int, str]:
+    """Return where the lines begin that say who wrote what comes at `end`, and who did; `end` itself without any."""
+    start = attribution_start(lines, end)
+    told = " ".join(lines[start:end])
+    if start == end or _OWN.search(told) or not (_WROTE.fullmatch(told.rstrip()) or _ADDRESSED.search(told)):
+        return end, ""
+    if addressed := _ADDRESSED.search(told):
+        return start, _NO_NAME.sub("", (addressed[1] or "").strip()).strip() or addressed[2]
+    named = _NAMED_BEHIND.search(told) or _NAMED_BEFORE.search(told)
+    return start, named[1].strip() if named else ""
+
+
+def attribution_start(lines: Sequence[str], end: int) -> int:
+    """Return where the lines begin that end before `end`, but for blanks, and say who is quoted; `end` without any."""
+    last = end - 1
+    while last >= 0 and not lines[last].strip():
+        last -= 1
+    if last < 0 or not _ENDS_ATTRIBUTION.match(lines[last]):
+        return end
+    for start in range(last, max(last - _ATTRIBUTION_LINES, -1), -1):
+        if not lines[start].strip():
+            break
+        if _HAS_DATE.match(lines[start]):
+            return start
+    return end
