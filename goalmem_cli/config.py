@@ -66,10 +66,13 @@ class Settings:
 
     `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
     leave the choice to the model, and so does `planning`; `certainty` (percent) None withholds what is less certain
-    than the model's record says, 0 nothing; `strict` None refuses the inferences of a small model only.
-    Without `checks` goal-mem takes a model's groundings as they are, and the trace says so. With `keep_prompts` a trace
-    has each prompt and its reply. `redact` blacks out secrets in what is read before it is stored. `timezone` is the
-    IANA name of the zone by which people spoke whose transcripts give times in UTC alone; None is the machine's.
+    than the model's record says, 0 nothing; `strict` None refuses the inferences of a small model only. About
+    `fact_tokens` tokens of facts are shown at a time: None leaves that to the model, 0 takes as many as fit.
+    Full prompts leave out what is never evidence, such as small talk, unless told not to `sift`, and bring the turns on
+    which others `lean`. Without `checks` goal-mem takes a model's groundings as they are, and the trace says so. With
+    `keep_prompts` a trace has each prompt and its reply. `redact` blacks out secrets in what is read before it is
+    stored. `timezone` is the IANA name of the zone by which people spoke whose transcripts give times in UTC alone;
+    None is the machine's.
     `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
     a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
     bundled model has. `backbones` is what structured backbones are told, by name; each checks its own when it is
@@ -96,8 +99,11 @@ class Settings:
     max_steps: int = 5
     certainty: int | None = None
     budget: int = 60
+    fact_tokens: int | None = None
     strict: bool | None = None
     checks: bool = True
+    sift: bool = True
+    lean: bool = True
     keep_prompts: bool = False
     redact: bool = False
     timezone: str | None = None
@@ -119,13 +125,13 @@ KEYS = tuple(slot.name for slot in fields(Settings) if slot.name != "address")
 
 LEAST = {
     "context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "max_steps": 1,
-    "certainty": 0, "budget": 1, "parallel": 1, "timeout": 1, "model_cache": 0,
+    "certainty": 0, "budget": 1, "fact_tokens": 0, "parallel": 1, "timeout": 1, "model_cache": 0,
 }  # fmt: skip
 # Above what any model or machine has a use for, and within what llama.cpp's 32 bits hold.
 MOST = {
     "context": 2**24, "threads": 4096, "seed": 2**31 - 1,
     "max_breadth": 1000, "max_depth": 1000, "max_subgoals": 4, "max_steps": 1000, "certainty": 100,
-    "budget": 10**6,
+    "budget": 10**6, "fact_tokens": 10**7,
     "parallel": 64, "timeout": 10**6, "model_cache": 10**7,
 }  # fmt: skip
 _SHOWN_LENGTH = 60

@@ -13,12 +13,13 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 repairs, and a name
-of its own for how certain a grounding is, version 5 the stretch of time
-and who forwarded a fact, version 6 what was said later and who quotes a fact; the older ones are read too.
+of its own for how certain a grounding is, version 5 the stretch of time and who forwarded a fact, version 6 what was
+said later and who quotes a fact, version 7 the rank of a fact and what was too long to be shown; the older ones are
+read too.
 """
-READABLE = (1, 2, 3, 4, 5, SCHEMA_VERSION)
+READABLE = (1, 2, 3, 4, 5, 6, SCHEMA_VERSION)
 
 
 class Status(StrEnum):
@@ -65,7 +66,9 @@ class Fact:
     two talk. Of what somebody only passed on, `speaker` is who wrote it and `forwarded_by` or `quoted_by` who sent it.
     `instead` lists what it took the place of, with the day until which that held; a model is not shown it, nor
     `moved_on`, a later turn that moves on from what it says, which has a number only where it is a fact too, and
-    `change`, the words by which it tells itself of something that has changed.
+    `change`, the words by which it tells itself of something that has changed. `rank` is its place among the facts of
+    the question as they were found, best first, from 1: with full prompts its number is its place in time. Older traces
+    have 0.
     """
 
     number: str
@@ -88,6 +91,7 @@ class Fact:
     moved_on: Fact | None = None
     change: str = ""
     quoted_by: str = ""
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +290,9 @@ class Action:
     """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
 
     `said` is the reply, or what the memory counted, field by field; `skipped` counts the hits that were too long to be
-    shown, or that the budget left no room for; `failure` says why a reply could not be used. `likelihood` is the
-    (geometric) mean of the probabilities that the model gave the reply's tokens, None where it tells none.
+    shown, or that the budget left no room for, and `too_long` the former alone (None in traces of before); `failure`
+    says why a reply could not be used. `likelihood` is the (geometric) mean of the probabilities that the model gave
+    the reply's tokens, None where it tells none.
     """
 
     name: str
@@ -298,6 +303,7 @@ class Action:
     failure: str | None = None
     usage: Usage = field(default_factory=Usage)
     likelihood: float | None = None
+    too_long: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,14 +288,16 @@ def build_reasoner(
     entry, choices = reasoner_entry(settings.reasoner, has_gold=gold is not None), _choices(settings, loaded.profile)
     prompts = open_prompts(settings.prompts, loaded.profile, entry.steps(choices), entry.prompts)
     room = room_for_facts(loaded.context, prompts)
-    budget = Budget(sys.maxsize, room) if entry.shows_all else Budget(settings.budget, fact_tokens(loaded, room))
-    tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
-    reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room))
-    sure = CertaintyGate(
-        reasoner if entry.needs_gold else DaysInWords(reasoner),
-        loaded.least_certainty(settings.reasoner, settings.certainty),
-        loaded.fitted,
+    budget = (
+        Budget(sys.maxsize, room)
+        if entry.shows_all
+        else Budget(settings.budget, min(most_fact_tokens(settings, loaded), room))
     )
+    tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
+    tools = replace(tools, sifts=settings.sift, leans=settings.lean)
+    reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room))
+    least = loaded.least_certainty(settings.reasoner, settings.certainty)
+    sure = CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
     return Measured(sure, keeps_prompts=settings.keep_prompts)
 
 
@@ -321,6 +323,8 @@ def _choices(settings: Settings, profile: Profile) -> Choices:
     from goalmem_cli.reasoners.goal_mem import Limits
 
     limits = Limits(settings.max_breadth, settings.max_depth, settings.max_subgoals, checks=settings.checks)
+    if settings.fact_tokens is not None:
+        limits = replace(limits, max_fact_tokens=settings.fact_tokens or sys.maxsize)
     return Choices(profile, settings.planning, limits, settings.max_steps, settings.strict)
 
 
@@ -362,11 +366,10 @@ def reasoner_names(named: Iterable[str] = ()) -> tuple[str, ...]:
     return (*REASONERS, *registered(Kind.REASONER, [name for name in named if name not in REASONERS]))
 
 
-def fact_tokens(loaded: LoadedModel, room: int) -> int:
-    """Return how many tokens of facts a reasoner may show at a time: what fits, and the model still reads well."""
-    from goalmem_cli.reasoners.goal_mem import Limits
-
-    return min(loaded.fitted.fact_tokens if loaded.profile == "compact" else Limits().max_fact_tokens, room)
+def most_fact_tokens(settings: Settings, loaded: LoadedModel) -> int:
+    """Return how many tokens of facts are shown at a time, where they fit: as told, else what the model reads well."""
+    is_fitted = settings.fact_tokens is None and loaded.profile == "compact"
+    return loaded.fitted.fact_tokens if is_fitted else _choices(settings, loaded.profile).limits.max_fact_tokens
 
 
 def room_for_facts(context: int, prompts: PromptBook) -> int:

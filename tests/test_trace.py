@@ -41,7 +41,7 @@ def test_document_has_the_documented_keys() -> None:
     document: dict[str, Any] = as_document(trace)
 
     assert next(iter(document)) == "schema_version"
-    assert document["schema_version"] == 6
+    assert document["schema_version"] == 7
     assert (document["status"], document["reasoner"], document["answer"]) == ("answered", "goal-mem", "Kyoto Latte")
     assert document["substitution"] == {"x": ["Kyoto Latte"]}
     assert document["evidence"] == ["F1"]
@@ -65,7 +65,7 @@ def test_document_has_the_documented_keys() -> None:
     "document",
     [
         {},
-        {"schema_version": 6},
+        {"schema_version": 7},
         {"schema_version": 1},
         {"schema_version": 1, "facts": 3},
         {"schema_version": 1, "evidence": "F1"},

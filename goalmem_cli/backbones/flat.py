@@ -29,16 +29,18 @@ RECIPES: Mapping[str, Recipe] = {
     "hybrid": {**_BY_WORDS, **_BY_VECTORS},
     "bm25": _BY_WORDS,
     "dense": _BY_VECTORS,
+    "bm25-plain": {Ranking.BM25: 1.0},
+    "dense-plain": {Ranking.DENSE: 1.0},
 }
 """By the name that `--backbone` takes. A turn is better known by the turns around it, hence the double weight.
 
 ``reranked`` is ``hybrid``, whose first hits are then put in the order of `relevance`. To each, `times` adds a ranking
-by the times that a query names.
+by the times that a query names, but for those of one ranking: they are the baselines of papers, and nothing else.
 """
 
 
 class FlatBackbone:
-    """Retrieves turns, or passages of long turns, by a recipe: ``reranked``, ``hybrid``, ``bm25`` or ``dense``."""
+    """Retrieves turns, or passages of long turns, by one of the `RECIPES`."""
 
     def __init__(self, store: AnyMemory, recipe: str = RERANKED) -> None:
         """Take the recipe of that name.
@@ -76,7 +78,8 @@ def retrieve_each(
 ) -> dict[str, list[Hit]]:
     """Return for each recipe its k best hits, ranking once whatever the recipes share.
 
-    `by_times` adds the ranking by the times that the query names, which only a measurement leaves out.
+    `by_times` adds the ranking by the times that the query names, which only a measurement leaves out; a recipe of one
+    ranking is that ranking.
 
     Raises:
         StoreError: the store cannot be read.
@@ -87,9 +90,13 @@ def retrieve_each(
         lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
         fuse_all = NamedTimes(reader, query).fuse if by_times else fuse
         return {
-            name: _first(reader, fuse_all(lists, {each.value: weight for each, weight in recipe.items()}), k, recipe)
+            name: _first(reader, (fuse_all if len(recipe) > 1 else fuse)(lists, _weights(recipe)), k, recipe)
             for name, recipe in recipes.items()
         }
+
+
+def _weights(recipe: Recipe) -> dict[str, float]:
+    return {ranking.value: weight for ranking, weight in recipe.items()}
 
 
 def _first(reader: OpenMemory, order: Sequence[Fused], k: int, recipe: Recipe) -> list[Hit]:

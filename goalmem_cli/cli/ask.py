@@ -62,6 +62,7 @@ def ask(
     max_steps: options.MaxSteps = None,
     certainty: options.Certainty = None,
     budget: options.Budget = None,
+    fact_tokens: options.FactTokens = None,
     strict: options.Strict = None,
     conversation: options.Conversations = None,
     asker: options.Asker = None,
@@ -89,7 +90,7 @@ def ask(
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
-        max_steps=max_steps,
+        max_steps=max_steps, fact_tokens=fact_tokens,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
         prompts=prompts, keep_prompts=keep_prompts,
     )  # fmt: skip

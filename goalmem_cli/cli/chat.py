@@ -58,6 +58,7 @@ def chat(
     max_steps: options.MaxSteps = None,
     certainty: options.Certainty = None,
     budget: options.Budget = None,
+    fact_tokens: options.FactTokens = None,
     strict: options.Strict = None,
     conversation: options.Conversations = None,
     asker: options.Asker = None,
@@ -87,7 +88,7 @@ def chat(
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
-        max_steps=max_steps,
+        max_steps=max_steps, fact_tokens=fact_tokens,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
         prompts=prompts,
     )  # fmt: skip

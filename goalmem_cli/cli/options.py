@@ -62,8 +62,8 @@ Backbone = Annotated[
     typer.Option(
         "--backbone",
         metavar="NAME",
-        help="How to find what is remembered: reranked, hybrid, bm25, dense, none, or what `goalmem index` built "
-        "[default: reranked].",
+        help="How to find what is remembered: reranked, hybrid, bm25, dense, bm25-plain, dense-plain, none, or what "
+        "`goalmem index` built [default: reranked].",
     ),
 ]
 Reasoner = Annotated[
@@ -177,6 +177,17 @@ Budget = Annotated[
         min=LEAST["budget"],
         max=MOST["budget"],
         help="How many facts an attempt may see; full-context sees all that fit [default: 60].",
+    ),
+]
+FactTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--fact-tokens",
+        min=LEAST["fact_tokens"],
+        max=MOST["fact_tokens"],
+        metavar="TOKENS",
+        help="About how many tokens of facts the model is shown at a time; 0: as many as fit [default: 3000, or what a "
+        "small model reads well].",
     ),
 ]
 Prompts = Annotated[

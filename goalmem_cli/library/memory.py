@@ -58,8 +58,11 @@ class Words(TypedDict, total=False):
     max_steps: int
     certainty: int | None
     budget: int
+    fact_tokens: int | None
     strict: bool | None
     checks: bool
+    sift: bool
+    lean: bool
     keep_prompts: bool
     redact: bool
     timezone: str | None

@@ -82,7 +82,10 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
     is_strict = choices.profile == "compact" if choices.strict is None else choices.strict
     most = min(choices.limits.max_fact_tokens, sources.room)
     read = min(tools.budget.tokens, most)
-    limits = replace(choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read)
+    limits = replace(
+        choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read,
+        sifts=tools.sifts, leans=tools.leans,
+    )  # fmt: skip
     return goal_mem.GoalMem(
         tools.backbone, tools.model, tools.prompts, limits,
         planning=planning, fitted=sources.fitted, strict=is_strict,

@@ -39,14 +39,27 @@ _TOKENS_PER_LINE = 22  # of a compact prompt: number, colon and the time it was 
 
 
 class NumberedFacts:
-    """Retrieves for one question and numbers what it sees: a unit keeps its number for the whole question."""
+    """Retrieves for one question and numbers what it sees: a unit keeps its number for the whole question.
 
-    def __init__(self, backbone: Backbone, question: Question, profile: Profile = "compact") -> None:
+    Unless it `sifts`, no round leaves out turns that are never evidence; unless it `leans`, none brings turns along.
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        question: Question,
+        profile: Profile = "compact",
+        *,
+        sifts: bool = True,
+        leans: bool = True,
+    ) -> None:
         self._backbone = backbone
         self._question = question
         self._is_full = profile == "full"
+        self._sifts, self._brings = sifts and self._is_full, leans and self._is_full
         self._facts: dict[str, Fact] = {}
         self._hits: dict[str, Hit] = {}
+        self._ranks: dict[str, int] = {}
 
     @property
     def by_number(self) -> Mapping[str, Fact]:
@@ -75,9 +88,13 @@ class NumberedFacts:
         """Return the hit as a fact, under the number that it has or the next one."""
         unit = hit.unit
         if unit.id not in self._facts:
-            self._facts[unit.id] = as_fact(hit, f"F{len(self._facts) + 1}")
+            self._facts[unit.id] = as_fact(hit, f"F{len(self._facts) + 1}", self._rank(unit))
         self._hits.setdefault(unit.id, hit)
         return self._facts[unit.id]
+
+    def _rank(self, unit: Unit) -> int:
+        """Return the unit's place among those found for the question: what it has, or the next one."""
+        return self._ranks.setdefault(unit.id, len(self._ranks) + 1)
 
     @stage(LAYING_OUT)
     def block(self, chosen: Chosen) -> Block:
@@ -90,6 +107,8 @@ class NumberedFacts:
             cost = sum(token_cost(fact.speaker, fact.text, fact.times) for fact in told)
             return Block(tuple(told), tuple(map(fact_line, told)), cost)
         hits = {hit.unit.id: hit for hit in (*chosen.hits, *chosen.brought)}
+        for hit in hits.values():
+            self._rank(hit.unit)
         facts = [self.fact(hits[unit.id]) for unit in in_order([hit.unit for hit in hits.values()])]
         return block_of(facts, (self.fact(hit).number for hit in chosen.brought))
 
@@ -113,7 +132,7 @@ class NumberedFacts:
         kept: dict[str, Hit] = {}
         brought: dict[str, Hit] = {}
         too_long: set[str] = set()
-        is_sifted = self._is_full and room.is_sifted
+        is_sifted = self._sifts and room.is_sifted
         left = 0
         tokens, sessions = room.tokens, dict[Stretch, datetime | None]()
         for hit in hits_within(hits, scope_of(self._question)):
@@ -131,7 +150,7 @@ class NumberedFacts:
             kept[unit.id] = hit
             sessions.setdefault(stretch_of(unit), unit.said)
             tokens -= cost
-            for before in turns_before(hit, leaned_on(hit)) if self._is_full and room.brings else ():
+            for before in turns_before(hit, leaned_on(hit)) if self._brings and room.brings else ():
                 cost = self._cost(before, sessions)
                 is_there = before.unit.id in {*known, *kept, *brought}
                 if not is_there and self._may_see(before.unit) and cost <= tokens:
@@ -175,8 +194,8 @@ class Chosen:
     left: int = 0
 
 
-def as_fact(hit: Hit, number: str) -> Fact:
-    """Return the hit as a fact of that number."""
+def as_fact(hit: Hit, number: str, rank: int = 0) -> Fact:
+    """Return the hit as a fact of that number and rank."""
     unit = hit.unit
     return Fact(
         number=number,
@@ -197,6 +216,7 @@ def as_fact(hit: Hit, number: str) -> Fact:
         instead=tuple(listed(unit, IN_PLACE_OF)),
         forwarded_by=unit.speaker if unit.is_passed_on and not unit.is_quoted else "",
         quoted_by=unit.speaker if unit.is_quoted else "",
+        rank=rank,
     )
 
 

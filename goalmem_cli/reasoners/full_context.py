@@ -73,8 +73,9 @@ class FullContext:
     def _read(self, question: Question, turns: Sequence[Turn], budget: Budget) -> Trace:
         inquiry = Inquiry(NAME, question, self._tools)
         shown = newest(turns, budget)
-        inquiry.take(shown)
-        if note := _left_out(turns, shown):
+        left = len(turns) - len({hit.unit.turns for hit in shown})
+        inquiry.take(shown, missing=left)
+        if note := _left_out(left, turns, shown):
             inquiry.note(note)
         return inquiry.read(Stop.ONE_ROUND, is_ranked=False)
 
@@ -95,9 +96,8 @@ def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:
     return kept[::-1]
 
 
-def _left_out(turns: Sequence[Turn], shown: Sequence[Hit]) -> str:
-    """Return what the context had no room for, empty where it had."""
-    left = len(turns) - len({hit.unit.turns for hit in shown})
+def _left_out(left: int, turns: Sequence[Turn], shown: Sequence[Hit]) -> str:
+    """Return what the context had no room for, empty where it had; so many of the turns are `left`."""
     parts = [f"the oldest {left:,} of {len(turns):,} turns"] if left else []
     if shown and shown[0].unit.part > 1:
         parts.append("the beginning of the first turn shown")

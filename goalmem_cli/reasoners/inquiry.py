@@ -70,7 +70,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a reasoner works with. `prompts` are those of its steps; `adapter` is the hash of the model's."""
+    """What a reasoner works with. `prompts` are those of its steps; `adapter` is the hash of the model's.
+
+    `sifts` and `leans` say whether full prompts leave out turns that are never evidence, and bring those leaned on.
+    """
 
     backbone: Backbone
     model: LanguageModel
@@ -79,6 +82,8 @@ class Tools:
     model_name: str = ""
     observer: Observer = field(default_factory=Unwatched)
     adapter: str = ""
+    sifts: bool = True
+    leans: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,9 @@ class Inquiry:
         self.shown = Shown()
         self._reasoner = reasoner
         self._tools = tools
-        self._facts = NumberedFacts(tools.backbone, question, tools.prompts.profile)
+        self._facts = NumberedFacts(
+            tools.backbone, question, tools.prompts.profile, sifts=tools.sifts, leans=tools.leans
+        )
         self._actions: list[Action] = []
         self._notes: list[str] = []
         self._started = perf_counter()
@@ -127,11 +134,12 @@ class Inquiry:
         told: Sequence[tuple[str, str]] = (),
         *,
         brings: bool = True,
+        missing: int = 0,
     ) -> Block:
         """Return what the hits add to the pool, as far as the budget goes, as the model is shown it.
 
         `told` is what the memory said beside them, which the trace keeps; `brings` says whether the turns come along on
-        which hits lean.
+        which hits lean; `missing` counts what was too long already for whoever gives the hits.
 
         Where `more` retrievals may follow, the pool's first facts take half of the tokens, since what the question
         itself finds is likeliest, and later ones an even share of what is left, so that none finds the budget spent.
@@ -146,7 +154,8 @@ class Inquiry:
         block = self._facts.block(chosen)
         self.shown = shown.plus(block)
         numbers = tuple(fact.number for fact in block.facts)
-        self._record(Action(RETRIEVE, tuple(told), tuple(queries), numbers, chosen.skipped + chosen.left))
+        skipped, too_long = chosen.skipped + chosen.left, chosen.skipped + missing
+        self._record(Action(RETRIEVE, tuple(told), tuple(queries), numbers, skipped + missing, too_long=too_long))
         return block
 
     def ask(

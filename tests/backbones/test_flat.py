@@ -79,12 +79,24 @@ def test_a_message_has_one_place(talk: Store, recipe: str) -> None:
     assert [hit.unit.id for hit in all_[:4]] == [hit.unit.id for hit in few]
 
 
-@pytest.mark.parametrize("recipe", ["bm25", "dense"])
+@pytest.mark.parametrize("recipe", ["bm25", "dense", "bm25-plain", "dense-plain"])
 def test_plain_rankings_are_as_papers_have_them(talk: Store, recipe: str) -> None:
     """There a passage is a place of its own."""
     found = FlatBackbone(talk, recipe).retrieve(Query("boat of oak"), 10)
 
     assert len({hit.unit.turns for hit in found}) < len(found)
+
+
+@pytest.mark.parametrize(("recipe", "ranking"), [("bm25-plain", Ranking.BM25), ("dense-plain", Ranking.DENSE)])
+@pytest.mark.parametrize("text", ["Which matcha did Ana like?", "What did Ana order in May 2023?"])
+def test_a_plain_recipe_is_one_ranking_and_nothing_else(store: Store, recipe: str, ranking: Ranking, text: str) -> None:
+    """The order of the store's own ranking over turns, whatever stands around them and whatever time is named."""
+    query = Query(text, asked=datetime(2023, 6, 1))
+    with store.reading() as reader:
+        wanted = [scored.unit for scored in reader.rank(query, [ranking], 5)[ranking]]
+    hits = FlatBackbone(store, recipe).retrieve(query, 5)
+    assert [hit.unit.id for hit in hits] == wanted
+    assert [dict(hit.ranks) for hit in hits] == [{ranking.value: place} for place in range(1, len(hits) + 1)]
 
 
 def test_an_unknown_recipe_names_those_there_are(store: Store) -> None:

@@ -63,6 +63,9 @@ def run(
     queries: asked.Queries = None,
     scope: asked.Scope = None,
     k: asked.Units = None,
+    fact_tokens: options.FactTokens = None,
+    sift: asked.Sift = None,
+    lean: asked.Lean = None,
     shard: asked.Shard = "1/1",
     judge: asked.Judge = None,
     judge_prompt: asked.JudgePrompt = "standard",
@@ -105,7 +108,7 @@ def run(
         made = begin(
             context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
             seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
-            strict=strict, keep_prompts=keep_prompts,
+            fact_tokens=fact_tokens, sift=sift, lean=lean, strict=strict, keep_prompts=keep_prompts,
             certainty=certainty, context=context_length, threads=threads, parallel=parallel, prompts=prompts,
             embedder=embedder,
         )  # fmt: skip

@@ -42,6 +42,12 @@ Scope = Annotated[
     typer.Option("--scope", help="What a question sees [default: its conversation; with --queries its domain]."),
 ]
 Units = Annotated[int | None, typer.Option("-k", min=1, help="The budget of units a question [default: 60].")]
+Sift = Annotated[
+    bool | None, typer.Option("--sift/--no-sift", help="Full prompts leave out turns that are never evidence.")
+]
+Lean = Annotated[
+    bool | None, typer.Option("--lean/--no-lean", help="Full prompts have the turns on which those found lean.")
+]
 Shard = Annotated[str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N like parts.")]
 Judge = Annotated[
     str | None, typer.Option("--judge", metavar="MODEL", help="Let this model judge the answers, named as for --model.")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 CHANGEABLE = (
     "planning", "max_breadth", "max_depth", "max_subgoals", "max_steps", "certainty", "budget", "strict", "checks",
+    "fact_tokens", "sift", "lean",
 )  # fmt: skip
 """The settings that a reasoner can be varied in."""
 
@@ -79,6 +80,9 @@ def matrix(
     out: asked.Out = None,
     scope: asked.Scope = None,
     k: asked.Units = None,
+    fact_tokens: options.FactTokens = None,
+    sift: asked.Sift = None,
+    lean: asked.Lean = None,
     shard: asked.Shard = "1/1",
     judge: asked.Judge = None,
     judge_prompt: asked.JudgePrompt = "standard",
@@ -115,6 +119,7 @@ def matrix(
         made = begin(
             context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
             seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
+            fact_tokens=fact_tokens, sift=sift, lean=lean,
             strict=strict, certainty=certainty, context=context_length, threads=threads, parallel=parallel,
             prompts=prompts, embedder=embedder,
         )  # fmt: skip

@@ -309,9 +309,9 @@ class Measuring:
 
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return what is measured: everything that decides results."""
-        from goalmem_cli.lab.evaluation.runs.run import AT_ONCE, CERTAINTY, NO_REASONER, Manifest
+        from goalmem_cli.lab.evaluation.runs.run import AT_ONCE, CERTAINTY, FACT_TOKENS, NO_REASONER, Manifest
         from goalmem_cli.reasoners.goal_mem import chosen_planning
-        from goalmem_cli.wiring import GOAL_MEM, backbone_entry, open_prompts, reasoner_steps
+        from goalmem_cli.wiring import GOAL_MEM, backbone_entry, most_fact_tokens, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
         prompts: Mapping[str, str] = {}
@@ -338,9 +338,9 @@ class Measuring:
                 CERTAINTY: f"{'/'.join(dict.fromkeys(least))} of an answer",
                 "planning": chosen_planning(settings.planning, loaded.profile),
                 "strict": settings.strict, "profile": loaded.profile,
+                FACT_TOKENS: 0 if settings.fact_tokens == 0 else most_fact_tokens(settings, loaded),
             }  # fmt: skip
-            if not settings.checks:
-                decisive["checks"] = "off"
+            decisive |= {name: "off" for name in ("checks", "sift", "lean") if not getattr(settings, name)}
             if loaded.adapter:
                 decisive["adapter"] = loaded.adapter
             if (at_once := self._at_once(loaded)) > 1:
@@ -365,7 +365,7 @@ class Measuring:
         It finds it also where ``bundled`` has become another model since: such a run is refused, and not begun anew.
         """
         from goalmem_cli.json_records import plain
-        from goalmem_cli.lab.evaluation.runs.run import CERTAINTY
+        from goalmem_cli.lab.evaluation.runs.run import CERTAINTY, FACT_TOKENS
         from goalmem_cli.models.catalogue import BUNDLED
 
         if self._wanted.out is not None:
@@ -374,7 +374,7 @@ class Measuring:
         if manifest.model and settings.model == BUNDLED:
             typed = {
                 "model_hash": "", "adapter": settings.adapter, "context": settings.context,
-                CERTAINTY: settings.certainty,
+                CERTAINTY: settings.certainty, FACT_TOKENS: settings.fact_tokens,
             }  # fmt: skip
             as_typed = {name: str(value) for name, value in typed.items()}
             manifest = replace(manifest, model=BUNDLED, settings={**manifest.settings, **as_typed})

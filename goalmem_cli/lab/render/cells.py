@@ -26,6 +26,7 @@ LABELS: Mapping[str, str] = {
     "prompt_tokens": "prompt tokens",
     "cached_tokens": "of them cached",
     "completion_tokens": "completion tokens",
+    "other_tokens": "tokens without prompts and memory",
     "plan_parsed": "plans that parse",
     "subgoal_match": "subgoals matched",
     "grounding_precision": "grounding precision",

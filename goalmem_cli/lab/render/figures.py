@@ -139,6 +139,13 @@ def _row_notes(summary: Summary, name: str, row: Row) -> Iterator[str]:
         yield f"{name}: {counted(row.unplanned, 'question')} asked with its own words, the plan being unusable"
     if row.failed:
         yield f"{name}: {counted(row.failed, 'question')} failed, and count as refused"
+    if row.left_out is not None and row.left_out.mean:
+        yield f"{name}: {row.left_out.mean:.1f} hits a question left out for want of tokens (--fact-tokens, --context)"
+    if row.unranked:
+        yield (
+            f"{name}: no evidence recall: {counted(row.unranked, 'answer')} of an earlier goalmem did not keep "
+            "the order in which facts were found"
+        )
     for judged in row.judged:
         if judged.unscored:
             yield (

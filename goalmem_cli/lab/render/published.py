@@ -36,32 +36,46 @@ def _with_tables(part: Section, members: Sequence[Summary], reported: Sequence[R
     own = chosen(members, reported)
     if not own:
         return replace(part, notes=(*part.notes, "no paper here reports figures for this benchmark"))
-    rows = _rows(members, own)
+    rows, unlike = _rows(members, own)
     names: dict[str, str] = {}
     for summary in members:
         names |= {**summary.manifest.categories, **summary.categories}
     tables = [*_overall(rows), *_by_category(rows, names)]
     said = dict.fromkeys(f"{one.source}: {one.questions}{f'; {one.note}' if one.note else ''}" for one in own)
-    return replace(part, tables=(*part.tables, *tables), notes=(*part.notes, *said))
+    return replace(part, tables=(*part.tables, *tables), notes=(*part.notes, *said, *unlike))
 
 
-def _rows(members: Sequence[Summary], own: Sequence[Reported]) -> list[tuple[Name, Values]]:
-    """Return the measured rows, each before what is reported of its backbone and reasoner, then the other ones."""
+def _rows(members: Sequence[Summary], own: Sequence[Reported]) -> tuple[list[tuple[Name, Values]], list[str]]:
+    """Return the measured rows, each before what is reported of its backbone and reasoner with its settings, then the
+    other ones; and in which settings those of its backbone and reasoner differ that do not stand beside it.
+    """
     groups: dict[Name, dict[tuple[str, str], float]] = {}
-    pairs: dict[Name, tuple[str | None, str | None]] = {}
+    alike: dict[Name, Reported] = {}
+    unlike: dict[tuple[str, str, str], list[str]] = {}
     for one in own:
         name = (f"{one.method}, {one.subset}" if one.subset else one.method, one.model, one.source)
         groups.setdefault(name, {})[one.metric, one.category] = one.value
-        pairs[name] = (one.backbone, one.reasoner)
+        alike[name] = one
     rows: list[tuple[Name, Values]] = []
     for summary in members:
         for row in summary.rows:
             if row.queries:
                 continue
-            rows.append(((f"{row.reasoner} over {row.backbone}", summary.manifest.model, HERE), _measured(row)))
-            same = [name for name, pair in pairs.items() if pair == (row.backbone, row.reasoner)]
-            rows += [(name, groups.pop(name)) for name in same if name in groups]
-    return [*rows, *groups.items()]
+            called = f"{row.reasoner} over {row.backbone}"
+            rows.append(((called, summary.manifest.model, HERE), _measured(row)))
+            reasoner, backbone, told = summary.told(row)
+            for name, one in alike.items():
+                if (one.backbone, one.reasoner) != (backbone, reasoner) or name not in groups:
+                    continue
+                if differing := "; ".join(one.differing(told)):
+                    unlike.setdefault((called, one.source, differing), []).append(name[0])
+                else:
+                    rows.append((name, groups.pop(name)))
+    notes = [
+        f"not beside {called}: {source}, {', '.join(dict.fromkeys(methods))}: {differing}"
+        for (called, source, differing), methods in unlike.items()
+    ]
+    return [*rows, *groups.items()], notes
 
 
 def _measured(row: Row) -> Values:

@@ -45,7 +45,7 @@ class Pool:
         self, backbone: Backbone, question: Question, limits: Limits, profile: Profile, spending: Spending
     ) -> None:
         self.shown = Shown()
-        self._numbered = NumberedFacts(backbone, question, profile)
+        self._numbered = NumberedFacts(backbone, question, profile, sifts=limits.sifts, leans=limits.leans)
         self._is_full = profile == "full"
         self._spending = spending
         self._units = limits.budget

@@ -31,7 +31,7 @@ class Limits:
     """The bounds of a question (GOAL-MEM section 5): breadth, depth, subgoals of a plan, facts in view.
 
     `read_tokens` is about how many tokens of facts a small model reads at once. Without `checks` the engine takes what
-    a model proposes as it is.
+    a model proposes as it is. `sifts` and `leans` are as `NumberedFacts` has them.
     """
 
     max_breadth: int = 3
@@ -41,6 +41,8 @@ class Limits:
     max_fact_tokens: int = 3000
     read_tokens: int = 900
     checks: bool = True
+    sifts: bool = True
+    leans: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from goalmem_cli.prompts import Profile
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.test_adapter import HASH, adapted
 from tests.cli.test_index import noting
 from tests.conftest import SAMPLES
-from tests.invoking import Goalmem
+from tests.invoking import Goalmem, seeing
 from tests.lab.cli.test_eval import MOMOCO
+
+LONG: list[dict[str, Any]] = [
+    {
+        "sample_id": "conv-1",
+        "conversation": {
+            "speaker_a": "Ana", "speaker_b": "Ben", "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {"speaker": "Ana", "dia_id": f"D1:{n}",
+                 "text": f"On walk {n} Ben showed me bridge {n} of the river. " + f"It was built of stone in 18{n}. " * 24}
+                for n in range(10, 80)
+            ],
+        },
+        "qa": [{"question": "Which bridge of the river did Ben show?", "answer": "12", "evidence": ["D1:12"], "category": 4}],
+    }
+]  # fmt: skip
+"""Seventy turns of 800 letters in LoCoMo's layout, and a question that all of them are found by."""
 
 
 def test_an_evaluation_with_another_adapter_is_another_run(goalmem: Goalmem, tmp_path: Path) -> None:
@@ -64,3 +84,109 @@ def test_eval_finds_the_same_evidence(goalmem: Goalmem, tmp_path: Path) -> None:
     assert {backbone for backbone, _ in here} == {"bm25", "dense", "hybrid", "reranked"}
     assert all(abs(there[key] - recall) <= 0.03 for key, recall in here.items())
     assert max(here.values()) == 1
+
+
+def told(goalmem: Goalmem, out: Path, *words: str, profile: Profile = "full") -> tuple[Any, list[int]]:
+    """Return the entry of a run of `direct` over long turns, and how many facts each of its prompts had."""
+    model = ScriptedModel(lambda _: "no reply that could be read")
+    factories = seeing(lambda _: LoadedModel(model, "scripted", profile, 200_000))
+    talk = out.with_suffix(".json")
+    talk.write_text(json.dumps(LONG), encoding="utf-8")
+    outcome = goalmem(
+        "eval", str(talk), "--reasoner", "direct", "--backbone", "bm25", "--out", str(out), *words, "--json",
+        factories=factories,
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    (entry,) = (run for run in json.loads(outcome.out)["runs"] if run["reasoner"] == "direct")
+    lines = re.compile(r"^F\d+[.:]", re.MULTILINE)
+    return entry, [len(lines.findall(request.growing)) for request in model.seen if request.step == "read"]
+
+
+@pytest.mark.parametrize(("profile", "usual"), [("full", "3000"), ("compact", "900")])
+def test_how_many_tokens_of_facts_are_shown_is_a_setting_of_the_run(
+    goalmem: Goalmem, tmp_path: Path, profile: Profile, usual: str
+) -> None:
+    """Sixty turns of 800 letters need more than what is shown by default, and what that leaves out is counted."""
+    entry, shown = told(goalmem, tmp_path / "usual", profile=profile)
+    assert entry["settings"]["fact_tokens"] == usual
+    assert max(shown) < 13
+    assert entry["left_out"]["mean"] >= 47
+    entry, shown = told(goalmem, tmp_path / "all", "--fact-tokens", "0", profile=profile)
+    assert (entry["settings"]["fact_tokens"], min(shown), entry["left_out"]["mean"]) == ("0", 60, 0)
+    entry, shown = told(goalmem, tmp_path / "some", "--fact-tokens", "4096", profile=profile)
+    assert entry["settings"]["fact_tokens"] == "4096"
+    assert 12 < max(shown) < 20
+
+
+def test_the_manifest_of_an_older_run_gets_the_tokens_of_its_time(goalmem: Goalmem, tmp_path: Path) -> None:
+    """So that it goes on; with another number it is another run."""
+    told(goalmem, tmp_path / "run")
+    file = tmp_path / "run" / "run.json"
+    manifest = json.loads(file.read_text("utf-8"))
+    del manifest["settings"]["fact_tokens"]
+    file.write_text(json.dumps(manifest), encoding="utf-8")
+    entry, shown = told(goalmem, tmp_path / "run")
+    assert (entry["settings"]["fact_tokens"], shown) == ("3000", [])
+    factories = seeing(lambda _: LoadedModel(ScriptedModel([]), "scripted", "full", 200_000))
+    again = goalmem(
+        "eval", str(tmp_path / "run.json"), "--reasoner", "direct", "--backbone", "bm25", "--out",
+        str(tmp_path / "run"), "--fact-tokens", "500", factories=factories,
+    )  # fmt: skip
+    assert again.code == 2
+    assert "fact_tokens is 3000 in one and 500 in the other" in again.err
+
+
+def test_a_reasoner_is_varied_in_the_tokens_of_facts(goalmem: Goalmem, tmp_path: Path) -> None:
+    """`--vary direct:fact_tokens=0` is a column of its own, with more facts in its prompts."""
+    model = ScriptedModel(lambda _: "no reply that could be read")
+    talk = tmp_path / "talk.json"
+    talk.write_text(json.dumps(LONG), encoding="utf-8")
+    outcome = goalmem(
+        "eval", "matrix", str(talk), "--reasoner", "direct", "--backbone", "bm25", "--limit", "1",
+        "--vary", "direct:fact_tokens=0", "--out", str(tmp_path / "m"), "--json",
+        factories=seeing(lambda _: LoadedModel(model, "scripted", "full", 200_000)),
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    left = {
+        run["reasoner"]: run["left_out"]["mean"]
+        for run in json.loads(outcome.out)["runs"]
+        if run["n"] and "left_out" in run
+    }
+    assert left["direct"] > 40
+    assert left["direct, fact_tokens=0"] == 0
+
+
+@pytest.mark.parametrize("reasoner", ["direct", "goal-mem"])
+def test_full_prompts_have_what_was_found_and_nothing_else_where_told(
+    goalmem: Goalmem, tmp_path: Path, reasoner: str
+) -> None:
+    """By default a farewell is left out, and a short reply has what it replies to; `--no-sift` and `--no-lean` end that."""
+    talk = tmp_path / "talk.json"
+    lines = ["Hi Ben, how are you?", "Where did the river walk end?", "At the old mill.", "Ok, bye, take care."]
+    lines += [f"I painted door {n} of the house in green." for n in range(8)]
+    said = [
+        {"speaker": ("Ana", "Ben")[place % 2], "dia_id": f"D1:{place + 1}", "text": line}
+        for place, line in enumerate(lines)
+    ]
+    (case,) = LONG
+    conversation = {**case["conversation"], "session_1": said}
+    asked = [{"question": "What of the old mill, bye, care?", "answer": "it", "evidence": ["D1:3"], "category": 4}]
+    talk.write_text(json.dumps([{**case, "conversation": conversation, "qa": asked}]), encoding="utf-8")
+
+    def shown(*words: str) -> tuple[dict[str, str], str]:
+        model = ScriptedModel(lambda _: "no reply that could be read")
+        outcome = goalmem(
+            "eval", str(talk), "--reasoner", reasoner, "--backbone", "bm25-plain", "-k", "6", "--no-resume", "--json",
+            *words, factories=seeing(lambda _: LoadedModel(model, "scripted", "full", 8192)),
+        )  # fmt: skip
+        assert outcome.code == 0, outcome.err
+        (entry,) = (run for run in json.loads(outcome.out)["runs"] if run["reasoner"] == reasoner)
+        prompts = [request.growing for request in model.seen if request.step != "read" or reasoner == "direct"]
+        return entry["settings"], prompts[-1]
+
+    settings, prompt = shown()
+    assert not {"sift", "lean"} & settings.keys()
+    assert ("take care" in prompt, "river walk" in prompt, "old mill." in prompt) == (False, True, True)
+    settings, prompt = shown("--no-sift", "--no-lean")
+    assert (settings["sift"], settings["lean"]) == ("off", "off")
+    assert ("take care" in prompt, "river walk" in prompt, "old mill." in prompt) == (True, False, True)

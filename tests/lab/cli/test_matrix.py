@@ -232,3 +232,28 @@ def test_the_bundled_model_fills_a_small_matrix(goalmem: Goalmem, tmp_path: Path
         ("bm25", "direct", 1), ("secom", "direct", 1), ("bm25", "goal-mem", 1), ("secom", "goal-mem", 1),
     ]  # fmt: skip
     assert [entry["indexing"]["calls"] > 0 for entry in rows] == [False, True, False, True]
+
+
+def test_a_variant_stands_beside_the_paper_that_was_told_the_same(goalmem: Goalmem, tmp_path: Path) -> None:
+    """By its own part's settings: the plain reasoner shows fewer tokens than GOAL-MEM's, which is said."""
+    words = (
+        "eval",
+        "matrix",
+        *FEW,
+        "--backbone",
+        "bm25-plain",
+        "--reasoner",
+        "direct",
+        "--vary",
+        "direct:fact_tokens=0",
+    )
+    assert goalmem(*words, "--no-sift", "--no-lean", "--out", str(tmp_path / "m"), factories=answering()[0]).code == 0
+    outcome = goalmem("report", str(tmp_path / "m"), "--published", "--html", str(tmp_path / "page.html"))
+    assert outcome.code == 0, outcome.err
+    page = (tmp_path / "page.html").read_text("utf-8")
+    table = page[page.index("Reported in papers, not measured here: answers") :]
+    places = [table.index(f"{name}<") for name in ("direct over bm25-plain", "direct, fact_tokens=0 over bm25-plain")]
+    assert places[0] < places[1] < table.index("RAG (BM25)<") < table.index("RAG (Dense)<")
+    assert (
+        "not beside direct over bm25-plain: GOAL-MEM, Table 1, RAG (BM25): fact_tokens is 3000 here and 0 there" in page
+    )

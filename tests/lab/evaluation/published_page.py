@@ -20,6 +20,16 @@ SHORT = {
     "event_at_the_time_of_another_event": "at another's", "number_of_events_in_time_interval": "number",
     "first_last": "first last", "relation_duration": "duration", "timeline": "timeline",
 }  # fmt: skip
+PLAIN = "--fact-tokens 0 --no-sift --no-lean"
+COMMANDS = (
+    f"locomo10.json --backbone bm25-plain,dense-plain --reasoner direct,react,goal-mem --planning paper {PLAIN}",
+    f"locomo10.json --backbone dense-plain --reasoner direct -k 10 {PLAIN}",
+    "locomo10.json --backbone remem --reasoner remem --max-steps 3 --vary remem:gists=false",
+    f"complex_tr.jsonl --scope domain --backbone dense-plain --reasoner direct,tiser -k 10 {PLAIN}",
+    f"tot_semantic.jsonl --backbone none --reasoner tiser -k 1000000 {PLAIN}",
+    "came --backbone dense-plain --reasoner direct --fact-tokens 4096 --no-sift --no-lean",
+)
+"""What makes rows of GOAL-MEM's Table 1, of REMem's Tables 3 and 5, of its Complex-TR and Test of Time, of STITCH's."""
 
 Column = tuple[str, str, str]
 """Benchmark, metric and subset."""
@@ -47,6 +57,11 @@ def tables() -> str:
             "the run's benchmark beside those of the run: by category, of refusals and of cost too. They are what the "
             "authors report, with their models and prompts, and none of them is measured here. In percent; two figures "
             f"are of {GEMMA} and {GPT}."),
+            "",
+            ("A row stands beside a run of the same backbone and reasoner that was told the same; for any other a note "
+            "says which setting differs, and its figures stand apart. These are told as the papers':"),
+            "",
+            *(f"    goalmem eval matrix {words}" for words in COMMANDS),
             "",
             "GOAL-MEM (arXiv 2605.12213, Tables 1 and 2), judged right, LoCoMo's categories 1 to 4:",
             "",

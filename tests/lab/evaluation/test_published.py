@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.cli.options import ReasonerName
 from goalmem_cli.errors import InputError
 from goalmem_cli.guide import page
@@ -161,6 +163,83 @@ def test_reported_rows_stand_behind_the_measured_one_of_their_kind(tmp_path: Pat
     )
     assert "measured here" in own["answers"].note
     assert part.notes[-1] == "P, Table 1: all"
+
+
+NEEDS = MADE.replace(
+    "    rows:",
+    "    settings: {direct: {budget: 60, scope: domain, lean: 'off'}, goal-mem: {planning: paper}}\n    rows:",
+).replace("reasoner: direct,", "reasoner: direct, settings: {budget: 10, hybrid.way: fast},")
+TOLD = {"budget": "10", "scope": "domain", "lean": "off", "hybrid.way": "fast", "seed": "7"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        ({"budget": "60"}, "budget is 60 here and 10 there"),
+        ({"lean": None}, "lean is on here and off there"),
+        ({"lean": None, "profile": "compact"}, ""),
+        ({"hybrid.way": None}, "hybrid.way is as usual here and fast there"),
+        ({"hybrid.depth": "3"}, "hybrid.depth is 3 here and as usual there"),
+        ({"dense.depth": "3"}, ""),
+        ({"scope": "conversation", "budget": "5"},
+         "budget is 5 here and 10 there; scope is conversation here and domain there"),
+    ],
+)  # fmt: skip
+def test_a_row_stands_beside_a_run_that_was_told_the_same_and_no_other(
+    tmp_path: Path, changes: dict[str, str | None], said: str
+) -> None:
+    """A row's own settings go before its table's; what differs is said with both values, and its figures stand apart."""
+    settings = {name: value for name, value in (TOLD | changes).items() if value is not None}
+    summaries = [summarise(answered_run(manifest=manifest(settings=settings)))]
+    (part,) = beside(sections(summaries), summaries, load(made(tmp_path, NEEDS)))
+    answers = next(table for table in part.tables if table.title == f"{TITLE}: answers")
+    order = [names[0] for names, _ in answers.rows]
+    apart = ["direct over hybrid", "goal-mem over hybrid", "A"]
+    assert order == (apart if said else ["direct over hybrid", "A", "goal-mem over hybrid"])
+    unlike = [note for note in part.notes if note.startswith("not beside")]
+    assert unlike == ([f"not beside direct over hybrid: P, Table 1, A: {said}"] if said else [])
+
+
+def test_a_variant_of_a_matrix_is_compared_by_what_it_was_told(tmp_path: Path) -> None:
+    """It goes by the name of what it is a variant of, with the settings of its own part."""
+    run, names = answered_run(manifest=manifest(settings=TOLD | {"budget": "60"})), {"direct": "direct, ten"}
+    varied = replace(
+        run,
+        manifest=replace(run.manifest, reasoners=("direct, ten", "goal-mem")),
+        answered=tuple(replace(each, reasoner=names.get(each.reasoner, each.reasoner)) for each in run.answered),
+        verdicts=tuple(replace(each, reasoner=names.get(each.reasoner, each.reasoner)) for each in run.verdicts),
+        variants={"direct, ten": ("direct", TOLD)},
+    )
+    summaries = [summarise(varied)]
+    (part,) = beside(sections(summaries), summaries, load(made(tmp_path, NEEDS)))
+    answers = next(table for table in part.tables if table.title == f"{TITLE}: answers")
+    assert [names[0] for names, _ in answers.rows] == ["direct, ten over hybrid", "A", "goal-mem over hybrid"]
+
+
+def test_what_the_papers_need_are_settings_of_a_run() -> None:
+    """Their names and values are those of a manifest; the pairs that were unlike are told apart."""
+    told = {(one.source, one.benchmark, one.method): one for one in load()}
+    names = {name for one in told.values() for name in one.settings}
+    assert names <= {
+        "scope", "budget", "fact_tokens", "sift", "lean", "checks", "planning", "max_breadth", "max_depth", "max_steps",
+        *(f"{each}.{slot.name}" for each, entry in STRUCTURED.items() for slot in fields(entry.settings)),
+    }  # fmt: skip
+    usual = {
+        "scope": "conversation", "budget": "60", "fact_tokens": "3000", "planning": "together", "max_breadth": "3",
+        "max_depth": "5", "max_steps": "5",
+    }  # fmt: skip
+    unlike = {
+        ("REMem, Table 13", "tot", "Full-Context with TISER"): "budget is 60 here and 1000000 there",
+        ("REMem, Table 4", "complex-tr", "REMem-I"): "scope is conversation here and domain there",
+        ("REMem, Table 3", "locomo", "NV-Embed-v2 (7B)"): "budget is 60 here and 10 there",
+        ("STITCH, Table 1", "came", "STITCH"): "stitch.way is as usual here and gated there",
+        ("GOAL-MEM, Table 1", "locomo", "Mem0 with GOAL-MEM"): "planning is together here and paper there",
+    }
+    for key, wanted in unlike.items():
+        assert wanted in told[key].differing(usual), key
+        assert told[key].differing(told[key].settings) == ()
+    assert told["GOAL-MEM, Table 3", "locomo", "RAG (BM25) with ReAct"].metric in ("seconds", "other_tokens")
 
 
 def test_categories_go_by_the_run_s_names() -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from goalmem_cli.config import Settings
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.lab.evaluation.runs.run import Verdict
-from goalmem_cli.lab.evaluation.summaries.scores import over_all, score
-from goalmem_cli.records import Usage
+from goalmem_cli.lab.evaluation.summaries.scores import has_ranks, over_all, score
+from goalmem_cli.records import Question, Usage
+from goalmem_cli.store import Store
+from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 from goalmem_cli.trace import Action, Attempt, Fact, Status, Step, Stop, Trace, as_document, from_document
+from goalmem_cli.wiring import build_reasoner
+from tests.reasoners.scripting import chat
 from tests.render.traces import ANSWERED, ASKED, FAILED, GOAL, QUESTION, SUBGOALS, UNKNOWN
 
 CASE = Case("q1", "momoco-01", QUESTION, "Matcha Powder", ("D2:1", "D3:2"), "4")
-USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds"}
+USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "left_out"}
 RECALL = {"recall@10", "recall@20", "recall@40", "recall@60"}
 WORDS = {"f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict"}
 SEARCH = {"breadth", "depth", "subgoals"}
@@ -50,7 +56,7 @@ def test_a_forward_answer_by_hand() -> None:
     assert scores == {
         "refused": 0.0, "f1": 1.0, "token_f1": 1.0, "mem0_f1": 1.0, "bleu1": 1.0, "exact": 1.0, "exact_strict": 1.0,
         "recall@10": 1.0, "recall@20": 1.0, "recall@40": 1.0, "recall@60": 1.0,
-        "calls": 1.0, "prompt_tokens": 900.0, "cached_tokens": 300.0, "completion_tokens": 12.0, "seconds": 2.5,
+        "calls": 1.0, "prompt_tokens": 900.0, "cached_tokens": 300.0, "completion_tokens": 12.0, "seconds": 2.5, "left_out": 0.0,
     }  # fmt: skip
     assert all(type(value) is float for value in scores.values())
 
@@ -167,6 +173,47 @@ def test_evidence_is_found_by_depth() -> None:
     for order in (numbered, shuffled):
         scores = score(case, "locomo", replace(FORWARD, facts=order))
         assert {name: scores[name] for name in RECALL} == wanted
+
+
+WALKS = [f"Ana: Walk {n} with the dog along the river took us to bridge {n}, and Ben was there." for n in range(40)]
+SALE = Case("q2", "chat", "To whom did Ben sell his blue bicycle?", "Cem", ("D1:41",), "4")
+
+
+@pytest.mark.parametrize("reasoner", ["direct", "reformulate", "tiser", "goal-mem"])
+def test_rank_decides_where_full_prompts_number_facts_by_time(tmp_path: Path, reasoner: str) -> None:
+    """The best hit of sixty counts among the first ten, though it was said last and has the last number."""
+    store = Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None)
+    store.add_turns(chat(*WALKS, "Ben: I sold my blue bicycle to Cem."))
+    loaded = faked(ScriptedModel(lambda _: "no reply that could be read")).model(Settings(tmp_path))
+    settings = Settings(tmp_path / "store", reasoner=reasoner, backbone="hybrid")
+    trace = build_reasoner(settings, store, loaded).answer(Question(SALE.question, ASKED))
+
+    (evidence,) = (fact for fact in trace.facts.values() if "D1:41" in fact.turns)
+    assert int(evidence.number.removeprefix("F")) > 10 > evidence.rank == 1
+    assert sorted(fact.rank for fact in trace.facts.values()) == list(range(1, len(trace.facts) + 1))
+    assert score(SALE, "locomo", trace)["recall@10"] == 1.0
+
+
+@pytest.mark.parametrize(("profile", "is_known"), [("full", False), ("compact", True), (None, True)])
+def test_facts_without_a_rank_are_ranked_by_number_where_that_is_their_rank(
+    profile: str | None, is_known: bool
+) -> None:
+    """Traces of before have none: with the compact prompts the numbers are the ranks, with the full ones they are not."""
+    settings = {} if profile is None else {"profile": profile}
+    assert has_ranks(FORWARD, settings) is is_known
+    assert RECALL.isdisjoint(score(CASE, "locomo", FORWARD, is_ranked=False))
+    ranked = {name: replace(fact, rank=1) for name, fact in FORWARD.facts.items()}
+    assert has_ranks(replace(FORWARD, facts=ranked), settings)
+
+
+def test_hits_for_which_the_tokens_had_no_room_are_counted() -> None:
+    """Those beyond the units are not among them; an older trace does not tell the two apart."""
+    said = Action("retrieve", queries=(QUESTION,), skipped=12, too_long=9)
+    assert score(CASE, "locomo", replace(FORWARD, actions=(said, said, Action("read"))))["left_out"] == 18.0
+    old = replace(said, too_long=None)
+    assert "left_out" not in score(CASE, "locomo", replace(FORWARD, actions=(said, old)))
+    rounds = Attempt(1, GOAL, SUBGOALS, (Step(0, skipped=3), Step(1, skipped=4)))
+    assert score(CASE, "locomo", replace(ANSWERED, attempts=(rounds, rounds)))["left_out"] == 14.0
 
 
 def test_evidence_is_a_turn_of_the_questions_conversation() -> None:

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -435,3 +436,37 @@ def test_tokens_of_a_question_are_those_of_its_trace() -> None:
     assert {column.partition("\n")[0] for column in tables["Cost of a question"].columns} >= {
         "prompt tokens", "completion tokens",
     }  # fmt: skip
+
+
+def test_a_run_of_before_ranks_were_kept_has_no_evidence_recall_and_says_so() -> None:
+    """With full prompts the numbers of its facts are places in time; neither row, category nor document has a figure."""
+    old = answered_run(manifest=manifest(settings={"profile": "full"}))
+    summary = summarise(old)
+    row = row_of(summary, "direct")
+    assert row.unranked == 5
+    assert not row.recall
+    assert not [name for part in row.by_category.values() for name in part.metrics if name.startswith("recall@")]
+    assert not [name for each in row.scores.values() for name in each if name.startswith("recall@")]
+    (section,) = sections([summary])
+    assert [note for note in section.notes if "no evidence recall: 5 answers of an earlier goalmem" in note]
+    assert not [note for note in sections([summarise(answered_run())])[0].notes if "evidence recall" in note]
+    assert row_of(summarise(answered_run()), "direct").recall
+
+
+def test_what_was_left_out_for_want_of_tokens_is_reported() -> None:
+    """The mean of a question stands in the document, the CSV file and a note; where nothing was, there is no note."""
+    run = answered_run()
+    short = replace(run, answered=tuple(_shortened(each) for each in run.answered if each.reasoner == "direct"))
+    summary = summarise(short)
+    assert [(row.left_out and row.left_out.mean) for row in summary.rows] == [7.0, None]
+    runs: Any = document([summary])["runs"]
+    assert [run.get("left_out", {}).get("mean") for run in runs] == [7.0, None]
+    assert "direct,hybrid,,scripted,all,left_out,7.0" in rows_csv([summary])
+    (section,) = sections([summary])
+    assert [note for note in section.notes if note.startswith("direct over hybrid: 7.0 hits a question left out for")]
+
+
+def _shortened(answered: Answered) -> Answered:
+    """Return the answer with seven hits of each retrieval too long to be shown."""
+    actions = [replace(each, skipped=9, too_long=7) if each.queries else each for each in answered.trace.actions]
+    return replace(answered, trace=replace(answered.trace, actions=tuple(actions)))

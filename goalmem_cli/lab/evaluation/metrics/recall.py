@@ -18,9 +18,9 @@ from goalmem_cli.records import Conversation, Hit, Query
 
 HYBRID, RERANKED = "hybrid (all four lists)", "reranked (hybrid, in the order of relevance)"
 RANKINGS: Mapping[str, Recipe] = {
-    "BM25 turn": {Ranking.BM25: 1.0},
+    "BM25 turn": RECIPES["bm25-plain"],
     "BM25 with neighbours": {Ranking.BM25_CONTEXT: 1.0},
-    "dense turn": {Ranking.DENSE: 1.0},
+    "dense turn": RECIPES["dense-plain"],
     "dense with neighbours": {Ranking.DENSE_CONTEXT: 1.0},
     "BM25 turn + dense turn": {Ranking.BM25: 1.0, Ranking.DENSE: 1.0},
     "bm25 (both BM25 lists)": RECIPES["bm25"],
@@ -29,9 +29,9 @@ RANKINGS: Mapping[str, Recipe] = {
 }
 """The rows of the table: each list alone, the fusion of the two turn lists, and the backbones but the reranked one.
 
-Only the backbones rank by times too."""
+Only the backbones that fuse rank by times too."""
 
-_BACKBONES = {name: recipe for name, recipe in RANKINGS.items() if recipe in RECIPES.values()}
+_BACKBONES = {name: recipe for name, recipe in RANKINGS.items() if len(recipe) > 1 and recipe in RECIPES.values()}
 TIMED, NOT_BY_TIMES = ("hybrid", "reranked"), "{}, no times"
 
 RetrieveEach = Callable[[Query, int], Mapping[str, Sequence[Hit]]]

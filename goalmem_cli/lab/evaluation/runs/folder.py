@@ -17,7 +17,17 @@ from filelock import FileLock, Timeout
 
 from goalmem_cli.errors import InputError, StoreLocked, UsageError
 from goalmem_cli.json_records import plain, rebuild
-from goalmem_cli.lab.evaluation.runs.run import CERTAINTY, Answered, Built, Manifest, Placed, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.runs.run import (
+    CERTAINTY,
+    FACT_TOKENS,
+    Answered,
+    Built,
+    Manifest,
+    Placed,
+    Retrieved,
+    Run,
+    Verdict,
+)
 from goalmem_cli.records import encodable
 from goalmem_cli.store.files import reporting
 
@@ -32,6 +42,7 @@ STAGES: dict[type, str] = {
 _BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # what is there before the manifest
 HINT = "check the folder's permissions and the free space, or use --out"
 _ADDABLE = ("reasoners", "backbones")
+_FACT_TOKENS_BEFORE = {"full": "3000", "compact": "900"}  # when that was no setting
 _NO_MATTER = ("sources", "repairs")  # the digest says what the files hold; what lies beside them is no matter
 
 Result: TypeAlias = Retrieved | Answered | Verdict | Built
@@ -177,7 +188,9 @@ def read_run(path: Path) -> Run:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return what the run in the folder measures; of an older one that its least certainty is that of a step.
+    """Return what the run in the folder measures.
+
+    Of an older one it adds that its least certainty is that of a step, and how many tokens of facts were shown.
 
     Raises:
         UsageError: there is none.
@@ -193,10 +206,12 @@ def read_manifest(path: Path) -> Manifest:
     if not isinstance(content, dict) or content.pop("schema_version", None) != SCHEMA_VERSION:
         raise InputError(file, "", "not a manifest that this goalmem reads", "read it with the goalmem that wrote it")
     manifest = _rebuilt(Manifest, content, file, "")
-    certainty = manifest.settings.get(CERTAINTY, "")
-    if not certainty.isdecimal():
-        return manifest
-    return replace(manifest, settings={**manifest.settings, CERTAINTY: f"{certainty} of a step"})
+    settings = dict(manifest.settings)
+    if (certainty := settings.get(CERTAINTY, "")).isdecimal():
+        settings[CERTAINTY] = f"{certainty} of a step"
+    if (profile := settings.get("profile", "")) in _FACT_TOKENS_BEFORE:
+        settings.setdefault(FACT_TOKENS, _FACT_TOKENS_BEFORE[profile])
+    return replace(manifest, settings=settings)
 
 
 def write_run(path: Path, run: Run) -> None:

@@ -226,6 +226,7 @@ def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:
         tuple(each for _, run in parts for each in run.verdicts),
         tuple(built),
         frozenset(_pairs(reasoners, backbones)) - there,
+        {part.label: (part.of, run.manifest.settings) for part, run in parts if part.kind},
     )
 
 

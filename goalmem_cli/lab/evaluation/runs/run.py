@@ -13,6 +13,8 @@ AT_ONCE = "parallel"
 """The setting that a manifest has where several questions were under way at a time."""
 CERTAINTY = "certainty"
 """The setting of the least certainty: of an answer, and in older runs of a step."""
+FACT_TOKENS = "fact_tokens"
+"""The setting of how many tokens of facts are shown at a time."""
 NO_REASONER = "retrieval"
 """What stands for the reasoner in the rows of a run that only retrieves."""
 
@@ -124,7 +126,10 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run, read whole. `absent` are the pairs of reasoner and backbone that are not measured."""
+    """A run, read whole. `absent` are the pairs of reasoner and backbone that are not measured.
+
+    `variants` say of which reasoner or backbone one is a variant, and what its part of a matrix was told.
+    """
 
     manifest: Manifest
     cases: tuple[Placed, ...]
@@ -133,4 +138,5 @@ class Run:
     verdicts: tuple[Verdict, ...] = ()
     built: tuple[Built, ...] = ()
     absent: frozenset[tuple[str, str]] = frozenset()
+    variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
     unfinished: Mapping[str, int] = field(default_factory=dict)

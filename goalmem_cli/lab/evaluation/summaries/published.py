@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -19,18 +19,24 @@ REFUSAL = ("refusal_precision", "refusal_recall", "refusal_f1", "refusals")
 COST = (
     "seconds",
     "tokens",
+    "other_tokens",
     "prompt_tokens",
     "completion_tokens",
     "index_tokens",
     "index_prompt_tokens",
     "index_completion_tokens",
 )
-"""What papers report; amounts of a question, but for `refusals`, which are questions."""
+"""What papers report; amounts of a question, but for `refusals`, which are questions.
+
+`other_tokens` are those without fixed prompts and memory's own, which GOAL-MEM counts and no run here does.
+"""
 
 _AMOUNTS = frozenset({*COST, "refusals"})
 _UNITS: Mapping[str, float] = {
     "percent": 0.01, "share": 1, "question": 1, "second": 1, "token": 1, "thousand": 1e3, "million": 1e6,
 }  # fmt: skip
+_ON = {"checks": "on", "sift": "on", "lean": "on"}
+"""The settings that a manifest has only where they are off."""
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -61,7 +67,7 @@ class Line:
     """A method's figures as printed, None for an empty cell; `row` is the cell they stand beside, where not `name`.
 
     `backbone` and `reasoner` are goalmem's names, None where it has no such thing; `model` is given where it is
-    another one than the table's.
+    another one than the table's. `settings` are what it needs beside those of its table.
     """
 
     name: str
@@ -70,11 +76,16 @@ class Line:
     backbone: str | None = None
     reasoner: str | None = None
     model: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, or a part of one that has one benchmark and one model. `benchmark` is the name of a dataset's format."""
+    """A table, or a part of one that has one benchmark and one model. `benchmark` is the name of a dataset's format.
+
+    `settings` are what the paper's runs were told, by reasoner, as a run's manifest has it: it says which of goalmem's
+    runs a row may stand beside.
+    """
 
     paper: str
     table: int
@@ -84,11 +95,20 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Line, ...]
     note: str = ""
+    settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    def needed(self, line: Line) -> dict[str, str]:
+        """Return what a run has to be told to stand beside one of the rows."""
+        told = {**self.settings.get(line.reasoner or "", {}), **line.settings}
+        return {name: str(value) for name, value in told.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """One figure of a paper. `value` is a share from 0 to 1, or an amount a question (of `COST`), or a count."""
+    """One figure of a paper. `value` is a share from 0 to 1, or an amount a question (of `COST`), or a count.
+
+    `settings` are those of the run that it may stand beside.
+    """
 
     paper: str
     table: int
@@ -103,11 +123,26 @@ class Reported:
     category: str = ""
     subset: str = ""
     note: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
         """The paper and its table: ``GOAL-MEM, Table 1``."""
         return f"{self.paper}, Table {self.table}"
+
+    def differing(self, told: Mapping[str, str]) -> tuple[str, ...]:
+        """Return in what a run with these settings differs from what the figure needs, each with both values.
+
+        What the backbone was told and the figure does not name differs too.
+        """
+        small = {"sift": "off", "lean": "off"} if told.get("profile") == "compact" else {}  # its prompts have neither
+        here = {**_ON, **told, **small}
+        own = [name for name in told if name.startswith(f"{self.backbone}.")]
+        return tuple(
+            f"{name} is {here.get(name, 'as usual')} here and {self.settings.get(name, 'as usual')} there"
+            for name in dict.fromkeys((*self.settings, *own))
+            if here.get(name) != self.settings.get(name)
+        )
 
 
 def load(path: Path = FILE) -> tuple[Reported, ...]:
@@ -182,4 +217,5 @@ def _figures(table: Table, paper: Paper) -> Iterator[Reported]:
                     paper.title, table.table, table.benchmark, table.questions, line.model or table.model,
                     line.name, line.backbone, line.reasoner, column.metric,
                     round(figure * _UNITS[column.unit] / column.over, 6), column.category, column.subset, table.note,
+                    table.needed(line),
                 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
@@ -27,10 +27,18 @@ OVER_ALL = ("all_f1", "all_bleu1", "all_judge")
 Scores = dict[str, float]
 
 
-def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = ()) -> Scores:  # noqa: A002
+def score(
+    case: Case,
+    format: str,  # noqa: A002
+    trace: Trace,
+    verdicts: Sequence[Verdict] = (),
+    *,
+    is_ranked: bool = True,
+) -> Scores:
     """Return the scores of one answer; names that do not apply, or could not be scored, are absent.
 
-    `verdicts` are those of one judge with one prompt on this answer. Shares are from 0 to 1, `seconds` seconds.
+    `verdicts` are those of one judge with one prompt on this answer; without `is_ranked` it is not known in which order
+    its facts were found. Shares are from 0 to 1, `seconds` seconds.
 
     - `f1`, `token_f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions whose answer the file gives.
       `f1` goes by the rule for the category in LoCoMo's formats, and is the plain F1 of stems elsewhere; `token_f1` is
@@ -40,7 +48,8 @@ def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = (
     - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
     - `judge`: the mean of the verdicts that could be read.
     - `refused`: 0 or 1, every question.
-    - ``recall@k``: answerable questions with evidence; its share in the first k facts, in the order of their numbers.
+    - ``recall@k``: answerable questions with evidence; its share in the first k facts as they were found.
+    - `left_out`: every question; the hits for which the tokens of facts had no room, where the trace tells them.
     - `calls`, `prompt_tokens`, `cached_tokens`, `completion_tokens`, `seconds`: every question.
     - `breadth` (attempts), `depth` (the deepest round of any, from 0), `subgoals` (of the final plan): `goal-mem` only.
     - the names of `PlanQuality`: `goal-mem` on questions with a gold plan.
@@ -50,14 +59,22 @@ def score(case: Case, format: str, trace: Trace, verdicts: Sequence[Verdict] = (
     """
     scores: Scores = {"refused": float(is_refused(trace))}
     if not case.is_unanswerable:
-        scores |= _answer_scores(case, format, prediction(trace)) | _recall(case, trace)
+        scores |= _answer_scores(case, format, prediction(trace)) | (_recall(case, trace) if is_ranked else {})
     elif format == TOT:
         scores["exact"] = scores["refused"]
     readable = [verdict.mark for verdict in verdicts if verdict.mark is not None]
     if readable:
         scores["judge"] = sum(readable) / len(readable)
     scores |= {name: float(value) for name, value in asdict(trace.usage).items()}
-    return scores | _search(trace) | _plan(case, trace)
+    return scores | _left_out(trace) | _search(trace) | _plan(case, trace)
+
+
+def has_ranks(trace: Trace, settings: Mapping[str, str]) -> bool:
+    """Say whether it is known in which order the facts of an answer were found, of a run with these settings.
+
+    Those of older traces have no ranks, and with full prompts their numbers are places in time.
+    """
+    return settings.get("profile") != "full" or all(fact.rank for fact in trace.facts.values())
 
 
 def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:
@@ -100,9 +117,17 @@ def _recall(case: Case, trace: Trace) -> Scores:
     wanted = set(case.evidence)
     if not wanted:
         return {}
-    facts = sorted(trace.facts.values(), key=lambda fact: int(fact.number.removeprefix("F")))
+    facts = sorted(trace.facts.values(), key=lambda fact: fact.rank or int(fact.number.removeprefix("F")))
     labels = [set(fact.turns) if fact.conversation == case.conversation else set() for fact in facts]
     return {f"recall@{k}": len(wanted & set().union(*labels[:k])) / len(wanted) for k in DEPTHS}
+
+
+def _left_out(trace: Trace) -> Scores:
+    counts = [action.too_long if action.skipped else 0 for action in trace.actions]
+    known = [count for count in counts if count is not None]
+    if len(known) < len(counts):
+        return {}
+    return {"left_out": float(sum(known) + sum(step.skipped for each in trace.attempts for step in each.steps))}
 
 
 def _search(trace: Trace) -> Scores:

@@ -15,7 +15,7 @@ from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.lab.evaluation.queries import QueryKind
 from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
 from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
-from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, over_all, score
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Status
 
@@ -78,7 +78,8 @@ class Row:
     the mean of, by case. `queries` is the kind of query of a row that only retrieves, and `without_queries` counts the
     questions that have none of it; `unplanned` those that were asked with the question itself, since a model's plan
     could not be used. `failed` questions, whose replies were unusable, count as refused. `indexing` is what building
-    the backbone took, for all questions together.
+    the backbone took, for all questions together. There is no `recall` where answers are `unranked`: it is not known in
+    which order their facts were found. `left_out` are the hits of a question that the tokens of facts had no room for.
     """
 
     reasoner: str
@@ -99,6 +100,8 @@ class Row:
     without_queries: int = 0
     unplanned: int = 0
     failed: int = 0
+    unranked: int = 0
+    left_out: Interval | None = None
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False)
     indexing: Usage = field(default_factory=Usage)
 
@@ -112,7 +115,8 @@ class Row:
 class Summary:
     """What one run found. `categories` maps each category's code to its name, in the order of the tables.
 
-    `judge` names the judge and the prompt behind the metric ``judge``, where several have judged.
+    `judge` names the judge and the prompt behind the metric ``judge``, where several have judged; `variants` are as of
+    a `Run`.
     """
 
     manifest: Manifest
@@ -121,6 +125,14 @@ class Summary:
     categories: Mapping[str, str]
     rows: tuple[Row, ...]
     judge: tuple[str, str] | None = None
+    variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
+
+    def told(self, row: Row) -> tuple[str, str, Mapping[str, str]]:
+        """Return the reasoner and backbone of a row under their own names, and what its run was told."""
+        usual = self.manifest.settings
+        reasoner, told = self.variants.get(row.reasoner, (row.reasoner, usual))
+        backbone, also = self.variants.get(row.backbone, (row.backbone, usual))
+        return reasoner, backbone, told if row.reasoner in self.variants else also
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +142,7 @@ class _Answers:
     scores: Mapping[str, Scores]
     verdicts: tuple[Verdict, ...]
     failed: int
+    unranked: int
 
 
 def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = CategoryNames.OFFICIAL) -> Summary:
@@ -151,7 +164,7 @@ def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = Categor
     rows += [_retrieving_row(run, key, retrieved, cases, categories) for key, retrieved in _retrieved_of(run).items()]
     indexing = _indexing(run)
     rows = [replace(row, indexing=indexing.get(row.backbone, Usage())) for row in rows]
-    return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge)
+    return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge, run.variants)
 
 
 def named_categories(categories: Mapping[str, str], form: str, names: CategoryNames) -> dict[str, str]:
@@ -228,10 +241,11 @@ def _scored(
     for verdict in verdicts:
         if (verdict.judge, verdict.prompt) == judge:
             by_case.setdefault(verdict.case, []).append(verdict)
+    ranked = {answer.case: has_ranks(answer.trace, run.manifest.settings) for answer in answers}
     scores = {
-        answer.case: score(cases[answer.case], run.manifest.format, answer.trace, by_case.get(answer.case, ()))
+        name: score(cases[name], run.manifest.format, answer.trace, by_case.get(name, ()), is_ranked=ranked[name])
         for answer in answers
-        if answer.case in cases
+        if (name := answer.case) in cases
     }
     if any(case.is_unanswerable for case in cases.values()):
         scores = {name: each | over_all(cases[name], each, is_judged=bool(by_case)) for name, each in scores.items()}
@@ -239,6 +253,7 @@ def _scored(
         scores,
         verdicts,
         sum(answer.trace.status is Status.FAILED for answer in answers),
+        sum(not each for each in ranked.values()),
     )
 
 
@@ -252,7 +267,7 @@ def _answering_row(
 ) -> Row:
     scores = answers.scores
     values = _values(scores.values())
-    depths = {f"recall@{k}": k for k in DEPTHS}
+    depths = {} if answers.unranked else {f"recall@{k}": k for k in DEPTHS}
     return Row(
         *key,
         n=len(scores),
@@ -268,6 +283,8 @@ def _answering_row(
         judged=_judged(run, answers.verdicts),
         paired=_paired(scores, baseline.scores) if baseline is not None and baseline is not answers else {},
         failed=answers.failed,
+        unranked=answers.unranked,
+        left_out=interval(values.get("left_out", ())),
         scores=scores,
     )
 

@@ -82,6 +82,8 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "unplanned": row.unplanned,
         "unfinished": row.unfinished,
         "failed": row.failed,
+        "unranked": row.unranked,
+        **_with_bounds({} if row.left_out is None else {"left_out": row.left_out}),
         "distributions": {
             name: {str(value): count for value, count in counts.items()} for name, counts in row.distributions.items()
         },
@@ -100,8 +102,9 @@ def _figures(summary: Summary, row: Row) -> Iterator[tuple[str, str, Interval]]:
     built = row.indexing.prompt_tokens + row.indexing.completion_tokens
     indexing = {"indexing tokens a question": _exactly(built / summary.cases, summary.cases)} if built else {}
     differences = {f"{name} minus {summary.baseline}": each for name, each in row.paired.items()}
+    left_out = {} if row.left_out is None else {"left_out": row.left_out}
     judges = {f"judge {each.judge} {each.prompt}": each.accuracy for each in row.judged if each.accuracy is not None}
-    for part in (row.metrics, recall, row.usage, indexing, row.reasoning, judges, differences):
+    for part in (row.metrics, recall, left_out, row.usage, indexing, row.reasoning, judges, differences):
         yield from ((OVERALL, name, each) for name, each in part.items())
     for category in row.by_category.values():
         yield from ((category.name, name, each) for name, each in category.metrics.items())
