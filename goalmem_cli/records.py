@@ -29,6 +29,9 @@ def encodable(text: str) -> str:
 OFFSET = "offset"
 """The attribute of a turn that says by how many minutes its sender's clock was ahead of UTC, where `said` is in UTC."""
 
+SPEAKER_ID = "speaker_id"
+"""The attribute of a turn that has the format's own id of whoever speaks, with the format: ``user1001@telegram``."""
+
 
 @dataclass(frozen=True)
 class Turn:

@@ -19,6 +19,7 @@ from goalmem_cli.library.scope import (
 )  # fmt: skip
 from goalmem_cli.records import Hit, Question, encodable
 from goalmem_cli.stages import watching
+from goalmem_cli.store.people import People
 
 if TYPE_CHECKING:
     from goalmem_cli.config import Settings
@@ -214,7 +215,7 @@ class Asking:
         scope = chosen_conversations(terms.conversations, stored, names.conversations)
         if scope is not None:
             scope = tuple(dict.fromkeys((*scope, *terms.besides)))
-        asker = chosen_asker(terms.asker, stored, scope, names.asker)
+        asker = chosen_asker(terms.asker, stored, scope, names.asker, People.of_folder(self._parts.kept.path))
         if asker is None and terms.is_remembered:
             asker = USER_ROLE
         return Question(

@@ -31,7 +31,9 @@ from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
-from goalmem_cli.store.privacy import FORGOTTEN
+from goalmem_cli.store.naming import Naming
+from goalmem_cli.store.people import remove_leftovers
+from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE
 from goalmem_cli.store.queries.reader import check_embedder
 
 _TABLES = ("conversations", "sessions", "turns")
@@ -60,6 +62,7 @@ class MilvusMemory:
     ) -> None:
         self.path, self.announce = folder, announce
         engine = Engine(address, announce, token, patience, shards)
+        self._naming = Naming(folder)
         self._kept = Kept(address, folder, engine, embedder, Fingerprint(embedder), announce, patience, written)
 
     def over(self, embedder: Embedder) -> Self:
@@ -155,7 +158,7 @@ class MilvusMemory:
     @contextmanager
     def reading(self) -> Iterator[Reader]:
         """Open the memory for reading; see `SupportsRanking`. Nobody waits for it."""
-        yield Reader(self._kept)
+        yield Reader(self._kept, self._naming)
 
     def count_without_time(self, query: Query) -> int:
         """Return how many turns the query's time filter hides for want of a time; see `SupportsRanking`."""
@@ -255,6 +258,13 @@ class MilvusMemory:
 
     # Upkeep
 
+    @contextmanager
+    def keeping(self) -> Iterator[Written]:
+        """Be the only one of this folder who writes; see `SupportsUpkeep`."""
+        self._kept.require()
+        with self._kept.writing():
+            yield self._kept.written
+
     def verify(self) -> list[str]:
         """Return what is wrong, a line each: rows that the turns do not explain, or that they lack."""
         kept = self._kept
@@ -286,7 +296,9 @@ class MilvusMemory:
                 if (self.path / TRACES).is_dir():
                     shutil.rmtree(self.path / TRACES)
                 (self.path / OWNER).unlink(missing_ok=True)
-                (self.path / FORGOTTEN).unlink(missing_ok=True)
+                for name in (FORGOTTEN, PEOPLE):
+                    (self.path / name).unlink(missing_ok=True)
+                remove_leftovers(self.path)
         (self.path / LOCK).unlink(missing_ok=True)
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()

@@ -83,6 +83,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
             edited=edited_at(node.child("timestampEdited")),
             reactions=map(_reaction, objects_in(node.child("reactions"))),
             forwarded_from="" if is_forwarded and not said[0] else None,
+            speaker=(node.child("author").child("id").optional_name(), DiscordReader.name),
         ),
     )
 

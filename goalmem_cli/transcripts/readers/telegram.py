@@ -133,6 +133,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
         reactions=map(_reaction, objects_in(node.child("reactions"))),
         forwarded_from=author,
         offset=offset_between(node.child("date").stamp(), said),
+        speaker=(node.child("from_id").optional_name(), TelegramReader.name),
     )
     yield Message(_speaker(node), text, said, node.child("id").optional_name(), attributes=beside)
 
