@@ -95,7 +95,8 @@ class Conversation:
     read from, where that is known: two conversations of one file are never one. `is_named` says that somebody chose the
     name, so that it is the stored conversation of that name, and goes on with it; `is_apart` that somebody wants it to
     be none that only says the same. `shares_ids` says that an own id stands for one turn in all conversations of the
-    format, so that what another one has under it is a copy.
+    format, so that what another one has under it is a copy. `people` is what the user said of people in an exported
+    store, in JSON; its first conversation has it.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Conversation:
     is_named: bool = False
     is_apart: bool = False
     shares_ids: bool = field(default=False, compare=False)
+    people: tuple[object, ...] = field(default=(), compare=False)
 
 
 COPIED_FROM = "copied_from"

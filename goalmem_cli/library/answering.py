@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.library.people import of_namesakes
 from goalmem_cli.library.scope import (
     USER_ROLE,
     Names,
@@ -158,7 +159,7 @@ class Asking:
             loaded()
             reasoner = build_reasoner(parts.settings, parts.kept, model, observer, factories=parts.factories)
             trace = reasoner.answer(question)
-        return _with_later(trace, question, parts.kept)
+        return of_namesakes(_with_later(trace, question, parts.kept), parts.kept)
 
     def keep(self, trace: Trace) -> str | None:
         """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning.

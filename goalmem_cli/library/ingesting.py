@@ -92,6 +92,7 @@ class Reading:
         self._passed_over: set[Place] = set()
         self._sieve = Sieve(restores=told.restores_forgotten)
         self._redactor = Redactor(redacts=told.redacts)
+        self._people: list[object] = []
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
@@ -119,6 +120,15 @@ class Reading:
         self.hand_on(memory.preview_all if is_dry else memory.add_all)
         if not is_dry:
             self._sieve.forget_restored()
+            self._take_people(memory)
+
+    def _take_people(self, memory: KeptMemory) -> None:
+        """Take over what exported stores say of people of whom nothing is said here."""
+        from goalmem_cli.library.people import adopt
+
+        told, self._people = self._people, []
+        if told and (taken := adopt(memory, told)):
+            self._hears.note(f"taken over from exports: who {taken} {'person is' if taken == 1 else 'people are'}")
 
     def hand_on(self, take: Take) -> None:
         """Hand what the files hold on to whoever takes it, a conversation at a time.
@@ -225,6 +235,7 @@ class Reading:
 
         for conversation in conversations_in(source, form):
             report.format = conversation.format
+            self._people += conversation.people
             report.notes = summed((*report.notes, *conversation.notes))
             told = replace(conversation, file=place_of(report.path), is_apart=self._told.apart)
             named = self._named(told, report)

@@ -97,10 +97,7 @@ def chosen_asker(
     if asked is not None:
         return _called(encodable(asked), roster, within, flag, is_sure=True)[0].shown
     users = {
-        roster.shown(speaker.voice)
-        for summary in within
-        for speaker in summary.speakers
-        if speaker.role == USER_ROLE
+        roster.shown(speaker.voice) for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE
     }
     return users.pop() if len(users) == 1 else None
 
@@ -127,7 +124,9 @@ def selected(
     scope = chosen_conversations(conversations, stored, names.conversations)
     people = People.of_folder(memory.path) if speakers is not None else People()
     heard = chosen_speakers(speakers, stored, scope, names.speakers, people, is_sure=True)
-    return Selection(scope, heard and heard.names, before, voices=heard and heard.voices)
+    if heard is None:
+        return Selection(scope, None, before)
+    return Selection(scope, heard.names, before, voices=heard.voices)
 
 
 def refuse_reversed(since: datetime | None, until: datetime | None) -> None:

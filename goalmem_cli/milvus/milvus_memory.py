@@ -26,7 +26,7 @@ from goalmem_cli.milvus.schema import ID, TALK, Collection
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Query, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.changes.answers import BACKBONE, KIND, SPEAKER
-from goalmem_cli.store.changes.exporting import SCHEMA_VERSION, turn_document, unit_document, write_lines
+from goalmem_cli.store.changes.exporting import heading, turn_document, unit_document, write_lines
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
@@ -225,7 +225,7 @@ class MilvusMemory:
     def export(self) -> Iterator[dict[str, object]]:
         """Yield the memory as JSON documents; see `SupportsExporting`."""
         self._kept.require()
-        yield {"goalmem": SCHEMA_VERSION}
+        yield heading(self.path)
         talks = list(self._kept.shown().values())
         for talk in talks:
             yield {"conversation": talk.name, "format": talk.format, "own_id": talk.own_id}

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from goalmem_cli.errors import StoreDamaged
-from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice, voice_of
+from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice, pair_of, voice_of
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
 from goalmem_cli.records import Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
@@ -67,8 +67,7 @@ class Talk:
     @property
     def pair(self) -> tuple[str, str] | None:
         """The two who talk, where just two do."""
-        names = sorted({name for name, *_ in self.speakers if name})
-        return (names[0], names[1]) if len(names) == 2 else None
+        return pair_of(_speaker(*each).voice for each in self.speakers if each[0])
 
     def summary(self) -> ConversationSummary:
         """Return the conversation at a glance."""
@@ -138,7 +137,9 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
 
 def _times(turns: Iterable[Turn]) -> list[str]:
     """Return the times of the turns, as they are stored, the first one first."""
-    said = sorted((turn for turn in turns if turn.said is not None), key=lambda turn: moment_columns(turn.local)[0] or 0)
+    said = sorted(
+        (turn for turn in turns if turn.said is not None), key=lambda turn: moment_columns(turn.local)[0] or 0
+    )
     return [turn.said.isoformat() for turn in said if turn.said is not None]
 
 

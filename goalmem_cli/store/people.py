@@ -27,7 +27,8 @@ _OF_LONG_ID = 8
 class Person:
     """Somebody of whom the user said something: what they are called, and under what they speak.
 
-    A voice with an id stands for all that was said under this id, whatever the name was; one without for the name.
+    A voice with an id, which is kept without its name, stands for all that was said under this id; one without for the
+    name.
     """
 
     name: str
@@ -103,14 +104,15 @@ class People:
 
     def of(self, voices: Iterable[Voice]) -> list[Person]:
         """Return those who speak under one of the voices."""
-        asked = set(voices)
+        asked = set(map(kept_as, voices))
         return [person for person in self.persons if not asked.isdisjoint(person.voices)]
 
     def with_person(self, name: str, voices: Iterable[Voice]) -> People:
         """Return them with one who is called so and speaks under all these voices, in place of any who do so now."""
-        told = list(dict.fromkeys(voices))
+        given = list(voices)
+        told = list(dict.fromkeys(map(kept_as, given)))
         rest = tuple(person for person in self.persons if person not in self.of(told))
-        if len(told) == 1 and told[0].name == name:  # as the transcript calls them: there is nothing to say
+        if len(told) == 1 and given[0].name == name:  # as the transcript calls them: there is nothing to say
             return People(rest)
         return People((*rest, Person(name, tuple(told))))
 
@@ -140,11 +142,16 @@ class People:
         return People((*self.persons, *(each for each in others.persons if known.isdisjoint(each.voices))))
 
 
+def kept_as(voice: Voice) -> Voice:
+    """Return what is kept of a voice: its id, whatever the name; where it has none, the name."""
+    return Voice("", voice.id) if voice.id else voice
+
+
 def _person(document: Any) -> Person:
     name, voices = document["name"], tuple(Voice(name, id_) for name, id_ in document["voices"])
     if not isinstance(name, str) or not voices or not all(isinstance(part, str) for each in voices for part in each):
         raise TypeError(name)
-    return Person(name, voices)
+    return Person(name, tuple(dict.fromkeys(map(kept_as, voices))))
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -303,7 +310,8 @@ class _Groups:
         """Join what has one name, but not where the ids of one format, or the user, say that it is several people's."""
         of_name: dict[str, list[Voice]] = {}
         for voice in self._heads:
-            of_name.setdefault(voice.name, []).append(voice)
+            if voice.name:
+                of_name.setdefault(voice.name, []).append(voice)
         for same in of_name.values():
             known = {self.of(voice) for voice in same} & {self.of(voice) for voice in told}
             heads: dict[str, set[Voice]] = {}

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Stats
-from goalmem_cli.records import Hit, Unit
+from goalmem_cli.records import SPEAKER_ID, Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import reporting
@@ -22,7 +22,8 @@ def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
     said to, where two talk.
     """
     units = {unit.id: unit for unit in unit_rows.load_units_around(connection, ids, NEIGHBOURS)}
-    pairs = tables.load_pairs(connection, sorted({units[id_].conversation for id_ in ids if id_ in units}))
+    talks = sorted({units[id_].conversation for id_ in ids if id_ in units})
+    pairs = tables.load_pairs(connection, talks, have_ids=any(SPEAKER_ID in unit.attributes for unit in units.values()))
     return hits_among(units, ids, pairs)
 
 
@@ -53,8 +54,8 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
     """Return each stored conversation at a glance, by name."""
     speakers: dict[str, list[Speaker]] = {}
     for name, speaker, role, id_, turns, first, last in connection.rows(
-        f"""SELECT conversation, speaker, role, {tables.SQL_SPEAKER_ID} AS own_id, count(*), arg_min(said, clock),
-        arg_max(said, clock) FROM turns GROUP BY conversation, speaker, role, own_id
+        f"""SELECT conversation, speaker, role, {tables.SQL_SPEAKER_ID} AS voice_id, count(*), arg_min(said, clock),
+        arg_max(said, clock) FROM turns GROUP BY conversation, speaker, role, voice_id
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
         speakers.setdefault(name, []).append(Speaker(speaker, role, turns, id_, _time(first), _time(last)))
