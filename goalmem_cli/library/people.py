@@ -15,7 +15,6 @@ from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary, Voice, voice_of
 from goalmem_cli.records import SPEAKER_ID, encodable
 from goalmem_cli.store.people import People, Person, Roster, Somebody, kept_as, prune
-from goalmem_cli.transcripts.reading.texts import plain_name
 
 if TYPE_CHECKING:
     from goalmem_cli.library.scope import Heard
@@ -142,7 +141,7 @@ def name(memory: KeptMemory, who: str, called: str) -> Settled:
         StoreError: as `merge`.
     """
     roster = roster_of(memory)
-    person, wanted = _one(roster, who), plain_name(" ".join(encodable(called).split()))
+    person, wanted = _one(roster, who), _as_read(" ".join(encodable(called).split()))
     if not wanted:
         raise UsageError(f"{WHO}: the name is empty", "give a name")
     others = [one for one in roster.persons if one != person and wanted in (one.name, one.shown, *one.names)]
@@ -233,12 +232,19 @@ def _one(roster: Roster, text: str) -> Somebody:
     Raises:
         UsageError: it names nobody, or several.
     """
-    found = roster.called(plain_name(encodable(text)))
+    found = roster.called(_as_read(encodable(text)))
     if not found:
         raise UsageError(f"{WHO}: nobody is called {text!r}", "`goalmem people` lists who speaks")
     if len(found) > 1:
         raise several(text, found, WHO)
     return found[0]
+
+
+def _as_read(name: str) -> str:
+    """Return a name as it is read from a transcript."""
+    from goalmem_cli.transcripts.reading.texts import plain_name  # only here: it brings all readers along
+
+    return plain_name(name)
 
 
 def _all_voices(people: People, persons: Sequence[Somebody]) -> list[Voice]:
