@@ -39,7 +39,10 @@ def list_(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """List who speaks, with all their names, and suggest who may be one person. Exits with 1 when nobody does."""
+    """List who speaks, and who may be one person.
+
+    Each person comes with all names and ids. Exits with 1 when nobody speaks.
+    """
     from goalmem_cli.library.alike import suggestions
     from goalmem_cli.library.people import listed
     from goalmem_cli.render.tables import plain_table
@@ -106,7 +109,7 @@ def split(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Take back what was said of a person: who they are, and what they are called."""
+    """Take back who somebody is, and what they are called."""
     from goalmem_cli.library.people import split as split_person
 
     run, memory = _opened(context, store, quiet=quiet)
