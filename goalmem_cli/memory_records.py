@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -109,17 +109,6 @@ def voice_of(said: Turn | Unit) -> Voice:
     """Return under what somebody said it."""
     told = said.attributes.get(SPEAKER_ID)
     return Voice(said.speaker, told if isinstance(told, str) else "")
-
-
-def pair_of(voices: Iterable[Voice]) -> tuple[str, str] | None:
-    """Return the names of the two who speak under the voices, where just two do; ids tell two of one name apart."""
-    ids: dict[str, set[str]] = {}
-    for voice in voices:
-        ids.setdefault(voice.name, set()).add(voice.id)
-    if len(ids) != 2 or any(len(known - {""}) > 1 for known in ids.values()):
-        return None
-    one, other = sorted(ids)
-    return one, other
 
 
 @dataclass(frozen=True, slots=True)

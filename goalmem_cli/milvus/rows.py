@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from goalmem_cli.errors import StoreDamaged
-from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice, pair_of, voice_of
+from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice, voice_of
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
 from goalmem_cli.records import Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
@@ -67,7 +67,8 @@ class Talk:
     @property
     def pair(self) -> tuple[str, str] | None:
         """The two who talk, where just two do."""
-        return pair_of(_speaker(*each).voice for each in self.speakers if each[0])
+        names = sorted({name for name, *_ in self.speakers if name})
+        return (names[0], names[1]) if len(names) == 2 else None
 
     def summary(self) -> ConversationSummary:
         """Return the conversation at a glance."""

@@ -54,6 +54,8 @@ class Naming:
         if not self.people.persons and not any(map(_has_id, hits.values())):
             return dict(hits)
         roster = self._known(generation, voices)
+        if roster.is_plain:
+            return dict(hits)
         return {id_: _renamed(hit, roster) for id_, hit in hits.items()}
 
     def widened(self, query: Query, generation: object, voices: Voices) -> Query:
@@ -83,8 +85,11 @@ def _has_id(hit: Hit) -> bool:
 
 def _renamed(hit: Hit, roster: Roster) -> Hit:
     unit, beside = _under_name(hit.unit, roster), tuple(_under_name(unit, roster) for unit in hit.beside)
-    to = roster.shown(Voice(hit.to)) if hit.to else ""
-    to = "" if to == unit.speaker else to
+    to = hit.to
+    if to:  # the two who talk are told by their names: where one is several people's, nobody knows whether it is two
+        is_known = len(roster.of_name.get(to, ())) < 2 and len(roster.of_name.get(hit.unit.speaker, ())) < 2
+        to = roster.shown(Voice(to)) if is_known else ""
+        to = "" if to == unit.speaker else to
     is_same = unit is hit.unit and to == hit.to and all(map(_is, beside, hit.beside))
     return hit if is_same else replace(hit, unit=unit, beside=beside, to=to)
 

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,11 @@ class Roster:
             return self.labels[voice]
         labels = self.of_name.get(voice.name, frozenset())
         return next(iter(labels)) if len(labels) == 1 else voice.name
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether everybody is shown under the name that the transcripts have."""
+        return all(voice.name == label for voice, label in self.labels.items())
 
     def called(self, text: str) -> list[Somebody]:
         """Return those whom a text names: by an id, by what they are shown as, else by any name or number of theirs."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.memory_records import Voice, pair_of
+from goalmem_cli.memory_records import Voice
 from goalmem_cli.records import SPEAKER_ID, Query, Turn, content_hash, encodable
 from goalmem_cli.store.database.access import Connection, Row
 from goalmem_cli.store.database.columns import (
@@ -146,22 +146,17 @@ def load_turns_within(connection: Connection, spans: Sequence[tuple[str, int, in
     return {str(row[0]): _turn(row) for row in rows}
 
 
-def load_pairs(
-    connection: Connection, conversations: Sequence[str], *, have_ids: bool = False
-) -> dict[str, tuple[str, str]]:
-    """Return conversation -> the two who talk in it, for those of the conversations in which just two do.
-
-    Where speakers `have_ids`, two of one name are two.
-    """
+def load_pairs(connection: Connection, conversations: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return conversation -> the two who talk in it, for those of the conversations in which just two do."""
     rows = connection.rows(  # counting the distinct ones there takes three times as long
-        f"""SELECT DISTINCT conversation, speaker, {SQL_SPEAKER_ID if have_ids else "''"} FROM turns
+        """SELECT DISTINCT conversation, speaker FROM turns
         WHERE conversation IN (SELECT unnest(?::VARCHAR[])) AND speaker <> '' ORDER BY ALL""",
         [list(conversations)],
     )
-    speakers: dict[str, list[Voice]] = {}
-    for conversation, speaker, id_ in rows:
-        speakers.setdefault(str(conversation), []).append(Voice(str(speaker), str(id_)))
-    return {name: pair for name, found in speakers.items() if (pair := pair_of(found)) is not None}
+    speakers: dict[str, list[str]] = {}
+    for conversation, speaker in rows:
+        speakers.setdefault(str(conversation), []).append(str(speaker))
+    return {name: (found[0], found[1]) for name, found in speakers.items() if len(found) == 2}
 
 
 def _turn(row: Row) -> Turn:

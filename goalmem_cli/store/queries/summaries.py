@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Stats
-from goalmem_cli.records import SPEAKER_ID, Hit, Unit
+from goalmem_cli.records import Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import reporting
@@ -22,8 +22,7 @@ def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
     said to, where two talk.
     """
     units = {unit.id: unit for unit in unit_rows.load_units_around(connection, ids, NEIGHBOURS)}
-    talks = sorted({units[id_].conversation for id_ in ids if id_ in units})
-    pairs = tables.load_pairs(connection, talks, have_ids=any(SPEAKER_ID in unit.attributes for unit in units.values()))
+    pairs = tables.load_pairs(connection, sorted({units[id_].conversation for id_ in ids if id_ in units}))
     return hits_among(units, ids, pairs)
 
 
