@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -22,6 +22,8 @@ _FEWEST_TURNS, _FEWEST_WORDS = 2, 5
 """The same turns under two names: so many, or one of so many words."""
 _END_OF_NUMBER = 9
 """So many digits of two numbers are the same where one has the code of the country and the other has not."""
+_MOST_COMPARED = 20_000
+"""So many turns are compared whenever files were read; `goalmem people` compares all."""
 _NOT_A_LETTER = re.compile(r"[^\w]+")
 
 
@@ -50,6 +52,41 @@ def suggestions(memory: KeptMemory) -> list[Suggestion]:
     return list(found.values())
 
 
+def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
+    """Return whose number it may be, of those who speak in conversations that have just grown.
+
+    Only what was said in the same stretch of time is compared, and nothing where there is no number, or too much.
+
+    Raises:
+        StoreError: there is no memory, or it cannot be read.
+    """
+    stored = memory.conversations() if grown else []
+    if not any(digits_of(speaker.name) for each in stored for speaker in each.speakers):
+        return []
+    fresh = [each for each in stored if each.name in grown]
+    near = [each for each in stored if any(_do_overlap(each, one) for one in fresh)]
+    if sum(each.turns for each in near) > _MOST_COMPARED:
+        return []
+    roster = roster_of(memory, stored)
+    speak = {voice for each in fresh for voice in (speaker.voice for speaker in each.speakers)}
+    ways = (_same_turns(memory, roster, [each.name for each in near]), _rooms_of_numbers(roster, stored))
+    return [
+        Suggestion(one.shown, other.shown, reason)
+        for way in ways
+        for one, other, reason in way
+        if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))
+    ]
+
+
+def _do_overlap(one: ConversationSummary, other: ConversationSummary) -> bool:
+    """Say whether two conversations have a stretch of time in common."""
+    times = (one.first_said, one.last_said, other.first_said, other.last_said)
+    begun, ended, since, until = (time and Moment.from_datetime(time).clock for time in times)
+    if begun is None or ended is None or since is None or until is None:
+        return False
+    return begun <= until and since <= ended
+
+
 _Pair = tuple[Somebody, Somebody, str]
 
 
@@ -59,11 +96,11 @@ def _are_two(one: Somebody, other: Somebody) -> bool:
     return not formats[0].isdisjoint(formats[1])
 
 
-def _same_turns(memory: KeptMemory, roster: Roster) -> Iterator[_Pair]:
-    """Yield those who said the same at the same time in two conversations: two exports of one chat."""
+def _same_turns(memory: KeptMemory, roster: Roster, among: Sequence[str] | None = None) -> Iterator[_Pair]:
+    """Yield those who said the same at the same time in two conversations (None: all): two exports of one chat."""
     of_voice = {voice: one for one in roster.persons for voice in one.voices}
     said: dict[tuple[int, str], dict[str, Somebody]] = {}
-    for turn in memory.turns():
+    for turn in memory.turns(among):
         if turn.said is not None and (one := of_voice.get(voice_of(turn))) is not None:
             said.setdefault((Moment.from_datetime(turn.said).clock, turn.text), {})[turn.conversation] = one
     shared: dict[tuple[Somebody, Somebody], list[str]] = {}

@@ -126,6 +126,49 @@ def test_people_are_listed_and_who_may_be_one_is_suggested(allotment: Goalmem) -
     assert "dockyard" not in hits_of("Ravi", allotment)
 
 
+def test_reading_a_file_says_whose_number_it_may_be(goalmem: Goalmem) -> None:
+    """Once, when the turns come that tell it, and not where it is known; a chat without a number says nothing."""
+    told = f"{NUMBER} and Ravi may be one person (the same 2 turns): `goalmem people` says more"
+    stored(goalmem, Allotment=OLD)
+    Path("WhatsApp Chat with Plot.txt").write_text(NEW, "utf-8")
+    assert told not in goalmem("ingest", "WhatsApp Chat with Plot.txt", "--dry-run").err
+    assert told in goalmem("ingest", "WhatsApp Chat with Plot.txt").err
+    assert told not in goalmem("ingest", "WhatsApp Chat with Plot.txt").err
+    goalmem("people", "merge", NUMBER, "Ravi")
+    Path("WhatsApp Chat with Plot.txt").write_text(NEW + "03/05/2026, 08:05 - Ravi: It rains.\n", "utf-8")
+    outcome = goalmem("ingest", "WhatsApp Chat with Plot.txt")
+    assert "1 new stored" in outcome.out and "may be one" not in outcome.err
+
+
+def test_numbers_written_in_two_ways_are_suggested(goalmem: Goalmem) -> None:
+    """With and without the code of the country, in a name, and as what a chat of two is called after."""
+    stored(
+        goalmem,
+        one=chat_of((NUMBER, "user1", "One."), ("07700 900321", "", "Two."), ("Ana (00 44 7700 900321)", "", "Three.")),
+    )
+    found = json.loads(goalmem("people", "--json").out)["suggestions"]
+    assert {(*sorted(each["people"]), each["reason"]) for each in found} == {
+        (NUMBER, "07700 900321", "one number"),
+        (NUMBER, "Ana (00 44 7700 900321)", "the number in the name"),
+        ("07700 900321", "Ana (00 44 7700 900321)", "the number in the name"),
+    }
+
+
+def test_a_chat_that_is_called_after_a_number_tells_whose_it_is(goalmem: Goalmem) -> None:
+    """As backups of text messages have it: the contact's name inside, the number outside."""
+    stored(goalmem, **{NUMBER: "01/04/2026, 09:10 - Ravi: Hello there.\n01/04/2026, 09:12 - Me: Hello.\n"}, Group=OLD)
+    found = json.loads(goalmem("people", "--json").out)["suggestions"]
+    assert [each["people"] for each in found] == [[NUMBER, "Ravi"]]
+    assert found[0]["reason"].startswith("the number is what ")
+
+
+def test_names_spelled_alike_are_suggested(goalmem: Goalmem) -> None:
+    """Case, accents and signs make no other name."""
+    stored(goalmem, one=chat_of(("Zoë", "", "One."), ("~ zoe 🌙", "", "Two."), ("Zoey", "", "Three.")))
+    found = json.loads(goalmem("people", "--json").out)["suggestions"]
+    assert [set(each["people"]) for each in found] == [{"Zoë", "~ zoe 🌙"}]
+
+
 def hits_of(name: str, goalmem: Goalmem) -> str:
     """Return all that a search among what somebody said finds, as one text."""
     return " ".join(text for _, text in hits(goalmem, "What do you do for work?", "--speaker", name))
