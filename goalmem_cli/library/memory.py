@@ -223,9 +223,8 @@ class Memory:
         heard = chosen_speakers(speakers, stored, scope, parts.names.speakers, people)
         if scope == () or (heard is not None and not heard.names):
             return Found([], 0)
-        wanted = Query(
-            encodable(query), scope, heard.names if heard else None, since, until, asked=until or local_now()
-        )
+        names = None if heard is None else heard.all_names
+        wanted = Query(encodable(query), scope, names, since, until, asked=until or local_now())
         backbone = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded)
         depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # so many are in view there whatever `k` is
         hits = retrieved(backbone, wanted, depth, heard)

@@ -55,6 +55,11 @@ class Heard:
     voices: frozenset[Voice] | None = None
     is_shared: bool = False
 
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The names, and those that are shown: a backbone may filter what it was given under these."""
+        return tuple(dict.fromkeys((*self.names, *sorted(self.shown))))
+
 
 def chosen_speakers(
     asked: Sequence[str] | None,
