@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from goalmem_cli.library.people import roster_of
-from goalmem_cli.logic.moments import Moment
+from goalmem_cli.library.people import clock_of, roster_of
 from goalmem_cli.memory_records import ConversationSummary, voice_of
 from goalmem_cli.store.people import Roster, Somebody, digits_of
 
@@ -80,11 +79,11 @@ def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
 
 def _do_overlap(one: ConversationSummary, other: ConversationSummary) -> bool:
     """Say whether two conversations have a stretch of time in common."""
-    times = (one.first_said, one.last_said, other.first_said, other.last_said)
-    begun, ended, since, until = (time and Moment.from_datetime(time).clock for time in times)
+    begun, ended = one.first_said, one.last_said
+    since, until = other.first_said, other.last_said
     if begun is None or ended is None or since is None or until is None:
         return False
-    return begun <= until and since <= ended
+    return clock_of(begun) <= clock_of(until) and clock_of(since) <= clock_of(ended)
 
 
 _Pair = tuple[Somebody, Somebody, str]
@@ -102,7 +101,7 @@ def _same_turns(memory: KeptMemory, roster: Roster, among: Sequence[str] | None 
     said: dict[tuple[int, str], dict[str, Somebody]] = {}
     for turn in memory.turns(among):
         if turn.said is not None and (one := of_voice.get(voice_of(turn))) is not None:
-            said.setdefault((Moment.from_datetime(turn.said).clock, turn.text), {})[turn.conversation] = one
+            said.setdefault((clock_of(turn.said), turn.text), {})[turn.conversation] = one
     shared: dict[tuple[Somebody, Somebody], list[str]] = {}
     for (_, text), speakers in said.items():
         for one, other in combinations(sorted(set(speakers.values()), key=_numbers_first), 2):

@@ -97,7 +97,7 @@ def _listed(one: Somebody, stored: Sequence[ConversationSummary]) -> Listed:
     voices = set(one.voices)
     spoken = [(each.name, speaker) for each in stored for speaker in each.speakers if speaker.voice in voices]
     times = [speaker.first_said for _, speaker in spoken], [speaker.last_said for _, speaker in spoken]
-    first, last = (sorted((time for time in found if time is not None), key=_clock) for found in times)
+    first, last = (sorted((time for time in found if time is not None), key=clock_of) for found in times)
     return Listed(
         one.shown,
         tuple(one.names),
@@ -110,7 +110,8 @@ def _listed(one: Somebody, stored: Sequence[ConversationSummary]) -> Listed:
     )
 
 
-def _clock(time: datetime) -> int:
+def clock_of(time: datetime) -> int:
+    """Return what sorts times, those with an offset and those without."""
     return Moment.from_datetime(time).clock
 
 
