@@ -10,8 +10,9 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from goalmem_cli.errors import StoreError
-from goalmem_cli.memory_ports import AnyMemory
+from goalmem_cli.memory_ports import KeptMemory
 from goalmem_cli.memory_records import Added
+from goalmem_cli.store.people import People
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.transcripts import read_file
 
@@ -29,10 +30,11 @@ class Copied:
     compared: int
 
 
-def copy(source: AnyMemory, target: AnyMemory, report: Callable[[Added], None], seed: int = 0) -> Copied:
+def copy(source: KeptMemory, target: KeptMemory, report: Callable[[Added], None], seed: int = 0) -> Copied:
     """Bring all of one memory into another, and compare them; what is there already is left as it is.
 
-    So are its marks of what was forgotten, where it has any; else it gets the source's.
+    So are its marks of what was forgotten, where it has any, else it gets the source's; and what was said of people
+    of whom nothing is said there.
 
     It goes through a file, so that neither memory has to fit into this process, and is safe a batch at a time:
     interrupted, the same copy goes on from there.
@@ -47,10 +49,14 @@ def copy(source: AnyMemory, target: AnyMemory, report: Callable[[Added], None], 
     marks = Tombstones.of_folder(source.path)
     if not marks.is_empty and Tombstones.of_folder(target.path).is_empty:
         marks.keep(target.path)
+    told = People.of_folder(target.path).plus(People.of_folder(source.path))
+    if told.persons:
+        with target.keeping() as written:
+            told.keep(target.path, written)
     return _compared(source, target, added, seed)
 
 
-def _compared(source: AnyMemory, target: AnyMemory, added: list[Added], seed: int) -> Copied:
+def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], seed: int) -> Copied:
     """Compare counts of all conversations, and the turns of a sample of them.
 
     Raises:

@@ -287,6 +287,10 @@ class SupportsUpkeep(Protocol):
         """Return the same memory over another embedder, without opening anything a second time."""
         ...
 
+    def keeping(self) -> AbstractContextManager[Callable[[str], None]]:
+        """Be the only one who writes, to change what lies in a file beside it; gives who hears of each single write."""
+        ...
+
     def embedded_with(self) -> tuple[str, int]:
         """Return the name and dimension of the memory's embedder; empty and 0 where nothing was embedded yet."""
         ...

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
-from goalmem_cli.records import Edge, Part, Unit, Usage
+from goalmem_cli.records import SPEAKER_ID, Edge, Part, Turn, Unit, Usage
 
 FLAT = "flat"
 """The backbone of turns and of passages of long turns: what a ranking ranks unless it is told otherwise."""
@@ -97,13 +98,37 @@ class Derivation:
     usage: Usage = field(default_factory=Usage)
 
 
+class Voice(NamedTuple):
+    """Under what somebody speaks: a name, and the format's own id with the format, blank where there is none."""
+
+    name: str
+    id: str = ""
+
+
+def voice_of(said: Turn | Unit) -> Voice:
+    """Return under what somebody said it."""
+    told = said.attributes.get(SPEAKER_ID)
+    return Voice(said.speaker, told if isinstance(told, str) else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who speaks in a conversation, in which role (where the format has roles), and how often."""
+    """Who speaks in a conversation, in which role (where the format has roles), how often, and from when to when.
+
+    `id` is the format's own id of whoever it is, with the format; blank where it has none.
+    """
 
     name: str
     role: str | None
     turns: int
+    id: str = ""
+    first_said: datetime | None = field(default=None, compare=False)
+    last_said: datetime | None = field(default=None, compare=False)
+
+    @property
+    def voice(self) -> Voice:
+        """The name and the id under which this one speaks."""
+        return Voice(self.name, self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +172,15 @@ class Stats:
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which turns to forget: those that every given part lets through. `before` hides what was said then or later;
-    `content_keys` are those of turns (see `Turn.content_key`).
+    `content_keys` are those of turns (see `Turn.content_key`). Where a speaker's name is also another's, `voices` tell
+    whose turns are meant.
     """
 
     conversations: tuple[str, ...] | None = None
     speakers: tuple[str, ...] | None = None
     before: datetime | None = None
     content_keys: frozenset[str] | None = None
+    voices: frozenset[Voice] | None = None
 
 
 @dataclass(frozen=True, slots=True)

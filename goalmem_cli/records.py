@@ -31,6 +31,9 @@ OFFSET = "offset"
 TIMEZONE = "timezone"
 """The attribute of a turn that says by which zone that was, where the transcript does not tell: an IANA name."""
 
+SPEAKER_ID = "speaker_id"
+"""The attribute of a turn that has the format's own id of whoever speaks, with the format: ``user1001@telegram``."""
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -117,7 +120,8 @@ class Conversation:
     name, so that it is the stored conversation of that name, and goes on with it; `is_apart` that somebody wants it to
     be none that only says the same. `shares_ids` says that an own id stands for one turn in all conversations of the
     format, so that what another one has under it is a copy. `is_zone_assumed` says that nobody named the zone of its
-    times, so that turns which are stored under one keep it.
+    times, so that turns which are stored under one keep it. `people` is what the user said of people in an exported
+    store, in JSON; its first conversation has it.
     """
 
     name: str
@@ -136,6 +140,7 @@ class Conversation:
     is_apart: bool = False
     shares_ids: bool = field(default=False, compare=False)
     is_zone_assumed: bool = field(default=False, compare=False)
+    people: tuple[object, ...] = field(default=(), compare=False)
 
 
 COPIED_FROM = "copied_from"

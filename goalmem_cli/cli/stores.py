@@ -17,7 +17,7 @@ from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 from goalmem_cli.library.ingesting import few
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory_records import ConversationSummary, Stats
+    from goalmem_cli.memory_records import ConversationSummary, Speaker, Stats
 
 SCHEMA_VERSION = 1
 
@@ -61,6 +61,7 @@ def show(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
     """Show the store's conversations, their speakers, and its size."""
+    from goalmem_cli.library.people import roster_of
     from goalmem_cli.render.tables import pairs, plain_table
     from goalmem_cli.render.text import when
     from goalmem_cli.wiring import open_stored
@@ -73,9 +74,9 @@ def show(
         return 0
     run.screen.show(pairs({"store": run.settings.place, **_numbers(stats)}))
     columns = ("conversation", "format", "turns", "speakers", "from", "to")
-    cells = []
+    cells, roster = [], roster_of(memory, conversations)
     for each in conversations:
-        speakers = ", ".join(speaker.name for speaker in each.speakers)
+        speakers = ", ".join(dict.fromkeys(roster.shown(speaker.voice) for speaker in each.speakers))
         cells.append((each.name, each.format, each.turns, speakers, when(each.first_said), when(each.last_said)))
     run.screen.show(plain_table(columns, cells, numbers=("turns",)))
     if documents := [each.name for each in conversations if _is_document(each)]:
@@ -309,10 +310,16 @@ def _numbers(stats: Stats) -> dict[str, object]:
     return {**numbers, "timezones": zones or "all as written"}
 
 
+def _of_speaker(speaker: Speaker) -> dict[str, object]:
+    own_id = {"id": speaker.id} if speaker.id else {}
+    return {"name": speaker.name, "role": speaker.role, "turns": speaker.turns, **own_id}
+
+
 def _document(place: str, stats: Stats, conversations: Iterable[ConversationSummary]) -> dict[str, object]:
     listed = [
         {
             **asdict(each),
+            "speakers": [_of_speaker(speaker) for speaker in each.speakers],
             "first_said": each.first_said.isoformat() if each.first_said else None,
             "last_said": each.last_said.isoformat() if each.last_said else None,
         }

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.library.people import of_namesakes
 from goalmem_cli.library.scope import (
     USER_ROLE,
     Names,
@@ -19,6 +20,7 @@ from goalmem_cli.library.scope import (
 )  # fmt: skip
 from goalmem_cli.records import Hit, Question, encodable
 from goalmem_cli.stages import watching
+from goalmem_cli.store.people import People
 
 if TYPE_CHECKING:
     from goalmem_cli.config import Settings
@@ -157,7 +159,7 @@ class Asking:
             loaded()
             reasoner = build_reasoner(parts.settings, parts.kept, model, observer, factories=parts.factories)
             trace = reasoner.answer(question)
-        return _with_later(trace, question, parts.kept)
+        return of_namesakes(_with_later(trace, question, parts.kept), parts.kept)
 
     def keep(self, trace: Trace) -> str | None:
         """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning.
@@ -214,7 +216,7 @@ class Asking:
         scope = chosen_conversations(terms.conversations, stored, names.conversations)
         if scope is not None:
             scope = tuple(dict.fromkeys((*scope, *terms.besides)))
-        asker = chosen_asker(terms.asker, stored, scope, names.asker)
+        asker = chosen_asker(terms.asker, stored, scope, names.asker, People.of_folder(self._parts.kept.path))
         if asker is None and terms.is_remembered:
             asker = USER_ROLE
         return Question(

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import UsageError
+from goalmem_cli.library.people import forget_silent
+from goalmem_cli.memory_records import Voice
 from goalmem_cli.records import Conversation
 
 if TYPE_CHECKING:
     from goalmem_cli.library.known import KnownMemory
-    from goalmem_cli.memory_ports import AnyMemory
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import Forgotten, Selection
+    from goalmem_cli.records import Turn
 
 
 def forget(
-    memory: AnyMemory,
+    memory: KeptMemory,
     selection: Selection,
     shown: frozenset[str] | None = None,
     *,
@@ -26,7 +29,8 @@ def forget(
     """Delete the turns and all that came from them, and mark them as forgotten.
 
     With the ids of the turns that were `shown`, it is an error if others would go by now. With `is_always` what comes
-    later of the same conversations and speakers is forgotten as well. The marks are written first: stopped between the
+    later of the same conversations and speakers is forgotten as well. What the user said of people who do not speak any
+    more then goes too. The marks are written first: stopped between the
     two, nothing is lost, and the next forgetting deletes.
 
     Raises:
@@ -34,19 +38,38 @@ def forget(
         StoreError: there is no memory, it cannot be used, or other turns would go than were shown.
     """
     refuse_always(is_always=is_always, has_end=selection.before is not None, leaves_marks=leaves_marks)
-    gone = memory.forgettable(selection).ids if leaves_marks else frozenset[str]()
-    if gone and shown in (None, gone):
-        from goalmem_cli.store.tombstones import Tombstones, rooms_of_stored
+    from goalmem_cli.store.people import People
 
-        rooms = {each.name: rooms_of_stored(each) for each in memory.conversations()}
-        told = (turn for turn in memory.turns(selection.conversations) if turn.id in gone)
-        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms)
-        if is_always:
-            named = selection.conversations
-            chosen = None if named is None else [rooms[name] for name in named]
-            marks = marks.with_always(chosen, selection.speakers)
-        marks.keep(memory.path)
-    return memory.forget(selection, shown)
+    has_people = bool(People.of_folder(memory.path).persons)
+    gone = memory.forgettable(selection).ids if leaves_marks or has_people else frozenset[str]()
+    if gone and shown in (None, gone):
+        told = [turn for turn in memory.turns(selection.conversations) if turn.id in gone]
+        if leaves_marks:
+            _mark(memory, selection, told, is_always=is_always)
+        if has_people:
+            forget_silent(memory, told)
+    counts = memory.forget(selection, shown)
+    forget_silent(memory)  # somebody may have said something of them meanwhile
+    return counts
+
+
+def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_always: bool) -> None:
+    """Write the marks of the turns, and with `is_always` of what comes later."""
+    from goalmem_cli.store.tombstones import Tombstones, rooms_of_stored
+
+    stored = memory.conversations()
+    rooms = {each.name: rooms_of_stored(each) for each in stored}
+    marks = Tombstones.of_folder(memory.path).with_turns(told, rooms)
+    if is_always:
+        named = selection.conversations
+        chosen = None if named is None else [rooms[name] for name in named]
+        names, voices = selection.speakers, selection.voices or frozenset[Voice]()
+        if names is not None and voices:
+            others = {one.name for each in stored for one in each.speakers if one.voice not in voices}
+            names = tuple(name for name in names if name not in others)
+            voices = frozenset(voice for voice in voices if voice.id or voice.name in others)
+        marks = marks.with_always(chosen, names, sorted(voices))
+    marks.keep(memory.path)
 
 
 def refuse_always(*, is_always: bool, has_end: bool, leaves_marks: bool) -> None:

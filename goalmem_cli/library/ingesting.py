@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NAMED = 10
 """How many of a kind are named where there may be many."""
+_SUGGESTED = 3
 _BEARABLE = 0.02
 """What part of a file's messages may be left out because they were not understood, before that is an error."""
 
@@ -101,6 +102,8 @@ class Reading:
         self._sieve = Sieve(restores=told.restores_forgotten)
         self._redactor = Redactor(redacts=told.redacts)
         self._zone = Zone.named(told.timezone)
+        self._people: list[object] = []
+        self._grown: set[str] = set()
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
@@ -128,6 +131,26 @@ class Reading:
         self.hand_on(memory.preview_all if is_dry else memory.add_all)
         if not is_dry:
             self._sieve.forget_restored()
+            self._take_people(memory)
+            self._tell_of_numbers(memory)
+
+    def _take_people(self, memory: KeptMemory) -> None:
+        """Take over what exported stores say of people of whom nothing is said here."""
+        from goalmem_cli.library.people import adopt
+
+        told, self._people = self._people, []
+        if told and (taken := adopt(memory, told)):
+            self._hears.note(f"taken over from exports: who {taken} {'person is' if taken == 1 else 'people are'}")
+
+    def _tell_of_numbers(self, memory: KeptMemory) -> None:
+        """Say whose number one may be that speaks in what was read."""
+        from goalmem_cli.library.alike import numbers_of
+
+        for each in numbers_of(memory, self._grown)[:_SUGGESTED]:
+            self._hears.note(
+                f"{each.one} and {each.other} may be one person ({each.reason}): `goalmem people` says more"
+            )
+        self._grown.clear()
 
     def hand_on(self, take: Take) -> None:
         """Hand what the files hold on to whoever takes it, a conversation at a time.
@@ -234,6 +257,7 @@ class Reading:
 
         for conversation in conversations_in(source, form):
             report.format = conversation.format
+            self._people += conversation.people
             report.notes = summed((*report.notes, *conversation.notes))
             told = replace(conversation, file=place_of(report.path), is_apart=self._told.apart)
             named = self._named(told, report)
@@ -304,6 +328,7 @@ class Reading:
         report.conversations += is_another
         report.turns += added.turns
         report.new_turns += added.new_turns
+        self._grown |= {added.conversation} if added.new_turns else set()
         report.replaced += added.replaced
         report.overlaps += [added] if added.beside or added.is_joined else []
 

@@ -9,15 +9,17 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from goalmem_cli.config import Parameters, Settings, given_settings, load_settings
+from goalmem_cli.config import Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
+from goalmem_cli.library import people as of_people
 from goalmem_cli.library.answering import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.hearing import Unattended
 from goalmem_cli.library.ingesting import Told, read_all
 from goalmem_cli.library.listening import Listener, Logged
+from goalmem_cli.library.people import Listed, Settled, retrieved
 from goalmem_cli.library.reports import Ingested
 from goalmem_cli.library.scope import (
     Names,
@@ -27,7 +29,9 @@ from goalmem_cli.library.scope import (
     refuse_reversed,
     selected,
 )  # fmt: skip
+from goalmem_cli.library.words import Words
 from goalmem_cli.records import Query, encodable
+from goalmem_cli.store.people import People
 
 if TYPE_CHECKING:
     from goalmem_cli.loading import DeferredModel, LoadedModel
@@ -38,39 +42,6 @@ if TYPE_CHECKING:
     from goalmem_cli.trace import Trace
     from goalmem_cli.transcripts import Order
     from goalmem_cli.wiring import Factories
-
-
-class Words(TypedDict, total=False):
-    """The settings that `open` takes, by the names and with the meanings of `goalmem_cli.config.Settings`."""
-
-    embedder: str | None
-    model: str
-    context: int | None
-    threads: int | None
-    seed: int
-    backbone: str
-    backbones: Parameters
-    reasoner: str
-    planning: str | None
-    max_breadth: int
-    max_depth: int
-    max_subgoals: int
-    max_steps: int
-    certainty: int | None
-    budget: int
-    fact_tokens: int | None
-    strict: bool | None
-    checks: bool
-    sift: bool
-    lean: bool
-    keep_prompts: bool
-    redact: bool
-    timezone: str | None
-    prompts: str | Path | None
-    parallel: int
-    timeout: int
-    model_cache: int
-    adapter: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +212,6 @@ class Memory:
         from goalmem_cli.backbones.flat import RERANKED
         from goalmem_cli.backbones.later import marked
         from goalmem_cli.backbones.relevance import POOL
-        from goalmem_cli.backbones.scope import hits_within
         from goalmem_cli.wiring import open_backbone
 
         refuse_empty(query, Kind.QUERY)
@@ -251,13 +221,15 @@ class Memory:
         parts, kept = self._parts, self.kept
         stored = [] if conversations is None and speakers is None else kept.conversations()
         scope = chosen_conversations(conversations, stored, parts.names.conversations)
-        within = chosen_speakers(speakers, stored, scope, parts.names.speakers)
-        if () in (scope, within):
+        people = People() if speakers is None else People.of_folder(kept.path)
+        heard = chosen_speakers(speakers, stored, scope, parts.names.speakers, people)
+        if scope == () or (heard is not None and not heard.names):
             return Found([], 0)
-        wanted = Query(encodable(query), scope, within, since, until, asked=until or local_now())
+        names = None if heard is None else heard.all_names
+        wanted = Query(encodable(query), scope, names, since, until, asked=until or local_now())
         backbone = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded)
         depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # so many are in view there whatever `k` is
-        hits = hits_within(backbone.retrieve(wanted, depth), wanted)
+        hits = retrieved(backbone, wanted, depth, heard)
         return Found(marked(hits[:k], hits[k:]), kept.count_without_time(wanted))
 
     def ask(
@@ -308,6 +280,27 @@ class Memory:
     def conversations(self) -> list[ConversationSummary]:
         """Return each stored conversation at a glance, by name."""
         return self.kept.conversations()
+
+    def people(self) -> list[Listed]:
+        """Return everybody who speaks, by name, with all their names, ids and conversations."""
+        return of_people.listed(self.kept)
+
+    def merge_people(self, *names: str) -> Settled:
+        """Note that those of these names, numbers or ids are one person, called as the last of them is.
+
+        Raises:
+            UsageError: a name is nobody's, or several people's; or they are one person already.
+            StoreError: the store cannot be written.
+        """
+        return of_people.merge(self.kept, names)
+
+    def name_person(self, who: str, called: str) -> Settled:
+        """Note what somebody is called; raises as `merge_people`."""
+        return of_people.name(self.kept, who, called)
+
+    def split_person(self, who: str, *parts: str) -> Settled:
+        """Take back what was said of somebody, or only that these names or ids are theirs; raises as `merge_people`."""
+        return of_people.split(self.kept, who, parts)
 
     def turns(self, conversation: str) -> list[Turn]:
         """Return the turns of a conversation, in their order.

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.memory_records import Selection
+from goalmem_cli.memory_records import Selection, Voice
 from goalmem_cli.records import encodable
+from goalmem_cli.store.people import People, Roster, Somebody
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,29 +43,67 @@ def chosen_conversations(
     return _chosen(asked, [summary.name for summary in stored], flag, "conversation")
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Whose turns are meant: the names under which they speak, and what they are shown as.
+
+    `voices` tell their turns where a name of theirs is another's too, or where they have ids; None where names do.
+    """
+
+    names: tuple[str, ...]
+    shown: frozenset[str]
+    voices: frozenset[Voice] | None = None
+    is_shared: bool = False
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The names, and those that are shown: a backbone may filter what it was given under these."""
+        return tuple(dict.fromkeys((*self.names, *sorted(self.shown))))
+
+
 def chosen_speakers(
-    asked: Sequence[str] | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None, flag: str
-) -> tuple[str, ...] | None:
-    """Return the speakers asked for by their stored names, None for all; `flag` is where they were given.
+    asked: Sequence[str] | None,
+    stored: Sequence[ConversationSummary],
+    scope: Sequence[str] | None,
+    flag: str,
+    people: People,
+    *,
+    is_sure: bool = False,
+) -> Heard | None:
+    """Return those asked for, by any of their names or ids, None for all; `flag` is where they were given.
 
     Raises:
-        UsageError: nobody of that name speaks in the conversations of the scope, or a text is given for a list.
+        UsageError: nobody of that name speaks in the conversations of the scope, or a text is given for a list; or it
+            has to be sure who is meant, and two have a name.
     """
-    return _chosen(asked, _speakers(_within(stored, scope)), flag, "speaker")
+    if asked is None:
+        return None
+    _refuse_text(asked, flag)
+    roster = Roster.of(people, _voices(stored))
+    chosen = dict.fromkeys(
+        one for name in asked for one in _called(encodable(name), roster, _within(stored, scope), flag, is_sure=is_sure)
+    )
+    names = tuple(dict.fromkeys(name for one in chosen for name in one.names))
+    voices = frozenset(voice for one in chosen for voice in one.voices)
+    is_shared = roster.share_names(chosen)
+    shown = frozenset(roster.labels[voice] for voice in voices)
+    return Heard(names, shown, voices if is_shared or any(voice.id for voice in voices) else None, is_shared)
 
 
 def chosen_asker(
-    asked: str | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None, flag: str
+    asked: str | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None, flag: str, people: People
 ) -> str | None:
     """Return who asks: the speaker named at `flag`, else the one in the user's role where the scope has exactly one.
 
     Raises:
-        UsageError: nobody of that name speaks in the conversations of the scope.
+        UsageError: nobody of that name speaks in the conversations of the scope, or several do.
     """
-    within = _within(stored, scope)
+    within, roster = _within(stored, scope), Roster.of(people, _voices(stored))
     if asked is not None:
-        return _match(encodable(asked), _speakers(within), flag, "speaker")
-    users = {speaker.name for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE}
+        return _called(encodable(asked), roster, within, flag, is_sure=True)[0].shown
+    users = {
+        roster.shown(speaker.voice) for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE
+    }
     return users.pop() if len(users) == 1 else None
 
 
@@ -88,7 +127,11 @@ def selected(
             raise UsageError(f"{flag}: names nothing to forget", "name something, or leave it out to restrict nothing")
     stored = memory.conversations()
     scope = chosen_conversations(conversations, stored, names.conversations)
-    return Selection(scope, chosen_speakers(speakers, stored, scope, names.speakers), before)
+    people = People.of_folder(memory.path) if speakers is not None else People()
+    heard = chosen_speakers(speakers, stored, scope, names.speakers, people, is_sure=True)
+    if heard is None:
+        return Selection(scope, None, before)
+    return Selection(scope, heard.names, before, voices=heard.voices)
 
 
 def refuse_reversed(since: datetime | None, until: datetime | None) -> None:
@@ -114,15 +157,44 @@ def _within(stored: Sequence[ConversationSummary], scope: Sequence[str] | None) 
     return [summary for summary in stored if scope is None or summary.name in scope]
 
 
-def _speakers(stored: Iterable[ConversationSummary]) -> list[str]:
-    return sorted({speaker.name for summary in stored for speaker in summary.speakers})
+def _voices(stored: Iterable[ConversationSummary]) -> list[Voice]:
+    return [speaker.voice for summary in stored for speaker in summary.speakers]
+
+
+def _called(
+    text: str, roster: Roster, within: Sequence[ConversationSummary], flag: str, *, is_sure: bool
+) -> list[Somebody]:
+    """Return whom the text names among those who speak there.
+
+    Raises:
+        UsageError: it names nobody, or it has to be sure who is meant, and it names several.
+    """
+    speak = set(_voices(within))
+    found = [one for one in roster.called(text) if not speak.isdisjoint(one.voices)]
+    if not found:
+        there = {voice.name for voice in speak} | {roster.labels[voice] for voice in speak}
+        raise _unknown(text, sorted(there), flag, "speaker")
+    if is_sure and len(found) > 1:
+        raise several(text, found, flag)
+    return found
+
+
+def several(text: str, found: Sequence[Somebody], flag: str) -> UsageError:
+    """Return the error that a text names several people where one is meant; it says how to name each."""
+    ids = [next((voice.id for voice in one.voices if voice.id), one.shown) for one in found]
+    message = f"{flag}: {len(found)} people are called {text!r}"
+    return UsageError(message, f"say which: {' or '.join(repr(id_) for id_ in ids[:_SHOWN])}")
+
+
+def _refuse_text(asked: Sequence[str], flag: str) -> None:
+    if isinstance(asked, str):
+        raise UsageError(f"{flag}: the text {asked!r} is no list of names", f"give a list: [{asked!r}]")
 
 
 def _chosen(asked: Sequence[str] | None, known: Sequence[str], flag: str, noun: str) -> tuple[str, ...] | None:
     if asked is None:
         return None
-    if isinstance(asked, str):
-        raise UsageError(f"{flag}: the text {asked!r} is no list of names", f"give a list: [{asked!r}]")
+    _refuse_text(asked, flag)
     return tuple(dict.fromkeys(_match(encodable(name), known, flag, noun) for name in asked))
 
 
@@ -133,6 +205,11 @@ def _match(name: str, known: Sequence[str], flag: str, noun: str) -> str:
     folded = [each for each in known if each.casefold() == name.casefold()]
     if len(folded) == 1:
         return folded[0]
+    raise _unknown(name, known, flag, noun)
+
+
+def _unknown(name: str, known: Sequence[str], flag: str, noun: str) -> UsageError:
+    """Return the error that nothing is called so, with what may have been meant."""
     by_folded = {each.casefold(): each for each in known}
     close = [by_folded[each] for each in get_close_matches(name.casefold(), by_folded, n=_SHOWN, cutoff=0.5)]
     if close:
@@ -142,4 +219,4 @@ def _match(name: str, known: Sequence[str], flag: str, noun: str) -> str:
         hint = f"there is {', '.join(repr(each) for each in known[:_SHOWN])}{more}; `goalmem stores show` lists them"
     else:
         hint = "the store is empty: `goalmem ingest PATH` reads a transcript into it"
-    raise UsageError(f"{flag}: there is no {noun} {name!r} in the store", hint)
+    return UsageError(f"{flag}: there is no {noun} {name!r} in the store", hint)

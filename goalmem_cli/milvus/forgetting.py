@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from goalmem_cli.errors import StoreError
-from goalmem_cli.memory_records import Forgotten, Selection
+from goalmem_cli.memory_records import Forgotten, Selection, voice_of
 from goalmem_cli.milvus.adding import without_answers_on
 from goalmem_cli.milvus.changing import Wanted, bring, drop, settle
 from goalmem_cli.milvus.filters import both, passing
@@ -76,6 +76,8 @@ def _leaving(kept: Kept, selection: Selection) -> _Leaving:
     turns = _selected(kept, query)
     if selection.content_keys is not None:
         turns = [turn for turn in turns if turn.content_key in selection.content_keys]
+    if selection.voices is not None:
+        turns = [turn for turn in turns if voice_of(turn) in selection.voices]
     gone = {turn.id: turn for turn in turns}
     talks = kept.shown({turn.conversation for turn in turns})
     numbers = Counter(turn.conversation for turn in turns)
@@ -121,7 +123,9 @@ def _selected(kept: Kept, query: Query) -> list[Turn]:
 def _without_time(kept: Kept, selection: Selection) -> int:
     if selection.before is None:
         return 0
-    return len([turn for turn in _selected(kept, _query_of(replace(selection, before=None))) if turn.said is None])
+    found = _selected(kept, _query_of(replace(selection, before=None)))
+    voices = selection.voices
+    return len([turn for turn in found if turn.said is None and (voices is None or voice_of(turn) in voices)])
 
 
 def _query_of(selection: Selection) -> Query:

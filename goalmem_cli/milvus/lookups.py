@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from goalmem_cli.memory_records import FLAT, Ranking, Scored
+from goalmem_cli.memory_records import FLAT, Ranking, Scored, Voice
 from goalmem_cli.milvus.filters import both, flat, passing, settled
 from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Row, Talk, place_of, query_words
 from goalmem_cli.milvus.schema import TALK, Collection
 from goalmem_cli.records import Hit, Query, Unit
 from goalmem_cli.stages import EMBEDDING, stage
+from goalmem_cli.store.naming import Naming
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.queries.summaries import hits_among
 from goalmem_cli.store.units import NEIGHBOURS, units_from_turns
@@ -32,8 +33,9 @@ _Place = tuple[str, int]
 class Reader:
     """A memory in Milvus that is open for reading: rankings of unit ids, and the units behind them."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: Kept, naming: Naming | None = None) -> None:
         self._kept = kept
+        self._naming = naming or Naming(kept.folder)
         self._meta, self._mark = kept.require_marked()
         self._places: dict[str, _Place] = {}
 
@@ -56,6 +58,7 @@ class Reader:
         A conversation that others change meanwhile is looked at again; one that never rests is left out, rather than
         shown in part.
         """
+        query = self._naming.widened(query, self._meta.generation, self._voices)
         condition = both(passing(query), flat(backbone, kinds))
         asked = self._asked(query, rankings)
         before: Mapping[str, Talk] = {}
@@ -87,7 +90,10 @@ class Reader:
         if rest := [unit for unit in units if unit not in found]:
             more, other_pairs = self._around(self._placed(rest))
             found, pairs = found | more, pairs | other_pairs
-        return hits_among(found, units, pairs)
+        return self._naming.shown(hits_among(found, units, pairs), self._meta.generation, self._voices)
+
+    def _voices(self) -> list[Voice]:
+        return [speaker.voice for talk in self._kept.shown().values() for speaker in talk.summary().speakers]
 
     def _placed(self, units: Sequence[str]) -> set[_Place]:
         """Return the places of units: of what is ranked, and of turns that are ranked by their passages alone."""

@@ -27,12 +27,14 @@ from goalmem_cli.milvus.schema import ID, TALK, Collection
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Query, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.changes.answers import BACKBONE, KIND, SPEAKER
-from goalmem_cli.store.changes.exporting import SCHEMA_VERSION, turn_document, unit_document, write_lines
+from goalmem_cli.store.changes.exporting import heading, turn_document, unit_document, write_lines
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
-from goalmem_cli.store.privacy import FORGOTTEN
+from goalmem_cli.store.naming import Naming
+from goalmem_cli.store.people import remove_leftovers
+from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE
 from goalmem_cli.store.queries.reader import check_embedder
 
 _TABLES = ("conversations", "sessions", "turns")
@@ -61,6 +63,7 @@ class MilvusMemory:
     ) -> None:
         self.path, self.announce = folder, announce
         engine = Engine(address, announce, token, patience, shards)
+        self._naming = Naming(folder)
         self._kept = Kept(address, folder, engine, embedder, Fingerprint(embedder), announce, patience, written)
 
     def over(self, embedder: Embedder) -> Self:
@@ -156,7 +159,7 @@ class MilvusMemory:
     @contextmanager
     def reading(self) -> Iterator[Reader]:
         """Open the memory for reading; see `SupportsRanking`. Nobody waits for it."""
-        yield Reader(self._kept)
+        yield Reader(self._kept, self._naming)
 
     def count_without_time(self, query: Query) -> int:
         """Return how many turns the query's time filter hides for want of a time; see `SupportsRanking`."""
@@ -223,7 +226,7 @@ class MilvusMemory:
     def export(self) -> Iterator[dict[str, object]]:
         """Yield the memory as JSON documents; see `SupportsExporting`."""
         self._kept.require()
-        yield {"goalmem": SCHEMA_VERSION}
+        yield heading(self.path)
         talks = list(self._kept.shown().values())
         for talk in talks:
             yield {"conversation": talk.name, "format": talk.format, "own_id": talk.own_id}
@@ -256,6 +259,13 @@ class MilvusMemory:
 
     # Upkeep
 
+    @contextmanager
+    def keeping(self) -> Iterator[Written]:
+        """Be the only one of this folder who writes; see `SupportsUpkeep`."""
+        self._kept.require()
+        with self._kept.writing():
+            yield self._kept.written
+
     def verify(self) -> list[str]:
         """Return what is wrong, a line each: rows that the turns do not explain, or that they lack."""
         kept = self._kept
@@ -287,7 +297,9 @@ class MilvusMemory:
                 if (self.path / TRACES).is_dir():
                     shutil.rmtree(self.path / TRACES)
                 (self.path / OWNER).unlink(missing_ok=True)
-                (self.path / FORGOTTEN).unlink(missing_ok=True)
+                for name in (FORGOTTEN, PEOPLE):
+                    (self.path / name).unlink(missing_ok=True)
+                remove_leftovers(self.path)
         (self.path / LOCK).unlink(missing_ok=True)
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()

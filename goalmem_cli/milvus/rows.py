@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from goalmem_cli.errors import StoreDamaged
-from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker
+from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice, voice_of
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
 from goalmem_cli.records import Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
@@ -23,6 +23,10 @@ ANSWER = "answer"
 TURN = "turn"
 _NUMBER_DIGITS = 15
 _PART_BYTES = 60_000
+
+
+Spoken = tuple[Any, ...]
+"""A speaker's name, role and number of turns, the id, and the first and last time: earlier rows end before the id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Talk:
     turns: int = 0
     sessions: int = 0
     units: Mapping[str, int] = field(default_factory=dict)
-    speakers: tuple[tuple[str, str | None, int], ...] = ()
+    speakers: tuple[Spoken, ...] = ()
     first_said: str | None = None
     last_said: str | None = None
     last_ordinal: int = -1
@@ -65,12 +69,12 @@ class Talk:
     @property
     def pair(self) -> tuple[str, str] | None:
         """The two who talk, where just two do."""
-        names = sorted({name for name, _, _ in self.speakers if name})
+        names = sorted({name for name, *_ in self.speakers if name})
         return (names[0], names[1]) if len(names) == 2 else None
 
     def summary(self) -> ConversationSummary:
         """Return the conversation at a glance."""
-        speakers = tuple(Speaker(*each) for each in self.speakers)
+        speakers = tuple(_speaker(*each) for each in self.speakers)
         first, last = _time(self.first_said), _time(self.last_said)
         return ConversationSummary(
             self.name, self.format, self.turns, self.sessions, speakers, first, last, self.own_id, self.file
@@ -93,7 +97,7 @@ class Talk:
         """
         try:
             told = json.loads(row["document"])
-            speakers = tuple((name, role, turns) for name, role, turns in told.pop("speakers"))
+            speakers = tuple((name, role, turns, *more) for name, role, turns, *more in told.pop("speakers"))
             return cls(**{**told, "retired": tuple(told["retired"])}, speakers=speakers)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreDamaged(
@@ -118,21 +122,40 @@ def place_of(conversation: str, ordinal: int) -> int:
 
 def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Talk:
     """Return the conversation with what its turns and answers make of it at a glance."""
-    spoken: dict[tuple[str, str | None], int] = {}
+    spoken: dict[tuple[Voice, str | None], list[Turn]] = {}
     for turn in turns:
-        spoken[turn.speaker, turn.role] = spoken.get((turn.speaker, turn.role), 0) + 1
-    said = sorted((turn.said for turn in turns if turn.said is not None), key=lambda time: moment_columns(time)[0] or 0)
+        spoken.setdefault((voice_of(turn), turn.role), []).append(turn)
+    said = _times(turns)
     kinds: dict[str, int] = {}
     for unit in (*units_from_turns(turns), *answers):
         kinds[unit.kind] = kinds.get(unit.kind, 0) + 1
     last = max(turns, key=lambda turn: turn.ordinal, default=None)
     return replace(
         talk, turns=len(turns), sessions=len({turn.session for turn in turns}), units=dict(sorted(kinds.items())),
-        speakers=tuple((name, role, count) for (name, role), count in spoken.items()),
-        first_said=said[0].isoformat() if said else None, last_said=said[-1].isoformat() if said else None,
+        speakers=tuple(_spoken(voice, role, theirs) for (voice, role), theirs in spoken.items()),
+        first_said=said[0] if said else None, last_said=said[-1] if said else None,
         last_ordinal=-1 if last is None else last.ordinal,
         timezones=dict(sorted(Counter(turn.timezone for turn in turns if turn.timezone).items())),
     )  # fmt: skip
+
+
+def _times(turns: Iterable[Turn]) -> list[str]:
+    """Return the times of the turns, as they are stored, the first one first."""
+    said = sorted(
+        (turn for turn in turns if turn.said is not None), key=lambda turn: moment_columns(turn.local)[0] or 0
+    )
+    return [turn.said.isoformat() for turn in said if turn.said is not None]
+
+
+def _spoken(voice: Voice, role: str | None, turns: Sequence[Turn]) -> Spoken:
+    times = _times(turns)
+    return (voice.name, role, len(turns), voice.id, times[0] if times else None, times[-1] if times else None)
+
+
+def _speaker(
+    name: str, role: str | None, turns: int, id_: str = "", first: str | None = None, last: str | None = None
+) -> Speaker:
+    return Speaker(name, role, turns, id_, _time(first), _time(last))
 
 
 def rows_of_said(talk: Talk, turns: Iterable[Turn], answers: Iterable[Unit]) -> list[Row]:

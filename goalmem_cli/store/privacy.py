@@ -12,7 +12,7 @@ from goalmem_cli.config import STORE_FILE
 from goalmem_cli.store.files import reporting
 
 DATABASE, TEXT, VECTORS, TRACES = "memory.duckdb", "text", "vectors", "traces"
-FORGOTTEN = "forgotten.json"
+FORGOTTEN, PEOPLE = "forgotten.json", "people.json"
 """What the parts of a store are called in its folder."""
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
@@ -56,7 +56,7 @@ def open_to_others(folder: Path) -> list[Path]:
 
 def _own_paths(folder: Path) -> Iterator[Path]:
     names = [path.name for path in folder.iterdir()]
-    own = [name for name in names if name.startswith(DATABASE) or name in (TEXT, VECTORS, TRACES, FORGOTTEN)]
+    own = [name for name in names if name.startswith(DATABASE) or name in (TEXT, VECTORS, TRACES, FORGOTTEN, PEOPLE)]
     if own and set(names) <= {*own, STORE_FILE}:
         yield folder
     for name in own:

@@ -18,6 +18,7 @@ from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import Written, unwatched
 from goalmem_cli.store.indexes import consistency
+from goalmem_cli.store.naming import Naming
 from goalmem_cli.store.queries import summaries
 from goalmem_cli.store.queries.reader import Filters, KeptHits, Names, Reader, check_embedder
 from goalmem_cli.store.queries.verification import verify
@@ -43,6 +44,7 @@ class ReadOnlyStore:
         self._database = self._parts.database
         self._filters = Filters()
         self._hits = KeptHits()
+        self._naming = Naming(path)
 
     def over(self, embedder: Embedder) -> Self:
         """Return the same store over another embedder; see `SupportsUpkeep`. DuckDB is started once for both."""
@@ -144,6 +146,13 @@ class ReadOnlyStore:
         meta = self._read(tables.load_meta)
         return meta.embedder or "", meta.dimension
 
+    @contextmanager
+    def keeping(self) -> Iterator[Written]:
+        """Be the only one who writes, to change a file beside the database; see `SupportsUpkeep`."""
+        self._parts.require()
+        with self._database.writing():
+            yield self._parts.written
+
     def verify(self) -> list[str]:
         """Return what is wrong, a line each: rows that disagree, and indexes that are not what the database says."""
         return self._read(self._disagreements)
@@ -161,7 +170,8 @@ class ReadOnlyStore:
     def _reader(self, connection: Connection) -> Reader:
         parts = self._parts
         return Reader(
-            connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters, self._hits
+            connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters, self._hits,
+            self._naming,
         )  # fmt: skip
 
     def _disagreements(self, connection: Connection) -> list[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.memory_records import ConversationSummary
+from goalmem_cli.memory_records import ConversationSummary, Voice, voice_of
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, encodable
 from goalmem_cli.store.files import content_if_there, replace_file
 from goalmem_cli.store.privacy import FORGOTTEN
@@ -28,6 +28,7 @@ SCHEMA_VERSION = 1
 _KEY_BYTES = 32
 _SHOWN = 32
 """Hexadecimal digits of a mark: 128 bits."""
+_ALWAYS = "always"
 _NUMBERED = re.compile(r"-\d+$")
 
 
@@ -96,13 +97,19 @@ class Tombstones:
         """Return them with the marks of stored turns; `rooms` are what their conversations, by name, are known by."""
         return replace(self, turns=_more(self.turns, (self.of_turn(turn, rooms[turn.conversation]) for turn in turns)))
 
-    def with_always(self, conversations: Iterable[Sequence[str]] | None, speakers: Iterable[str] | None) -> Tombstones:
+    def with_always(
+        self,
+        conversations: Iterable[Sequence[str]] | None,
+        speakers: Iterable[str] | None,
+        voices: Iterable[Voice] = (),
+    ) -> Tombstones:
         """Return them with marks of all that these speakers say in these conversations, each given by its rooms; None
-        stands for any.
+        stands for any. Whose name is another's too is given by a voice: an id, or the name where it comes without one.
         """
-        people = [None] if speakers is None else list(speakers)
         told: list[Sequence[str | None]] = [[None]] if conversations is None else list(conversations)
-        wishes = ({self._of_any(room, one) for room in rooms} for rooms in told for one in people)
+        people: list[tuple[str, str | None]] = [_by_voice(voice) for voice in voices]
+        people += [(_ALWAYS, one) for one in ([None] if speakers is None else speakers)]
+        wishes = ({self._mark(kind, room, one) for room in rooms} for rooms in told for kind, one in people)
         return replace(self, always=_more(self.always, wishes))
 
     def with_redacted(self, marks: Iterable[str]) -> Tombstones:
@@ -118,7 +125,8 @@ class Tombstones:
         """Return the marks by which a turn of a transcript is known as forgotten; none where it is not."""
         by_rule = frozenset[str]()
         if self.always:
-            rules = {self._of_any(room, one) for room in (None, *rooms) for one in (None, turn.speaker)}
+            people = ((_ALWAYS, None), (_ALWAYS, turn.speaker), _by_voice(voice_of(turn)))
+            rules = {self._mark(kind, room, one) for room in (None, *rooms) for kind, one in people}
             by_rule = frozenset(self.always.keys() & rules)
         return by_rule | (self.turns.keys() & self.of_turn(turn, rooms))
 
@@ -135,12 +143,14 @@ class Tombstones:
         clock = f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
         return frozenset(by_id | {self._mark("said", clock, turn.speaker, text)})
 
-    def _of_any(self, room: str | None, speaker: str | None) -> str:
-        return self._mark("always", room, speaker)
-
     def _mark(self, *parts: str | None) -> str:
         told = json.dumps([part if part is None else encodable(part) for part in parts])
         return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
+
+
+def _by_voice(voice: Voice) -> tuple[str, str | None]:
+    """Return what a wish is known by that is about a voice alone, and about nobody else of the name."""
+    return ("always id", voice.id) if voice.id else ("always without id", voice.name)
 
 
 def _more(numbered: Mapping[str, int], groups: Iterable[Iterable[str]]) -> dict[str, int]:

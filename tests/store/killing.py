@@ -24,7 +24,7 @@ from itertools import count, pairwise
 from pathlib import Path
 
 from goalmem_cli.errors import StoreError
-from goalmem_cli.library import forgetting
+from goalmem_cli.library import forgetting, people
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
 from goalmem_cli.store.store import Store
@@ -125,6 +125,24 @@ def forget_for_good(store: Store, report: Report) -> None:
     report(str(forgetting.forget(store, EARLY_BEN).turns))
 
 
+def say_who(store: Store, report: Report) -> None:
+    """Say what Ben is called, and that Alice is the same person, unless that is done."""
+    if not people.roster_of(store).called("Benjamin"):
+        people.name(store, "Ben", "Benjamin")
+    report("named")
+    if len(people.listed(store)) > 1:
+        people.merge(store, ["Alice", "Benjamin"])
+    report("merged")
+
+
+def forget_person(store: Store, report: Report) -> None:
+    """Forget all that was said by somebody who has got a name, which goes along."""
+    if called := people.roster_of(store).called("Ben"):
+        if called[0].said is None:
+            people.name(store, "Ben", "Benjamin the Second")
+        report(str(forgetting.forget(store, Selection(speakers=("Ben",))).turns))
+
+
 def answer(store: Store, report: Report) -> None:
     """Remember an answer of goalmem's own."""
     turns = store.turns(["chat"])
@@ -163,6 +181,8 @@ OPERATIONS: dict[str, Operation] = {
     "grow": adding(GROWN),
     "forget": forget,
     "forget-for-good": forget_for_good,
+    "say-who": say_who,
+    "forget-person": forget_person,
     "answer": answer,
     "index": index,
     "join": join,

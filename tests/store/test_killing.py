@@ -18,6 +18,7 @@ import pytest
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Conversation, Query
+from goalmem_cli.store.people import People
 from goalmem_cli.store.store import Store
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.store.traces import TraceFolder
@@ -227,6 +228,35 @@ def test_a_killed_forgetting_leaves_marks_of_all_that_is_gone(base: Path, tmp_pa
         assert now in (before, after_it)
         assert Tombstones.of_folder(store.path).counts == (gone, 0)
         reached.add(now == after_it)
+    assert reached == {False, True}
+
+
+def test_killed_while_saying_who_is_who(base: Path, tmp_path: Path) -> None:
+    """What was said of people is there as a whole, or as it was before; the turns stay, and saying it again ends it."""
+    before, reached = contents(base), set()
+    for store in killed("say-who", base, tmp_path / "out"):
+        assert contents(store.path) == before
+        said = [(person.name, len(person.voices)) for person in People.of_folder(store.path).persons]
+        assert len(said) >= bool(store.reported)
+        reached.add(tuple(said))
+        finished("say-who", store.path)
+        assert [person.name for person in People.of_folder(store.path).persons] == ["Benjamin"]
+        assert not list(store.path.glob(".people*"))
+    assert reached == {(), (("Benjamin", 1),), (("Benjamin", 2),)}
+
+
+def test_killed_while_somebody_with_a_name_is_forgotten(base: Path, tmp_path: Path) -> None:
+    """Once no turn of theirs is left, no file has a name of theirs; before, forgetting again ends it."""
+    before, after_it, reached = contents(base), after("forget-person", base, tmp_path), set()
+    for store in killed("forget-person", base, tmp_path / "out"):
+        now = contents(store.path)
+        assert now in (before, after_it)
+        reached.add(now == after_it)
+        if now == after_it:
+            assert holding(store.path, ("Benjamin the Second",)) == []
+        assert finished("forget-person", store.path) == after_it
+        assert holding(store.path, ("Benjamin the Second",)) == []
+        assert People.of_folder(store.path) == People()
     assert reached == {False, True}
 
 

@@ -78,7 +78,7 @@ def test_reads_a_channel_as_golden() -> None:
     ]
     turns = tuple(
         Turn("77", 0, place, speaker, text, datetime(2023, 3, 5, 21, number, 7, 123000, tzinfo=EAST), str(number),
-             attributes=beside)
+             attributes={**beside, "speaker_id": "1@discord"})
         for place, (number, speaker, text, beside) in enumerate(said)
     )  # fmt: skip
     (conversation,) = read_bytes(json.dumps(DISCORD).encode(), "a.json")

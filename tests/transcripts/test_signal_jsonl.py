@@ -21,6 +21,7 @@ def item(number: int, author: int, **said: object) -> dict[str, object]:
 
 
 FIRST = "1769940005000"
+MIRA = {"speaker_id": "QUFB@signal"}
 POLL = {"question": "Which day?", "options": [
     {"option": "Friday", "votes": [{"voterId": "2", "voteCount": 1}, {"voterId": "1"}]}, {"option": "Sunday"}]}  # fmt: skip
 EXPORT: list[dict[str, object]] = [
@@ -69,12 +70,13 @@ def test_an_export_as_golden() -> None:
     chat, group = read_bytes(lines(EXPORT), "main.jsonl")
     turns = (
         Turn("Mira", 0, 0, "Mira", "Late?", at(0), FIRST,
-             attributes={"reactions": [{"reaction": "\N{THUMBS UP SIGN}", "count": 1, "by": ["Otto Lind"]}]}),
+             attributes={"reactions": [{"reaction": "\N{THUMBS UP SIGN}", "count": 1, "by": ["Otto Lind"]}], **MIRA}),
         Turn("Mira", 0, 1, "Otto Lind", "Yes.", at(2), "1769940007000", attributes={"reply_to": FIRST}),
         Turn("Mira", 0, 2, "Mira", "An hour!", at(3), "1769940008000",
-             attributes={"quoted": "Yes.", "edited": at(4).isoformat()}),
-        Turn("Mira", 0, 3, "Mira", "Fine view.", at(9), "1769940014000"),
-        Turn("Mira", 0, 4, "Mira", "Which day?\n- Friday: Mira, Otto Lind\n- Sunday", at(10), "1769940015000"),
+             attributes={"quoted": "Yes.", "edited": at(4).isoformat(), **MIRA}),
+        Turn("Mira", 0, 3, "Mira", "Fine view.", at(9), "1769940014000", attributes=MIRA),
+        Turn("Mira", 0, 4, "Mira", "Which day?\n- Friday: Mira, Otto Lind\n- Sunday", at(10), "1769940015000",
+             attributes=MIRA),
     )  # fmt: skip
     assert chat == Conversation("Mira", "signal-jsonl", turns, None, chat.notes)
     assert set(chat.notes) == {

@@ -72,6 +72,7 @@ def test_reads_an_export_as_golden(export: Path) -> None:
             attributes={
                 "edited": "2023-12-31T21:15:10+00:00",
                 "reactions": [{"reaction": "+1", "count": 3, "by": ["Ben Ott", "U7"]}],
+                "speaker_id": "U1@slack",
             },
         ),
         Turn(
@@ -82,12 +83,13 @@ def test_reads_an_export_as_golden(export: Path) -> None:
             "late <b>",
             said[1],
             "1704057400.000100",
-            attributes={"reply_to": "1704057307.000200"},
+            attributes={"reply_to": "1704057307.000200", "speaker_id": "U2@slack"},
         ),
-        Turn("C1", 1, 2, "Build", "https://x.org", said[2], "1704100000.000001"),
-        Turn("C1", 1, 3, "Dee", "a@b.c", said[3], "1704100001.000001"),
+        Turn("C1", 1, 2, "Build", "https://x.org", said[2], "1704100000.000001", attributes={"speaker_id": "B1@slack"}),
+        Turn("C1", 1, 3, "Dee", "a@b.c", said[3], "1704100001.000001", attributes={"speaker_id": "U8@slack"}),
     )
-    direct = (Turn("D1", 0, 0, "cy", "psst", said[0], "1704057307.000300"),)
+    psst = Turn("D1", 0, 0, "cy", "psst", said[0], "1704057307.000300", attributes={"speaker_id": "U3@slack"})
+    direct = (psst,)
     notes = ("notices of Slack left out: 1", "deleted messages left out: 1", "messages without text left out: 1")
     assert read_file(export) == [
         Conversation("D1", "slack", direct, "D1"),

@@ -67,13 +67,15 @@ def test_reads_a_chat_as_golden() -> None:
     """Pieces of text, exact and naive times, sessions by gaps, forwarded messages, and what is only counted."""
     turns = (
         Turn("user123", 0, 0, "Ana", "See https://x.org now", datetime(2023, 12, 31, 20, 15, 7, tzinfo=UTC), "2",
-             attributes={"offset": 60}),
+             attributes={"offset": 60, "speaker_id": "user123@telegram"}),
         Turn("user123", 1, 1, "user77", "[forwarded from News] Snow", datetime(2024, 1, 1, 8, tzinfo=UTC), "5",
-             attributes={"edited": "2024-01-01T09:01:00", "forwarded_from": "News", "offset": 60}),
+             attributes={"edited": "2024-01-01T09:01:00", "forwarded_from": "News", "offset": 60,
+                         "speaker_id": "user77@telegram"}),
         Turn("user123", 1, 2, "Me", "Naive", datetime(2024, 1, 1, 9, 0, 30), "6", attributes={
-            "reply_to": "5", "edited": "2024-01-01T08:01:00+00:00",
+            "reply_to": "5", "edited": "2024-01-01T08:01:00+00:00", "speaker_id": "user9@telegram",
             "reactions": [{"reaction": "+", "count": 3, "by": ["Ana"]}, {"reaction": "custom_emoji", "count": 1}]}),
-        Turn("user123", 1, 3, "Me", "Elsewhere", datetime(2024, 1, 1, 9, 0, 40), "7"),
+        Turn("user123", 1, 3, "Me", "Elsewhere", datetime(2024, 1, 1, 9, 0, 40), "7",
+             attributes={"speaker_id": "user9@telegram"}),
     )  # fmt: skip
     notes = ("service messages left out: 1", "messages of media alone left out: 2")
     assert read(CHAT) == [Conversation("user123", "telegram", turns, "user123", notes)]

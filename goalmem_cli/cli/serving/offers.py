@@ -18,6 +18,7 @@ from goalmem_cli.errors import StoreError, UsageError
 from goalmem_cli.library.answering import Kind, local_now, one_line, refuse_empty
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.memory import Memory
+from goalmem_cli.library.people import roster_of, shown_names
 from goalmem_cli.library.scope import Names, selected
 from goalmem_cli.loading import DeferredModel
 from goalmem_cli.memory_records import Forgotten, Selection
@@ -155,19 +156,38 @@ class Offers:
     def conversations(self, after: str = "") -> dict[str, object]:
         """Return the stored conversations by name, those behind `after`."""
         with self._reading:
-            stored = [each for each in self._stored().conversations() if each.name > after]
+            memory = self._stored()
+            everything = memory.conversations()
+            roster = roster_of(memory.kept, everything)
+        stored = [each for each in everything if each.name > after]
         shown = [
             {
                 "name": each.name,
                 "format": each.format,
                 "turns": each.turns,
-                "speakers": [speaker.name for speaker in each.speakers[:MOST_HITS]],
+                "speakers": list(dict.fromkeys(roster.shown(speaker.voice) for speaker in each.speakers))[:MOST_HITS],
                 "first_said": None if each.first_said is None else each.first_said.isoformat(),
                 "last_said": None if each.last_said is None else each.last_said.isoformat(),
             }
             for each in stored[:MOST_CONVERSATIONS]
         ]
         return {"conversations": shown, "left_out": len(stored) - len(shown)}
+
+    def people(self, after: str = "") -> dict[str, object]:
+        """Return who speaks, by name, those behind `after`."""
+        with self._reading:
+            found = [each for each in self._stored().people() if not after or each.name.casefold() > after.casefold()]
+        shown = [
+            {
+                "name": each.name,
+                "names": list(each.names[:MOST_HITS]),
+                "ids": list(each.ids[:MOST_HITS]),
+                "conversations": list(each.conversations[:MOST_HITS]),
+                "turns": each.turns,
+            }
+            for each in found[:MOST_CONVERSATIONS]
+        ]
+        return {"people": shown, "left_out": len(found) - len(shown)}
 
     def turns(self, conversation: str, turn: str | None = None, count: int = 20) -> dict[str, object]:
         """Return a stretch of a conversation: around a turn (by what hits call it), else from the beginning."""
@@ -181,9 +201,10 @@ class Offers:
         count = min(max(count, 1), MOST_TURNS)
         begin = 0 if turn is None else max(0, min(place - count // 2, len(found) - count))
         shown = found[begin : begin + count]
+        name = shown_names(self._stored().kept, shown)
         return {
             "conversation": shown[0].conversation if shown else conversation,
-            "turns": [_of_turn(each) for each in shown],
+            "turns": [_of_turn(each, name(each)) for each in shown],
             "before": begin,
             "after": len(found) - begin - len(shown),
         }
@@ -192,10 +213,11 @@ class Offers:
         """Return a conversation as lines of text, as many whole ones as a resource may have."""
         lines: list[str] = []
         room, turns = MOST_TEXT, self._turns_of(conversation)
+        name = shown_names(self._stored().kept, turns)
         for turn in turns:
             said = "time unknown" if turn.said is None else turn.said.isoformat(sep=" ", timespec="minutes")
             text = "\n    ".join(turn.text.splitlines())  # no line of a turn looks like the beginning of another
-            line = f"[{said}] {one_line(turn.speaker)}: {text}"
+            line = f"[{said}] {one_line(name(turn))}: {text}"
             room -= len(line) + 1
             if room < 0:
                 lines.append(f"({len(turns) - len(lines)} more turns; the tool `turns` shows them)")
@@ -240,8 +262,12 @@ class Offers:
         self._tokens[token] = (selection, counts)
         for old in list(self._tokens)[:-_MOST_TOKENS]:
             del self._tokens[old]
-        first = (turn for turn in self._stored().kept.turns(selection.conversations) if turn.id in counts.ids)
-        shown = [_of_turn(turn) for turn in islice(first, MOST_SHOWN)]
+        kept = self._stored().kept
+        first = list(
+            islice((turn for turn in kept.turns(selection.conversations) if turn.id in counts.ids), MOST_SHOWN)
+        )
+        name = shown_names(kept, first)
+        shown = [_of_turn(turn, name(turn)) for turn in first]
         return {"is_done": False, "token": token, **_of_forgotten(counts), "first_turns": shown}
 
     def _turns_of(self, conversation: str) -> list[Turn]:
@@ -304,9 +330,9 @@ def _cut(entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "text": text[:MOST_CHARACTERS], "is_cut": len(text) > MOST_CHARACTERS}
 
 
-def _of_turn(turn: Turn) -> dict[str, Any]:
+def _of_turn(turn: Turn, speaker: str) -> dict[str, Any]:
     said = None if turn.said is None else turn.said.isoformat()
-    return _cut({"turn": turn.label, "session": turn.session, "speaker": turn.speaker, "said": said, "text": turn.text})
+    return _cut({"turn": turn.label, "session": turn.session, "speaker": speaker, "said": said, "text": turn.text})
 
 
 def _of_forgotten(counts: Forgotten) -> dict[str, object]:

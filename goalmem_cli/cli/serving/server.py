@@ -116,6 +116,13 @@ def _add_reading(server: MemoryServer, offers: Offers) -> None:
         return await _tool(partial(offers.conversations, after))
 
     @server.tool(annotations=_READS)
+    async def people(
+        after: Annotated[str, Field(description="Only those behind this name, to page on")] = "",
+    ) -> dict[str, Any]:
+        """List who speaks in the conversations, each person once with all their names and ids, for `speaker`."""
+        return await _tool(partial(offers.people, after))
+
+    @server.tool(annotations=_READS)
     async def turns(
         conversation: Annotated[str, Field(description="Its name")],
         turn: Annotated[str | None, Field(description="The turn to look around, as hits name it")] = None,

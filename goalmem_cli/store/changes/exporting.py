@@ -13,6 +13,7 @@ from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.files import reporting, sync_file
 from goalmem_cli.store.indexes.spans import pages
+from goalmem_cli.store.people import People
 
 SCHEMA_VERSION = 1
 CONTENT_TABLES = (
@@ -29,7 +30,7 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
     """
     parts.require()
     with parts.database.reading() as connection:
-        yield {"goalmem": SCHEMA_VERSION}
+        yield heading(parts.path)
         heads: dict[str, dict[str, object]] = {
             name: {"conversation": name, "format": form, "own_id": own_id}
             for name, (form, own_id) in tables.conversation_rows(connection).items()
@@ -54,6 +55,12 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
             yield heads[name]
             for edge in unit_rows.load_edges(connection, name):
                 yield {"edge": asdict(edge)}
+
+
+def heading(folder: Path) -> dict[str, object]:
+    """Return the first document, which says what the others are, and what the user said of people."""
+    people = People.of_folder(folder).documents()
+    return {"goalmem": SCHEMA_VERSION} | ({"people": people} if people else {})
 
 
 def _order(turn: Turn) -> tuple[str, int, int, str]:

@@ -114,7 +114,8 @@ class Forgetting:
         with self._parts.database.reading() as connection:
             leaving = _leaving(connection, selection)
             keys = frozenset(tables.keys_of(connection, leaving.turns, leaving.units, leaving.conversations))
-            without_time = tables.count_turns_without_time(connection, _query(selection)) if selection.before else 0
+            query, voices = _query(selection), selection.voices
+            without_time = tables.count_turns_without_time(connection, query, voices) if selection.before else 0
             counts = Forgotten(
                 leaving.conversations,
                 len(leaving.turns),
@@ -173,7 +174,7 @@ def _query(selection: Selection) -> Query:
 
 
 def _leaving(connection: Connection, selection: Selection) -> _Leaving:
-    turns = tables.passing_turns(connection, _query(selection), selection.content_keys)
+    turns = tables.passing_turns(connection, _query(selection), selection.content_keys, selection.voices)
     touched, whole = tables.conversations_without(connection, turns)
     units, parts = ledger.leaving_with(connection, turns)
     return _Leaving(

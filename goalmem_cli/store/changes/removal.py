@@ -8,7 +8,8 @@ from contextlib import ExitStack, suppress
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.files import reporting
-from goalmem_cli.store.privacy import FORGOTTEN
+from goalmem_cli.store.people import remove_leftovers
+from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE
 
 _BESIDE = (".wal", ".tmp", ".rewriting", ".rewriting.wal", ".creating", ".creating.wal")
 
@@ -29,8 +30,9 @@ def remove_store(parts: Parts) -> None:
             stack.enter_context(parts.database.alone())
         beside = [database.with_name(f"{database.name}{ending}") for ending in _BESIDE]
         with reporting(parts.path):
-            marks, folders = parts.path / FORGOTTEN, (parts.traces.path, parts.text.folder, parts.vectors.folder)
-            for path in (marks, *folders, *beside, database):
+            told, folders = (FORGOTTEN, PEOPLE), (parts.traces.path, parts.text.folder, parts.vectors.folder)
+            remove_leftovers(parts.path)
+            for path in (*(parts.path / name for name in told), *folders, *beside, database):
                 if path.is_dir():
                     shutil.rmtree(path)
                 else:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.records import Query, Turn, content_hash, encodable
+from goalmem_cli.memory_records import Voice
+from goalmem_cli.records import SPEAKER_ID, Query, Turn, content_hash, encodable
 from goalmem_cli.store.database.access import Connection, Row
 from goalmem_cli.store.database.columns import (
     WITHIN_SPANS,
@@ -20,6 +21,10 @@ from goalmem_cli.store.traces import place_key
 
 _LAST = 2**31 - 1
 _TURN_COLUMNS = "id, conversation, session, ordinal, speaker, text, said, own_id, role, attributes"
+
+
+SQL_SPEAKER_ID = f"coalesce(json_extract_string(attributes, '$.{SPEAKER_ID}'), '')"
+"""The format's own id of a turn's speaker, blank where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +249,10 @@ def count_hidden_without_time(connection: Connection, query: Query) -> int:
     return 0 if query.since is None and query.until is None else count_turns_without_time(connection, query)
 
 
-def count_turns_without_time(connection: Connection, query: Query) -> int:
+def count_turns_without_time(connection: Connection, query: Query, voices: Collection[Voice] | None = None) -> int:
     """Return how many turns the query's conversations and speakers let through that have no time."""
     conditions, parameters = conditions_of(Query(query.text, query.conversations, query.speakers))
+    _of_voices(voices, conditions, parameters)
     where = " AND ".join(["clock IS NULL", *conditions])
     return int(connection.value(f"SELECT count(*) FROM turns WHERE {where}", parameters))
 
@@ -292,9 +298,29 @@ def keys_of(connection: Connection, turns: Sequence[str], units: Sequence[str], 
     ]
 
 
-def passing_turns(connection: Connection, query: Query, content_keys: Iterable[str] | None = None) -> list[str]:
-    """Return the ids of the turns that the query's filters let through; with `content_keys`, only of those."""
+def voices(connection: Connection) -> list[Voice]:
+    """Return under which names, and ids of their formats, people speak."""
+    rows = connection.rows(f"SELECT DISTINCT speaker, {SQL_SPEAKER_ID} FROM turns ORDER BY ALL")
+    return [Voice(str(name), str(id_)) for name, id_ in rows]
+
+
+def _of_voices(voices: Collection[Voice] | None, conditions: list[str], parameters: list[object]) -> None:
+    """Add the condition that a turn is of one of the voices, where any are given."""
+    if voices is not None:
+        pairs = "SELECT (unnest(?::VARCHAR[]), unnest(?::VARCHAR[]))"
+        conditions.append(f"(speaker, {SQL_SPEAKER_ID}) IN ({pairs})")
+        parameters += [[voice.name for voice in voices], [voice.id for voice in voices]]
+
+
+def passing_turns(
+    connection: Connection,
+    query: Query,
+    content_keys: Iterable[str] | None = None,
+    voices: Collection[Voice] | None = None,
+) -> list[str]:
+    """Return the ids of the turns that the query's filters let through; with `content_keys` or `voices`, of those."""
     conditions, parameters = conditions_of(query)
+    _of_voices(voices, conditions, parameters)
     if content_keys is not None:
         conditions.append("content_key IN (SELECT unnest(?::VARCHAR[]))")
         parameters.append(sorted(content_keys))

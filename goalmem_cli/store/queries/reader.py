@@ -23,6 +23,7 @@ from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.indexes.text_index import TextIndex
 from goalmem_cli.store.indexes.vector_index import VectorIndex, VectorSnapshot
+from goalmem_cli.store.naming import Naming
 from goalmem_cli.store.queries import summaries
 
 if TYPE_CHECKING:
@@ -71,17 +72,18 @@ class KeptHits:
     """
 
     def __init__(self) -> None:
-        self._kept: tuple[tuple[str, int], dict[str, Hit]] = (("", 0), {})
+        self._kept: tuple[tuple[str, int, str], dict[str, Hit]] = (("", 0, ""), {})
 
-    def hits(self, connection: Connection, units: Sequence[str]) -> dict[str, Hit]:
-        """As `summaries.load_hits`, reading only those that were not read before."""
+    def hits(self, connection: Connection, units: Sequence[str], naming: Naming) -> dict[str, Hit]:
+        """As `summaries.load_hits`, under the names of people, reading only those that were not read before."""
         meta = tables.load_meta(connection)
-        state = meta.store, meta.generation
+        state = meta.store, meta.generation, naming.people.digest
         of, known = self._kept
         if of != state:
             known = {}
         if missing := [id_ for id_ in units if id_ not in known]:
-            known = known | summaries.load_hits(connection, missing)
+            found = summaries.load_hits(connection, missing)
+            known = known | naming.shown(found, meta.generation, partial(tables.voices, connection))
         self._kept = state, known if len(known) <= _KEPT_HITS else {}  # at once, as threads may read together
         return {id_: known[id_] for id_ in units if id_ in known}
 
@@ -98,6 +100,7 @@ class Reader:
         fingerprint: Fingerprint,
         filters: Filters,
         kept: KeptHits,
+        naming: Naming,
     ) -> None:
         self._connection = connection
         self._text = text
@@ -106,6 +109,7 @@ class Reader:
         self._fingerprint = fingerprint
         self._filters = filters
         self._kept = kept
+        self._naming = naming
 
     @property
     def generation(self) -> int:
@@ -117,12 +121,14 @@ class Reader:
     ) -> dict[Ranking, list[Scored]]:
         """Return for each ranking at most `depth` of the backbone's units that pass the query's filters, best first.
 
-        With `kinds`, only units of these are ranked. A turn that was cut into passages is represented by them.
+        With `kinds`, only units of these are ranked. A turn that was cut into passages is represented by them. Of whom
+        the query names, and the user said several names, all are looked for.
 
         Raises:
             EmbedderMismatch: a dense ranking was asked for and the store's vectors come from another embedder.
             StoreError: an index cannot be used.
         """
+        query = self._naming.widened(query, self.generation, partial(tables.voices, self._connection))
         with ThreadPoolExecutor(_AT_ONCE) as beside:
             found = {
                 ranking: beside.submit(
@@ -152,7 +158,7 @@ class Reader:
 
         The hits have no score and no ranks yet: those are the backbone's.
         """
-        return self._kept.hits(self._connection, units)
+        return self._kept.hits(self._connection, units, self._naming)
 
     def episodes(self, backbone: str) -> Episodes:
         """Return the gists and facts that the backbone derived, to be asked for as tables are."""

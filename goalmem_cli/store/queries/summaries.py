@@ -54,11 +54,12 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Mapping
 def load_conversations(connection: Connection) -> list[ConversationSummary]:
     """Return each stored conversation at a glance, by name."""
     speakers: dict[str, list[Speaker]] = {}
-    for name, speaker, role, turns in connection.rows(
-        """SELECT conversation, speaker, role, count(*) FROM turns GROUP BY ALL
+    for name, speaker, role, id_, turns, first, last in connection.rows(
+        f"""SELECT conversation, speaker, role, {tables.SQL_SPEAKER_ID} AS voice_id, count(*), arg_min(said, clock),
+        arg_max(said, clock) FROM turns GROUP BY conversation, speaker, role, voice_id
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
-        speakers.setdefault(name, []).append(Speaker(speaker, role, turns))
+        speakers.setdefault(name, []).append(Speaker(speaker, role, turns, id_, _time(first), _time(last)))
     rows = connection.rows(
         """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock),
         conversations.own_id, file FROM conversations LEFT JOIN turns ON conversation = name

@@ -87,6 +87,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
             reactions=map(_reaction, objects_in(node.child("reactions"))),
             forwarded_from="" if is_forwarded and not said[0] else None,
             quotes=_quotes(text, len(said[0])) if said[0] else (),
+            speaker=(node.child("author").child("id").optional_name(), DiscordReader.name),
         ),
     )
 

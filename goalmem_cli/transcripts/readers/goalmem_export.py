@@ -43,13 +43,15 @@ class GoalmemExportReader:
         first = next(lines)
         if first.required("goalmem").value != SCHEMA_VERSION:
             raise first.child("goalmem").error("not a version that this goalmem reads", "update goalmem")
+        people = first.child("people").value
+        told = tuple(people) if isinstance(people, list) else ()
         gathering: _Gathering | None = None
         begun: set[str] = set()
         for line in lines:
             if line.has("conversation"):
                 if gathering is not None:
                     yield from gathering.stretch(begun)
-                gathering = _Gathering(line)
+                gathering, told = _Gathering(line, told), ()
                 continue
             if gathering is None:
                 raise line.error("a conversation has to come first")
@@ -63,7 +65,7 @@ class GoalmemExportReader:
 class _Gathering:
     """A conversation whose lines are coming in."""
 
-    def __init__(self, line: Node) -> None:
+    def __init__(self, line: Node, people: tuple[object, ...]) -> None:
         self._line = line
         self._head = Conversation(
             _string(line.child("conversation")),
@@ -71,6 +73,7 @@ class _Gathering:
             (),
             _optional(line.child("own_id")),
             is_exported=True,
+            people=people,
         )
         self._turns: list[Turn] = []
         self._units: list[Unit] = []
@@ -109,7 +112,7 @@ class _Gathering:
             self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges),
             ledger=tuple(self._ledger),
         )  # fmt: skip
-        self._head = replace(self._head, continues=True)
+        self._head = replace(self._head, continues=True, people=())
         self._turns, self._units, self._edges, self._ledger, self._characters = [], [], [], [], 0
 
 

@@ -41,6 +41,7 @@ class People:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._accounts: dict[str, str] = {}
+        self._account_of: dict[str, str] = {}
         self._owner = _ME
 
     def is_exported_by(self, account: Node) -> None:
@@ -59,10 +60,15 @@ class People:
         self._names[number or ""] = name or _UNKNOWN
         if account := contact.at(("aci",)).optional_name():
             self._accounts[account] = name
+            self._account_of[number or ""] = account
 
     def name(self, number: Node) -> str:
         """Return what the one of the number is called."""
         return self._names.get(number.optional_name() or "", _UNKNOWN)
+
+    def account(self, number: Node) -> str | None:
+        """Return the id of the account of the one of the number, which holds in every export."""
+        return self._account_of.get(number.optional_name() or "")
 
     def mentioned(self, account: Node) -> str:
         """Return what the one of the account is called where a text speaks of them."""

@@ -111,5 +111,6 @@ class _Export:
                 quoted="" if answered else message.at(("quote", "text", "body")).optional_text(),
                 edited=edited_at(item.child("dateSent")) if versions else None,
                 reactions=reactions_to(message, self._people),
+                speaker=(self._people.account(item.child("authorId")), "signal"),
             ),
         )

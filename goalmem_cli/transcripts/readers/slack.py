@@ -149,7 +149,7 @@ def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int
         text,
         said,
         time.text(),
-        attributes=_beside(directory, node) if node.has_any(_BESIDE) else None,
+        attributes=_beside(directory, node) if node.has_any(_BESIDE) else attributes(speaker=_account(node)),
     )
     return (int(match[1]), match[2]), message
 
@@ -176,6 +176,7 @@ def _beside(directory: _Directory, node: Node) -> Mapping[str, object]:
         edited=isinstance(edited.value, dict) and (edited_at(edited.child("ts")) or True),
         reactions=(_reaction(directory, reaction) for reaction in objects_in(node.child("reactions"))),
         forwarded_from=_author_of_share(node),
+        speaker=_account(node),
     )
 
 
@@ -216,6 +217,11 @@ def _speaker(directory: _Directory, node: Node) -> str:
             named += [node.child(key).child(name) for name in names]
     name = next((text for text in (node.optional_text() for node in named) if text), "")
     return name or user or node.child("bot_id").optional_text() or "unknown"
+
+
+def _account(node: Node) -> tuple[str | None, str]:
+    """Return the author's id, and the format that gives it."""
+    return node.child("user").optional_name() or node.child("bot_id").optional_name(), SlackReader.name
 
 
 def _plain(directory: _Directory, text: str) -> str:

@@ -140,6 +140,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
         forwarded_from=author,
         quotes=quotes_of(text, _pieces(node), len(text) - len(own)) if own else (),
         offset=offset,
+        speaker=(node.child("from_id").optional_name(), TelegramReader.name),
     )
     yield Message(_speaker(node), text, said, node.child("id").optional_name(), attributes=beside)
 

@@ -6,7 +6,8 @@ last edit, or true where the format does not say when; ``reactions`` lists each 
 as far as the format names them, ``by`` whom; ``forwarded_from`` is who wrote a message that its sender only passed on,
 blank where that is not known; ``quotes`` are the stretches of the text that are not the sender's, each with its
 ``start``, its ``end`` and, where that is known, whom it is ``from``; ``offset`` is by how many minutes the sender's
-clock was ahead of UTC, where the time is given in UTC and by that clock too. What a format does not say is not there.
+clock was ahead of UTC, where the time is given in UTC and by that clock too; ``speaker_id`` is the format's own id of
+the speaker, with the format. What a format does not say is not there.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from goalmem_cli.records import FORWARDED_FROM, OFFSET, QUOTES
+from goalmem_cli.records import FORWARDED_FROM, OFFSET, QUOTES, SPEAKER_ID
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -41,8 +42,9 @@ def attributes(
     forwarded_from: str | None = None,
     quotes: Sequence[Mapping[str, object]] = (),
     offset: int | None = None,
+    speaker: tuple[str | None, str] = (None, ""),
 ) -> Mapping[str, object]:
-    """Return the attributes of a message, of those that are known."""
+    """Return the attributes of a message, of those that are known; `speaker` is an id, and the format that gives it."""
     known: dict[str, object] = {}
     if reply_to:
         known[REPLY_TO] = reply_to
@@ -58,6 +60,9 @@ def attributes(
         known[QUOTES] = list(quotes)
     if offset:
         known[OFFSET] = offset
+    own_id, form = speaker
+    if own_id and own_id.strip():
+        known[SPEAKER_ID] = f"{own_id.strip()}@{form}"
     if listed := _listed(reactions):
         known[REACTIONS] = listed
     return known

@@ -1,0 +1,160 @@
+"""`goalmem people`: who speaks, under which names; and what you say of that, which can be taken back."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
+from goalmem_cli.cli.invocation import Invocation, begin
+
+if TYPE_CHECKING:
+    from goalmem_cli.library.alike import Suggestion
+    from goalmem_cli.library.people import Listed
+    from goalmem_cli.memory_ports import KeptMemory
+
+SCHEMA_VERSION = 1
+NOTHING_FOUND = 1
+_SHOWN = 3
+
+group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Say who is one person, and what people are called.")
+
+Who = Annotated[str, typer.Argument(metavar="PERSON", help="A name, number or id (user1001@telegram).")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the app."""
+    app.add_typer(
+        group, name="people", epilog=examples("goalmem people", "goalmem people merge Bob Ben", guide="store")
+    )
+
+
+@group.command("list", epilog=examples("goalmem people", "goalmem people --json", guide="store"))
+def list_(
+    context: typer.Context,
+    store: options.Store = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """List who speaks, and who may be one person.
+
+    Each person comes with all names and ids. Exits with 1 when nobody speaks.
+    """
+    from goalmem_cli.library.alike import suggestions
+    from goalmem_cli.library.people import listed
+    from goalmem_cli.render.tables import plain_table
+
+    run, memory = _opened(context, store, quiet=quiet)
+    people, alike = listed(memory), suggestions(memory)
+    if json:
+        run.screen.document(_document(people, alike))
+    elif people:
+        columns = ("person", "also", "turns", "conversations", "from", "to")
+        run.screen.show(plain_table(columns, map(_row, people), numbers=("turns",)))
+        for each in alike:
+            words = f"goalmem people merge {_quoted(each.one, each.other)}"
+            run.screen.note(f"{each.one} and {each.other} may be one ({each.reason}): {words}")
+    else:
+        run.screen.note("nobody speaks in this store")
+    return 0 if people else NOTHING_FOUND
+
+
+@group.command("merge", epilog=examples('goalmem people merge "Ben" "Bob"', guide="store"))
+def merge(
+    context: typer.Context,
+    people: Annotated[
+        list[str], typer.Argument(metavar="PERSON PERSON...", help="Names, numbers or ids; the last is the name.")
+    ],
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Say that two or more are one person, called as the last is. No turn changes; `people split` takes it back."""
+    from goalmem_cli.library.people import merge as merge_people
+
+    run, memory = _opened(context, store, quiet=quiet)
+    told = merge_people(memory, people)
+    run.screen.report(f"{' and '.join(told.parts)} are one person now, called {told.name}")
+    run.screen.note(f"`goalmem people split {_quoted(told.name)}` takes it back")
+    return 0
+
+
+@group.command("name", epilog=examples('goalmem people name Ben "Ben K."', guide="store"))
+def name(
+    context: typer.Context,
+    person: Who,
+    called: Annotated[str, typer.Argument(metavar="NAME", help="What to call them.")],
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Say what somebody is called. No turn changes; `people split` takes it back."""
+    from goalmem_cli.library.people import name as name_person
+
+    run, memory = _opened(context, store, quiet=quiet)
+    told = name_person(memory, person, called)
+    run.screen.report(f"{told.parts[0]} is called {told.name} now")
+    run.screen.note(f"`goalmem people split {_quoted(told.name)}` takes it back")
+    return 0
+
+
+@group.command("split", epilog=examples('goalmem people split "Ben K."', guide="store"))
+def split(
+    context: typer.Context,
+    person: Who,
+    parts: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only that these names or ids are theirs.")
+    ] = None,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Take back who somebody is, and what they are called."""
+    from goalmem_cli.library.people import split as split_person
+
+    run, memory = _opened(context, store, quiet=quiet)
+    told = split_person(memory, person, parts or ())
+    run.screen.report(f"taken back that {told.name} is {', '.join(told.parts)}")
+    if len(told.parts) > 1:
+        run.screen.note(f"`goalmem people merge {_quoted(*told.parts)}` says it again")
+    return 0
+
+
+def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[Invocation, KeptMemory]:
+    from goalmem_cli.wiring import open_stored
+
+    run = begin(context, quiet=quiet, store=store)
+    return run, open_stored(run.settings, run.factories, run.screen.note)
+
+
+def _quoted(*names: str) -> str:
+    """Return the names as words of a command line, none of which is an option."""
+    words = " ".join(map(shlex.quote, names))
+    return f"-- {words}" if any(name.startswith("-") for name in names) else words
+
+
+def _row(one: Listed) -> tuple[object, ...]:
+    also = [*(each for each in one.names if not f"{one.name} (".startswith(f"{each} (")), *one.ids]
+    more = f" and {len(one.conversations) - _SHOWN} more" if len(one.conversations) > _SHOWN else ""
+    days = (time and f"{time:%Y-%m-%d}" for time in (one.first_said, one.last_said))
+    return one.name, ", ".join(also), one.turns, f"{', '.join(one.conversations[:_SHOWN])}{more}", *days
+
+
+def _document(people: list[Listed], alike: list[Suggestion]) -> dict[str, object]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "people": [
+            {
+                "name": one.name,
+                "names": list(one.names),
+                "ids": list(one.ids),
+                "conversations": list(one.conversations),
+                "turns": one.turns,
+                "first_said": one.first_said.isoformat() if one.first_said else None,
+                "last_said": one.last_said.isoformat() if one.last_said else None,
+                "is_told": one.is_told,
+            }
+            for one in people
+        ],
+        "suggestions": [{"people": [each.one, each.other], "reason": each.reason} for each in alike],
+    }

@@ -1,0 +1,162 @@
+"""Who may be one person: the same turns under two names, a number and a name, a name spelled otherwise."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from goalmem_cli.library.people import clock_of, roster_of
+from goalmem_cli.memory_records import ConversationSummary, voice_of
+from goalmem_cli.store.people import Roster, Somebody, digits_of
+
+if TYPE_CHECKING:
+    from goalmem_cli.memory_ports import KeptMemory
+
+_OWNERS = frozenset(("me", "you", "user", "assistant"))
+_FEWEST_TURNS, _FEWEST_WORDS = 2, 5
+"""The same turns under two names: so many, or one of so many words."""
+_END_OF_NUMBER = 9
+"""So many digits of two numbers are the same where one has the code of the country and the other has not."""
+_MOST_COMPARED = 20_000
+"""So many turns are compared whenever files were read; `goalmem people` compares all."""
+_NOT_A_LETTER = re.compile(r"[^\w]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Two who may be one person, by what they are shown as, and why."""
+
+    one: str
+    other: str
+    reason: str
+
+
+def suggestions(memory: KeptMemory) -> list[Suggestion]:
+    """Return who may be one person: the same turns under two names, a number and a name, a name spelled otherwise.
+
+    Raises:
+        StoreError: there is no memory, or it cannot be read.
+    """
+    stored = memory.conversations()
+    roster = roster_of(memory, stored)
+    found: dict[frozenset[str], Suggestion] = {}
+    ways = (_same_turns(memory, roster), _numbers(roster), _rooms_of_numbers(roster, stored), _spellings(roster))
+    for one, other, reason in (each for way in ways for each in way):
+        if one != other and not _are_two(one, other):
+            found.setdefault(frozenset((one.shown, other.shown)), Suggestion(one.shown, other.shown, reason))
+    return list(found.values())
+
+
+def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
+    """Return whose number it may be, of those who speak in conversations that have just grown.
+
+    Only what was said in the same stretch of time is compared, and nothing where there is no number, or too much.
+
+    Raises:
+        StoreError: there is no memory, or it cannot be read.
+    """
+    stored = memory.conversations() if grown else []
+    if not any(digits_of(speaker.name) for each in stored for speaker in each.speakers):
+        return []
+    fresh = [each for each in stored if each.name in grown]
+    near = [each for each in stored if any(_do_overlap(each, one) for one in fresh)]
+    if sum(each.turns for each in near) > _MOST_COMPARED:
+        return []
+    roster = roster_of(memory, stored)
+    speak = {voice for each in fresh for voice in (speaker.voice for speaker in each.speakers)}
+    ways = (_same_turns(memory, roster, [each.name for each in near]), _rooms_of_numbers(roster, stored))
+    return [
+        Suggestion(one.shown, other.shown, reason)
+        for way in ways
+        for one, other, reason in way
+        if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))
+    ]
+
+
+def _do_overlap(one: ConversationSummary, other: ConversationSummary) -> bool:
+    """Say whether two conversations have a stretch of time in common."""
+    begun, ended = one.first_said, one.last_said
+    since, until = other.first_said, other.last_said
+    if begun is None or ended is None or since is None or until is None:
+        return False
+    return clock_of(begun) <= clock_of(until) and clock_of(since) <= clock_of(ended)
+
+
+_Pair = tuple[Somebody, Somebody, str]
+
+
+def _are_two(one: Somebody, other: Somebody) -> bool:
+    """Say whether the ids of one format tell the two apart."""
+    formats = [{voice.id.rpartition("@")[2] for voice in each.voices if voice.id} for each in (one, other)]
+    return not formats[0].isdisjoint(formats[1])
+
+
+def _same_turns(memory: KeptMemory, roster: Roster, among: Sequence[str] | None = None) -> Iterator[_Pair]:
+    """Yield those who said the same at the same time in two conversations (None: all): two exports of one chat."""
+    of_voice = {voice: one for one in roster.persons for voice in one.voices}
+    said: dict[tuple[int, str], dict[str, Somebody]] = {}
+    for turn in memory.turns(among):
+        if turn.said is not None and (one := of_voice.get(voice_of(turn))) is not None:
+            said.setdefault((clock_of(turn.said), turn.text), {})[turn.conversation] = one
+    shared: dict[tuple[Somebody, Somebody], list[str]] = {}
+    for (_, text), speakers in said.items():
+        for one, other in combinations(sorted(set(speakers.values()), key=_numbers_first), 2):
+            shared.setdefault((one, other), []).append(text)
+    for (one, other), texts in shared.items():
+        if len(texts) >= _FEWEST_TURNS or len(texts[0].split()) >= _FEWEST_WORDS:
+            yield one, other, f"the same {len(texts)} turns" if len(texts) > 1 else "the same turn"
+
+
+def _numbers_first(one: Somebody) -> tuple[bool, str]:
+    return not any(map(digits_of, one.names)), one.shown
+
+
+def _numbers(roster: Roster) -> Iterator[_Pair]:
+    """Yield those of one number, written in two ways, or as a part of a name."""
+    numbers = [(number, one) for one in roster.persons for each in one.names if (number := digits_of(each))]
+    for (number, one), (same, other) in combinations(numbers, 2):
+        if number[-_END_OF_NUMBER:] == same[-_END_OF_NUMBER:]:
+            yield one, other, "one number"
+    for number, one in numbers:
+        for other in roster.persons:
+            if any(_holds(each, number) for each in other.names if not digits_of(each)):
+                yield one, other, "the number in the name"
+
+
+def _holds(text: str, number: str) -> bool:
+    """Say whether a text that is no number alone has the number in it."""
+    digits = "".join(letter for letter in text if letter.isdecimal())
+    return len(number) >= _END_OF_NUMBER and number[-_END_OF_NUMBER:] in digits
+
+
+def _rooms_of_numbers(roster: Roster, stored: Sequence[ConversationSummary]) -> Iterator[_Pair]:
+    """Yield a number and the only one who speaks, beside the user, in a conversation that is called after it."""
+    numbers = [(number, one) for one in roster.persons for each in one.names if (number := digits_of(each))]
+    of_voice = {voice: one for one in roster.persons for voice in one.voices}
+    for each in stored if numbers else ():
+        people = {of_voice[speaker.voice] for speaker in each.speakers}
+        others = [one for one in people if not any(name.casefold() in _OWNERS for name in one.names)]
+        if len(others) == 1 and len(people) <= 2:
+            for number, one in numbers:
+                if _holds(each.name, number):
+                    yield one, others[0], f"the number is what {each.name!r} is called after"
+
+
+def _spellings(roster: Roster) -> Iterator[_Pair]:
+    """Yield those whose names differ in case, marks and signs alone."""
+    spelled: dict[str, list[Somebody]] = {}
+    for one in roster.persons:
+        for each in {_plain(name) for name in one.names} - {""}:
+            spelled.setdefault(each, []).append(one)
+    for alike in spelled.values():
+        for one, other in combinations(alike, 2):
+            yield one, other, "names spelled alike"
+
+
+def _plain(text: str) -> str:
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return _NOT_A_LETTER.sub("", "".join(letter for letter in letters if not unicodedata.combining(letter)))

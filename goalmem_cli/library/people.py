@@ -1,0 +1,318 @@
+"""Who speaks in a memory: one person under many names, two of one name, and what the user says of that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.library.scope import several
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.memory_records import ConversationSummary, Voice, voice_of
+from goalmem_cli.records import SPEAKER_ID, encodable
+from goalmem_cli.store.people import People, Person, Roster, Somebody, kept_as, prune
+
+if TYPE_CHECKING:
+    from goalmem_cli.library.scope import Heard
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.ports import Backbone
+    from goalmem_cli.records import Hit, Query, Turn
+    from goalmem_cli.trace import Trace
+
+WHO = "people"
+"""What errors call the place where somebody was named."""
+_DEEPER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A person at a glance: what they are shown as, every name and id, and where, how often and when they speak.
+
+    `is_told` says that the user said who it is.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    ids: tuple[str, ...]
+    conversations: tuple[str, ...]
+    turns: int
+    first_said: datetime | None = None
+    last_said: datetime | None = None
+    is_told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What is known of a person after the user said something: what they are shown as, and each with what was before.
+
+    `parts` are what those are shown as who are one person now, or are not any more.
+    """
+
+    name: str
+    parts: tuple[str, ...]
+
+
+def roster_of(memory: KeptMemory, stored: Sequence[ConversationSummary] | None = None) -> Roster:
+    """Return who speaks in the memory, which holds these conversations, if they are known.
+
+    Raises:
+        StoreError: there is no memory, or it cannot be read.
+    """
+    stored = memory.conversations() if stored is None else stored
+    return Roster.of(People.of_folder(memory.path), _voices(stored))
+
+
+def shown_names(memory: KeptMemory, turns: Iterable[Turn]) -> Callable[[Turn], str]:
+    """Return what gives the name under which a turn's speaker is shown; nobody is looked up where names are enough.
+
+    Raises:
+        StoreError: the memory cannot be read.
+    """
+    if not People.of_folder(memory.path).persons and not any(SPEAKER_ID in turn.attributes for turn in turns):
+        return lambda turn: turn.speaker
+    roster = roster_of(memory)
+    return lambda turn: roster.shown(voice_of(turn))
+
+
+def _voices(stored: Iterable[ConversationSummary]) -> list[Voice]:
+    return [speaker.voice for each in stored for speaker in each.speakers]
+
+
+def listed(memory: KeptMemory) -> list[Listed]:
+    """Return everybody who speaks in the memory, by name.
+
+    Raises:
+        StoreError: there is no memory, or it cannot be read.
+    """
+    stored = memory.conversations()
+    found = [_listed(one, stored) for one in roster_of(memory, stored).persons if any(one.names)]
+    return sorted(found, key=lambda one: one.name.casefold())
+
+
+def _listed(one: Somebody, stored: Sequence[ConversationSummary]) -> Listed:
+    voices = set(one.voices)
+    spoken = [(each.name, speaker) for each in stored for speaker in each.speakers if speaker.voice in voices]
+    times = [speaker.first_said for _, speaker in spoken], [speaker.last_said for _, speaker in spoken]
+    first, last = (sorted((time for time in found if time is not None), key=clock_of) for found in times)
+    return Listed(
+        one.shown,
+        tuple(one.names),
+        tuple(dict.fromkeys(voice.id for voice in one.voices if voice.id)),
+        tuple(dict.fromkeys(name for name, _ in spoken)),
+        sum(speaker.turns for _, speaker in spoken),
+        first[0] if first else None,
+        last[-1] if last else None,
+        is_told=one.said is not None,
+    )
+
+
+def clock_of(time: datetime) -> int:
+    """Return what sorts times, those with an offset and those without."""
+    return Moment.from_datetime(time).clock
+
+
+# What the user says
+
+
+def merge(memory: KeptMemory, names: Sequence[str]) -> Settled:
+    """Note that those are one person, who is called as the last of them is; their turns stay as they are.
+
+    Raises:
+        UsageError: a name is nobody's, or several people's, or all are one person already.
+        StoreError: there is no memory, or the note cannot be written.
+    """
+    roster = roster_of(memory)
+    persons = list(dict.fromkeys(_one(roster, each) for each in names))
+    if len(persons) < 2:
+        raise UsageError(f"{WHO}: {_all_of(names)} are one person already", "`goalmem people` lists who speaks")
+    name = persons[-1].name
+    _change(memory, lambda people: people.with_person(name, _all_voices(people, persons)))
+    return Settled(name, tuple(one.shown for one in persons))
+
+
+def name(memory: KeptMemory, who: str, called: str) -> Settled:
+    """Note what somebody is called; their own name takes it back.
+
+    Raises:
+        UsageError: nobody, or several, are named so; or the name is empty, or another's.
+        StoreError: as `merge`.
+    """
+    roster = roster_of(memory)
+    person, wanted = _one(roster, who), _as_read(" ".join(encodable(called).split()))
+    if not wanted:
+        raise UsageError(f"{WHO}: the name is empty", "give a name")
+    others = [one for one in roster.persons if one != person and wanted in (one.name, one.shown, *one.names)]
+    if others and wanted not in person.names:
+        hint = "if they are one person, `goalmem people merge` says so; else take another name"
+        raise UsageError(f"{WHO}: somebody else is called {wanted!r}", hint)
+    _change(memory, lambda people: people.with_person(wanted, _all_voices(people, [person])))
+    return Settled(wanted, (person.shown,))
+
+
+def split(memory: KeptMemory, who: str, parts: Sequence[str] = ()) -> Settled:
+    """Take back what was said of somebody: all of it, or that these names or ids are theirs.
+
+    Raises:
+        UsageError: nobody, or several, are named so; nothing was said of them, or a part is not theirs.
+        StoreError: as `merge`.
+    """
+    person = _one(roster_of(memory), who)
+    if person.said is None:
+        hint = "what one id of a format stands for, or one name, is one person" if len(person.voices) > 1 else ""
+        raise UsageError(f"{WHO}: nothing was said of {person.shown!r}", hint or "`goalmem people` lists who speaks")
+    told = person.said.voices
+    gone = [voice for part in parts for voice in told if part in (*voice, voice.id.rpartition("@")[0]) and part]
+    if unknown := [part for part in parts if not any(part in (*v, v.id.rpartition("@")[0]) for v in gone)]:
+        known = ", ".join(repr(voice.id or voice.name) for voice in told)
+        raise UsageError(f"{WHO}: {unknown[0]!r} was not said to be {person.shown!r}", f"that was said of {known}")
+    leaving = gone or told
+    stay = [voice for voice in person.voices if kept_as(voice) not in leaving]
+
+    def change(people: People) -> People:
+        left = people.without(leaving)
+        is_theirs = Voice(person.name) in leaving  # whose name it was
+        return left.with_person(stay[0].name, stay) if is_theirs and stay and gone else left
+
+    _change(memory, change)
+    return Settled(person.shown, tuple(voice.id or voice.name for voice in leaving))
+
+
+def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
+    """Take over what an exported store tells of people of whom nothing is said here; return of how many that is.
+
+    What is not of its form is passed over.
+
+    Raises:
+        StoreError: as `merge`.
+    """
+    others: list[Person] = []
+    for document in documents:
+        with suppress(ValueError, KeyError, TypeError):
+            others += People.from_documents([document]).persons
+    before = People.of_folder(memory.path)
+    if before.plus(People(tuple(others))) == before:
+        return 0
+    _change(memory, lambda people: people.plus(People(tuple(others))))
+    return max(0, len(People.of_folder(memory.path).persons) - len(before.persons))
+
+
+def forget_silent(memory: KeptMemory, gone: Iterable[Turn] = ()) -> None:
+    """Take out of what was said of people those who do not speak any more, once these turns are `gone`.
+
+    Raises:
+        StoreError: as `merge`.
+    """
+    if not People.of_folder(memory.path).persons:
+        return
+    left = {speaker.voice: 0 for each in memory.conversations() for speaker in each.speakers}
+    for each in memory.conversations():
+        for speaker in each.speakers:
+            left[speaker.voice] += speaker.turns
+    for turn in gone:
+        left[voice_of(turn)] = left.get(voice_of(turn), 0) - 1
+    spoken = [voice for voice, turns in left.items() if turns > 0]
+    if People.of_folder(memory.path).spoken(spoken) != People.of_folder(memory.path):
+        with memory.keeping() as written:
+            prune(memory.path, lambda: spoken, written)
+
+
+def _change(memory: KeptMemory, change: Callable[[People], People]) -> None:
+    """Change what was said of people, while nobody else does; who was forgotten meanwhile is left out again."""
+    with memory.keeping() as written:
+        change(People.of_folder(memory.path)).keep(memory.path, written)
+    forget_silent(memory)
+
+
+def _one(roster: Roster, text: str) -> Somebody:
+    """Return the only one whom the text names.
+
+    Raises:
+        UsageError: it names nobody, or several.
+    """
+    found = roster.called(_as_read(encodable(text)))
+    if not found:
+        raise UsageError(f"{WHO}: nobody is called {text!r}", "`goalmem people` lists who speaks")
+    if len(found) > 1:
+        raise several(text, found, WHO)
+    return found[0]
+
+
+def _as_read(name: str) -> str:
+    """Return a name as it is read from a transcript."""
+    from goalmem_cli.transcripts.reading.texts import plain_name  # only here: it brings all readers along
+
+    return plain_name(name)
+
+
+def _all_voices(people: People, persons: Sequence[Somebody]) -> list[Voice]:
+    """Return what stands for these people: ids where there are any, and names; also what was said of them before."""
+    told = [voice for each in people.of(voice for one in persons for voice in one.voices) for voice in each.voices]
+    by_id = {voice.id: voice for one in persons for voice in one.voices if voice.id}
+    named = [voice for one in persons for voice in one.voices if not voice.id]
+    return list(dict.fromkeys((*told, *by_id.values(), *named)))
+
+
+def _all_of(names: Sequence[str]) -> str:
+    return " and ".join(repr(each) for each in names)
+
+
+# Searching
+
+
+def retrieved(backbone: Backbone, query: Query, depth: int, heard: Heard | None) -> list[Hit]:
+    """Return what the backbone finds within the query's times, of whom is meant; their names may be others' too.
+
+    Then it is asked for more until enough of theirs is among it.
+
+    Raises:
+        StoreError: the memory cannot be read.
+    """
+    from goalmem_cli.backbones.scope import hits_within
+
+    wanted = depth
+    while True:
+        found = backbone.retrieve(query, wanted)
+        hits = hits_within(found, query)
+        if heard is None or not heard.is_shared:
+            return hits
+        theirs = [hit for hit in hits if hit.unit.speaker in heard.shown]
+        if len(theirs) >= depth or len(found) < wanted:
+            return theirs[:depth]
+        wanted *= _DEEPER
+
+
+# Answering
+
+
+def of_namesakes(trace: Trace, memory: KeptMemory) -> Trace:
+    """Return the trace that says whom its answer is about, where several people have a name that the question has.
+
+    An answer is worth more than what is noted beside it: where memory cannot be read any more, there is no note.
+    """
+    told = [trace.facts[number].speaker for number in trace.facts]
+    if not any(name.endswith(")") for name in told):  # as the names of such people do, unless the user named one
+        return trace
+    try:
+        shared = roster_of(memory).namesakes()
+    except StoreError:
+        return trace
+    asked = [(name, labels) for name, labels in shared.items() if _is_asked(trace.question, name, labels)]
+    if not asked:
+        return trace
+    notes = tuple(f"{len(labels)} people are called {name}: {', '.join(labels)}" for name, labels in asked)
+    who = {trace.facts[number].speaker for number in trace.evidence if number in trace.facts}
+    meant = [label for _, labels in asked for label in labels if label in who]
+    answer = trace.answer
+    if answer is not None and len(meant) == 1 and meant[0] not in answer:
+        answer = f"{meant[0]}: {answer}"
+    return replace(trace, answer=answer, notes=(*trace.notes, *notes))
+
+
+def _is_asked(question: str, name: str, labels: Iterable[str]) -> bool:
+    """Say whether a question names somebody so, and does not say which of them."""
+    is_in = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
+    return is_in is not None and not any(label != name and label in question for label in labels)

@@ -1,0 +1,123 @@
+"""What a memory gives, under the names by which people are called; and queries with all names of whom they name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from goalmem_cli.memory_records import Voice, voice_of
+from goalmem_cli.records import FORWARDED_FROM, SPEAKER_ID, Hit, Query, Unit
+from goalmem_cli.store.files import reporting
+from goalmem_cli.store.people import People, Roster, Somebody
+from goalmem_cli.store.privacy import PEOPLE
+
+Voices: TypeAlias = Callable[[], Iterable[Voice]]
+_WORD = re.compile(r"\w+")
+_SHORTEST_NAME = 3
+_NOBODYS = frozenset("i me my you user assistant unknown".split())
+"""What in a question is seldom a name, though some transcripts have it for one."""
+
+
+class Naming:
+    """Knows what the user said of people, as long as the file with it stays the same, and who speaks in a memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / PEOPLE
+        self._read: tuple[tuple[int, ...], People] = ((), People())
+        self._roster: tuple[tuple[object, str], Roster] | None = None
+
+    @property
+    def people(self) -> People:
+        """What the user said of people, as it stands now.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        with reporting(self._path):
+            try:
+                status = self._path.stat()
+                state: tuple[int, ...] = (status.st_mtime_ns, status.st_size, status.st_ino)
+            except (FileNotFoundError, NotADirectoryError):
+                state = ()
+        if state != self._read[0]:
+            self._read = state, People.of_folder(self._path.parent)
+        return self._read[1]
+
+    def shown(self, hits: Mapping[str, Hit], generation: object, voices: Voices) -> dict[str, Hit]:
+        """Return the hits under the names of whoever speaks; `voices` are looked up only where anything hangs on them.
+
+        That is where the user said something of people, or where ids may tell two of one name apart.
+        """
+        if not self.people.persons and not any(map(_has_id, hits.values())):
+            return dict(hits)
+        roster = self._known(generation, voices)
+        if roster.is_plain:
+            return dict(hits)
+        return {id_: _renamed(hit, roster) for id_, hit in hits.items()}
+
+    def widened(self, query: Query, generation: object, voices: Voices) -> Query:
+        """Return the query with the other names of those whom it names, of whom the user said several."""
+        if not self.people.persons:
+            return query
+        text = query.text
+        words = frozenset(_WORD.findall(text))
+        folded = f" {' '.join(_WORD.findall(text.casefold()))} "
+        more: dict[str, None] = {}
+        for person in self._known(generation, voices).persons:
+            names = _names_of(person)
+            if person.said is not None and any(_is_named(name, words, folded) for name in names):
+                more.update(dict.fromkeys(name for name in names if not _is_in(name, folded)))
+        return replace(query, text=f"{text} ({', '.join(more)})") if more else query
+
+    def _known(self, generation: object, voices: Voices) -> Roster:
+        state = generation, self.people.digest
+        if self._roster is None or self._roster[0] != state:
+            self._roster = state, Roster.of(self.people, voices())
+        return self._roster[1]
+
+
+def _has_id(hit: Hit) -> bool:
+    return any(SPEAKER_ID in unit.attributes for unit in (hit.unit, *hit.beside))
+
+
+def _renamed(hit: Hit, roster: Roster) -> Hit:
+    unit, beside = _under_name(hit.unit, roster), tuple(_under_name(unit, roster) for unit in hit.beside)
+    to = hit.to
+    if to:  # the two who talk are told by their names: where one is several people's, nobody knows whether it is two
+        is_known = len(roster.of_name.get(to, ())) < 2 and len(roster.of_name.get(hit.unit.speaker, ())) < 2
+        to = roster.shown(Voice(to)) if is_known else ""
+        to = "" if to == unit.speaker else to
+    is_same = unit is hit.unit and to == hit.to and all(map(_is, beside, hit.beside))
+    return hit if is_same else replace(hit, unit=unit, beside=beside, to=to)
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _under_name(unit: Unit, roster: Roster) -> Unit:
+    name = roster.shown(voice_of(unit)) if unit.speaker else ""
+    author = unit.attributes.get(FORWARDED_FROM)
+    if isinstance(author, str) and (known := roster.shown(Voice(author))) != author:
+        return replace(unit, speaker=name, attributes={**unit.attributes, FORWARDED_FROM: known})
+    return unit if name == unit.speaker else replace(unit, speaker=name)
+
+
+def _names_of(person: Somebody) -> list[str]:
+    return list(dict.fromkeys((person.name, *person.names)))
+
+
+def _is_in(name: str, folded: str) -> bool:
+    told = " ".join(_WORD.findall(name.casefold()))
+    return bool(told) and f" {told} " in folded
+
+
+def _is_named(name: str, words: frozenset[str], folded: str) -> bool:
+    """Say whether a text has the name in it, or its first word, as it is written."""
+    if name.casefold() in _NOBODYS:
+        return False
+    first = next(iter(_WORD.findall(name)), "")
+    return _is_in(name, folded) or (len(first) >= _SHORTEST_NAME and first.isalpha() and first in words)
