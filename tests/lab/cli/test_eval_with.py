@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.test_adapter import HASH, adapted
@@ -13,6 +15,8 @@ from tests.cli.test_index import noting
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
 from tests.lab.cli.test_eval import MOMOCO
+
+LOCOMO = Path(__file__).parents[4] / "shared/data/locomo/locomo5.json"
 
 
 def test_an_evaluation_with_another_adapter_is_another_run(goalmem: Goalmem, tmp_path: Path) -> None:
@@ -64,3 +68,16 @@ def test_eval_finds_the_same_evidence(goalmem: Goalmem, tmp_path: Path) -> None:
     assert {backbone for backbone, _ in here} == {"bm25", "dense", "hybrid", "reranked"}
     assert all(abs(there[key] - recall) <= 0.03 for key, recall in here.items())
     assert max(here.values()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.skipif(not LOCOMO.exists(), reason="shared data is not there")
+def test_the_rankings_find_the_evidence_of_locomo(goalmem: Goalmem) -> None:
+    """The hybrid reaches the recall that the design asks for, on a third of the questions, to keep this short."""
+    words = ("eval", str(LOCOMO), "--retrieval-only", "--backbone", "bm25,dense,hybrid,reranked", "--limit", "260")
+    found = recalls(json.loads(goalmem(*words, "--json").out))
+    assert found["hybrid", "recall@10"] >= 0.65
+    assert found["hybrid", "recall@60"] >= 0.87
+    ranked = [found[name, "recall@10"] for name in ("reranked", "hybrid", "bm25", "dense")]
+    assert ranked == sorted(set(ranked), reverse=True)
