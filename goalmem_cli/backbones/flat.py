@@ -13,7 +13,7 @@ from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse, one_place
 from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.errors import UsageError
-from goalmem_cli.memory_ports import AnyMemory, OpenMemory, SupportsRanking
+from goalmem_cli.memory_ports import AnyMemory, OpenMemory
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Hit, Query, Turn
 
@@ -51,7 +51,8 @@ class FlatBackbone:
         if recipe not in RECIPES:
             raise UsageError(f"there is no backbone {recipe!r}", f"choose one of {', '.join(RECIPES)}")
         self._store = store
-        self._recipes = {recipe: RECIPES[recipe]}
+        self._is_reranked = recipe == RERANKED
+        self._recipe = RECIPES[recipe]
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Remember the turns under the conversations they name; those known already change nothing.
@@ -67,36 +68,21 @@ class FlatBackbone:
         Raises:
             StoreError: the store cannot be read.
         """
-        is_reranked = RERANKED in self._recipes
-        depth = max(k, POOL) if is_reranked else k
-        (hits,) = retrieve_each(self._store, self._recipes, query, depth).values()
-        return rerank(query.text, hits)[:k] if is_reranked else hits
+        depth = max(k, POOL) if self._is_reranked else k
+        with self._store.reading() as reader:
+            hits = _ranked(reader, self._recipe, query, depth)
+        return rerank(query.text, hits)[:k] if self._is_reranked else hits
 
 
-def retrieve_each(
-    store: SupportsRanking, recipes: Mapping[str, Recipe], query: Query, k: int, *, by_times: bool = True
-) -> dict[str, list[Hit]]:
-    """Return for each recipe its k best hits, ranking once whatever the recipes share.
-
-    `by_times` adds the ranking by the times that the query names, which only a measurement leaves out; a recipe of one
-    ranking is that ranking.
-
-    Raises:
-        StoreError: the store cannot be read.
+def _ranked(reader: OpenMemory, recipe: Recipe, query: Query, k: int) -> list[Hit]:
+    """Return the recipe's k best hits. A recipe of one ranking is that ranking; with more, the ranking by the times
+    that the query names is fused with them.
     """
-    rankings = list(dict.fromkeys(ranking for recipe in recipes.values() for ranking in recipe))
-    with store.reading() as reader:
-        ranked = reader.rank(query, rankings, max(DEPTH, k))
-        lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
-        fuse_all = NamedTimes(reader, query).fuse if by_times else fuse
-        return {
-            name: _first(reader, (fuse_all if len(recipe) > 1 else fuse)(lists, _weights(recipe)), k, recipe)
-            for name, recipe in recipes.items()
-        }
-
-
-def _weights(recipe: Recipe) -> dict[str, float]:
-    return {ranking.value: weight for ranking, weight in recipe.items()}
+    ranked = reader.rank(query, list(recipe), max(DEPTH, k))
+    lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
+    weights = {ranking.value: weight for ranking, weight in recipe.items()}
+    order = NamedTimes(reader, query).fuse(lists, weights) if len(recipe) > 1 else fuse(lists, weights)
+    return _first(reader, order, k, recipe)
 
 
 def _first(reader: OpenMemory, order: Sequence[Fused], k: int, recipe: Recipe) -> list[Hit]:

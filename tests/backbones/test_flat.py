@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone, retrieve_each
+from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone
 from goalmem_cli.backbones.relevance import FUSED
 from goalmem_cli.backbones.whole_scope import WholeScope
 from goalmem_cli.errors import UsageError
@@ -106,18 +106,10 @@ def test_an_unknown_recipe_names_those_there_are(store: Store) -> None:
     assert all(name in error.value.hint for name in RECIPES)
 
 
-def test_several_recipes_at_once_retrieve_as_each_alone(store: Store) -> None:
-    """Sharing the rankings between recipes changes no result."""
-    query = Query("What is in the latte?")
-    plain = {name: recipe for name, recipe in RECIPES.items() if name != RERANKED}
-    together = retrieve_each(store, plain, query, 5)
-    assert together == {name: FlatBackbone(store, name).retrieve(query, 5) for name in plain}
-
-
 def test_fewer_hits_are_the_first_of_more(store: Store) -> None:
     """k cuts the order; it does not change it."""
-    query, recipe = Query("Momoco cafe Kyoto matcha sister"), {"bm25": {Ranking.BM25: 1.0}}
-    assert retrieve_each(store, recipe, query, 2)["bm25"] == retrieve_each(store, recipe, query, 10)["bm25"][:2]
+    query, backbone = Query("Momoco cafe Kyoto matcha sister"), FlatBackbone(store, "bm25")
+    assert backbone.retrieve(query, 2) == backbone.retrieve(query, 10)[:2]
 
 
 def test_without_a_backbone_the_scope_is_given_in_order(tmp_path: Path) -> None:

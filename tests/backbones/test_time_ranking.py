@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone, retrieve_each
+from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
 from goalmem_cli.backbones.structured.beside import hits_beside_turns
 from goalmem_cli.backbones.time_ranking import (
     COMMON,
@@ -156,17 +156,17 @@ def test_filters_still_hold(store: Store) -> None:
 
 @pytest.mark.parametrize("text", ["Whom did Nora go climbing with?", "Whom did Nora go climbing with in July 1990?"])
 def test_a_query_without_a_time_that_matches_is_fused_as_ever(store: Store, text: str) -> None:
-    """Neither its hits nor their scores are others."""
-    recipes = {name: recipe for name, recipe in RECIPES.items() if name != RERANKED}
-    query = Query(text, asked=ASKED)
-    assert retrieve_each(store, recipes, query, 5) == retrieve_each(store, recipes, query, 5, by_times=False)
+    """No hit has a place in the ranking by times."""
+    for backbone in RECIPES:
+        ranks = found(store, text, backbone)
+        assert ranks and not any(TIMES in each for each in ranks.values())
 
 
 def test_a_memory_without_annotations_ranks_by_when_it_was_said(tmp_path: Path) -> None:
     """Any memory will do that gives units by the Protocols: what it lacks is not told of."""
     memory = ListMemory(tmp_path)
     memory.add_all([climbs()])
-    ((_, hits),) = retrieve_each(memory, {"any": RECIPES["bm25"]}, Query("climbing in July 2023"), 10).items()
+    hits = FlatBackbone(memory, "bm25").retrieve(Query("climbing in July 2023"), 10)
     assert hits[0].unit.said == DAYS["D2:1"][0]
     assert len(hits) == len(DAYS)
 

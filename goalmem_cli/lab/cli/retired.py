@@ -15,6 +15,7 @@ INSTEAD = {
     "entries": "use goalmem bench times FILE",
     "graphs": "use goalmem bench structures PATH, which shows the seconds of indexing",
     "labels": "use goalmem eval FOLDER --backbone stitch --retrieval-only",
+    "retrieval": "use goalmem eval FILE --retrieval-only --backbone bm25,dense,hybrid,reranked",
     "tools": "use goalmem eval FILE --reasoner remem",
 }
 _ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}

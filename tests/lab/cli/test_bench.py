@@ -1,4 +1,4 @@
-"""`goalmem bench retrieval`, `goalmem bench times` and `goalmem bench speed`."""
+"""`goalmem bench times` and `goalmem bench speed`."""
 
 from __future__ import annotations
 
@@ -10,47 +10,6 @@ import pytest
 
 from goalmem_cli.lab.cli.retired import INSTEAD
 from tests.invoking import Goalmem
-
-
-def test_the_bench_prints_a_row_for_every_ranking(goalmem: Goalmem, samples: Path) -> None:
-    """`bench retrieval` measures every ranking in a store of its own."""
-    path = str(samples / "momoco.json")
-    outcome = goalmem("bench", "retrieval", path)
-    assert "hybrid" in outcome.out
-    assert "@60" in outcome.out
-    assert "multi-hop" in goalmem("bench", "retrieval", path, "--by-category").out
-    document = json.loads(goalmem("bench", "retrieval", path, "--json").out)
-    assert all(0 <= share <= 1 for row in document["rankings"] for share in row["mean"])
-    assert document["naming_a_time"] is None
-    lines, blocks = document["shown"]
-    assert "60 units shown as" in outcome.out
-    assert blocks["tokens"] < lines["tokens"]
-    assert 0 < lines["recall"] <= blocks["recall"] <= 1
-    assert "empty" in goalmem("stores").out
-    assert goalmem("bench", "retrieval", "/no/such/file").code == 5
-    twice = goalmem("bench", "retrieval", path, path, "--scope", "domain", "--json")
-    assert json.loads(twice.out)["questions"] == document["questions"]  # a file named twice counts once
-
-
-def test_the_bench_measures_the_questions_that_name_a_time(goalmem: Goalmem, samples: Path, tmp_path: Path) -> None:
-    """They get a table of their own, without the ranking by times and with it, and what that gains."""
-    talks = json.loads((samples / "momoco.json").read_text())
-    talk = talks[0] if isinstance(talks, list) else talks
-    talk["qa"][0]["question"] = "What did Alice order in May 2023?"
-    path = tmp_path / "timed.json"
-    path.write_text(json.dumps(talks))
-    assert "gain, reranked" in goalmem("bench", "retrieval", str(path)).out
-    timed = json.loads(goalmem("bench", "retrieval", str(path), "--json").out)["naming_a_time"]
-    assert timed["questions"] == 1
-    assert {row["ranking"] for row in timed["rankings"]} == {
-        "hybrid",
-        "reranked",
-        "hybrid, no times",
-        "reranked, no times",
-    }
-    assert [row["ranking"] for row in timed["gains"]] == ["hybrid", "reranked"]
-    for row in (*timed["rankings"], *timed["gains"]):
-        assert all(low <= mean <= high for low, mean, high in zip(row["low"], row["mean"], row["high"], strict=True))
 
 
 def test_bench_times_counts_and_shows_what_is_missed(goalmem: Goalmem, samples: Path, tmp_path: Path) -> None:

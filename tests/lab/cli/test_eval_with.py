@@ -33,6 +33,7 @@ LONG: list[dict[str, Any]] = [
     }
 ]  # fmt: skip
 """Seventy turns of 800 letters in LoCoMo's layout, and a question that all of them are found by."""
+LOCOMO = Path(__file__).parents[4] / "shared/data/locomo/locomo5.json"
 
 
 def test_an_evaluation_with_another_adapter_is_another_run(goalmem: Goalmem, tmp_path: Path) -> None:
@@ -190,3 +191,16 @@ def test_full_prompts_have_what_was_found_and_nothing_else_where_told(
     settings, prompt = shown("--no-sift", "--no-lean")
     assert (settings["sift"], settings["lean"]) == ("off", "off")
     assert ("take care" in prompt, "river walk" in prompt, "old mill." in prompt) == (True, False, True)
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.skipif(not LOCOMO.exists(), reason="shared data is not there")
+def test_the_rankings_find_the_evidence_of_locomo(goalmem: Goalmem) -> None:
+    """The hybrid reaches the recall that the design asks for, on a third of the questions, to keep this short."""
+    words = ("eval", str(LOCOMO), "--retrieval-only", "--backbone", "bm25,dense,hybrid,reranked", "--limit", "260")
+    found = recalls(json.loads(goalmem(*words, "--json").out))
+    assert found["hybrid", "recall@10"] >= 0.65
+    assert found["hybrid", "recall@60"] >= 0.87
+    ranked = [found[name, "recall@10"] for name in ("reranked", "hybrid", "bm25", "dense")]
+    assert ranked == sorted(set(ranked), reverse=True)
