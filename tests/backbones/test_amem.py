@@ -32,12 +32,8 @@ from tests.backbones.derived import (
     books,
     contents_of,
     filled,
-    forget_as_if_never_said,
-    grow_as_at_once,
     indexed_by,
     no_kit,
-    stop_and_go_on,
-    stores_in,
 )
 from tests.conftest import examples
 from tests.store.samples import chat, open_store
@@ -290,26 +286,6 @@ def test_at_every_time_it_knows_what_the_original_knew(
         assert known == original.state()
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
-def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
-    """All that was told or decided with it goes at once; the next indexing ends where one without the turn does."""
-    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, indexed)
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(st.permutations(TALK), st.lists(st.integers(1, len(TALK) - 1), max_size=2, unique=True))
-def test_growing_ends_as_reading_it_at_once(
-    tmp_path_factory: pytest.TempPathFactory, order: Sequence[str], sizes: list[int]
-) -> None:
-    """Indexed after any growth, the store has what it would have had at once."""
-    turns = said(order)
-    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, indexed)
-    assert AMem(store, no_kit).index(lambda _: None).parts == 0
-
-
 @both_profiles
 def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) -> None:
     """A note without details is there meanwhile, and one that nothing was decided about is linked to nothing."""
@@ -329,15 +305,6 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
     fresh = filled(tmp_path / "fresh", said())
     indexed(fresh, book=book)
     assert contents(store) == contents(fresh)
-
-
-@pytest.mark.parametrize(
-    "stop", [1, 5, pytest.param(9, marks=pytest.mark.slow), pytest.param(12, marks=pytest.mark.slow)]
-)
-def test_interrupted_it_goes_on(tmp_path: Path, stop: int) -> None:
-    """What was reported is kept and not asked for again."""
-    stores = filled(tmp_path, said()), filled(tmp_path / "fresh", said())
-    stop_and_go_on(NAME, stores, stop, backbone(stores[0], ScriptedModel(says)), indexed)
 
 
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,14 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import filled, forget_as_if_never_said, indexed_by, stop_and_go_on, stores_in
+from tests.backbones.derived import (
+    filled,
+    forget_as_if_never_said,
+    grow_as_at_once,
+    indexed_by,
+    stop_and_go_on,
+    stores_in,
+)
 from tests.backbones.replies import TALK, AnyReply, said
 from tests.conftest import examples
 
@@ -38,6 +44,15 @@ WIDE: Mapping[str, Mapping[str, object]] = {
 }
 """What makes as much as possible depend on what came before, and everything be found."""
 each_backbone = pytest.mark.parametrize("name", sorted(WIDE))
+each_way = pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        *((name, {}) for name in sorted(WIDE)),
+        ("mem0", {"perspectives": "each"}),
+        ("mem0", {"summary": True}),
+        ("graphiti", {"communities": True}),
+    ],
+)
 
 
 def backbone(name: str, store: Store, model: LanguageModel, **told: object) -> StructuredBackbone:
@@ -82,19 +97,33 @@ def test_as_of_a_time_it_is_a_memory_that_stopped_there(
 
 
 @pytest.mark.slow
-@each_backbone
+@each_way
 @settings(max_examples=examples(3), deadline=None)
 @given(st.integers(0, 999), st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
-def test_a_forgotten_turn_never_was_whatever_is_decided(
-    tmp_path_factory: pytest.TempPathFactory, name: str, seed: int, places: set[int]
+def test_a_forgotten_turn_never_was(
+    tmp_path_factory: pytest.TempPathFactory, name: str, told: Mapping[str, object], seed: int, places: set[int]
 ) -> None:
     """What rests on it goes at once; indexed again with the same replies, the store is that of one that never had it."""
-    index = partial(indexed, name, model=AnyReply(seed))
-    forget_as_if_never_said(name, stores_in(tmp_path_factory), said(), places, lambda store: index(store=store))
+    model, opened = AnyReply(seed), stores_in(tmp_path_factory)
+    forget_as_if_never_said(name, opened, said(), places, lambda store: indexed(name, store, model, **told))
 
 
-@pytest.mark.parametrize("name", ["mem0-graph", "magma"])
-@pytest.mark.parametrize("stop", [pytest.param(2, marks=pytest.mark.slow), 9])
+@pytest.mark.slow
+@each_way
+@settings(max_examples=examples(3), deadline=None)
+@given(st.integers(0, 999), st.permutations(TALK), st.lists(st.integers(1, len(TALK) - 1), max_size=2, unique=True))
+def test_growing_ends_as_reading_it_at_once(
+    tmp_path_factory: pytest.TempPathFactory, name: str, told: Mapping[str, object], seed: int,
+    texts: Sequence[str], sizes: list[int],
+) -> None:  # fmt: skip
+    """Indexed after any growth, the store has what it would have had at once, and nothing is left to do."""
+    model, opened = AnyReply(seed), stores_in(tmp_path_factory)
+    store = grow_as_at_once(name, opened, said(texts), sizes, lambda store: indexed(name, store, model, **told))
+    assert backbone(name, store, ScriptedModel([]), **told).index(lambda _: None).parts == 0
+
+
+@each_backbone
+@pytest.mark.parametrize("stop", [pytest.param(2, marks=pytest.mark.slow), 5])
 def test_interrupted_it_goes_on(tmp_path: Path, name: str, stop: int) -> None:
     """What was reported is kept and not asked for again."""
     stores = filled(tmp_path, said()), filled(tmp_path / "fresh", said())

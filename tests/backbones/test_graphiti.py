@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import filled, forget_as_if_never_said, grow_as_at_once, stop_and_go_on, stores_in
+from tests.backbones.derived import filled
 from tests.backbones.graphiti_samples import (
     FULL,
     TALK,
@@ -249,15 +248,6 @@ def test_at_every_time_it_knows_what_the_original_knew(
         assert facts(store, turn.said) == sorted(expected)
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(8), deadline=None)
-@given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
-def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
-    """What it had ended is so again; the next indexing ends where one without the turn does."""
-    index = partial(indexed, told=GraphitiSettings(communities=True))
-    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, index)
-
-
 def test_a_forgotten_episode_takes_back_what_it_ended(tmp_path: Path) -> None:
     """The original leaves invalidations behind that an episode caused which is removed."""
     turns = said(TALK[:2])
@@ -267,19 +257,6 @@ def test_a_forgotten_episode_takes_back_what_it_ended(tmp_path: Path) -> None:
     store.forget(Selection(speakers=("Cem",)))
     assert [row[:3] for row in facts(store)] == [("ann home hull", "2019", "")]
     assert not store.edges_of(NAME, [INVALIDATES])
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(st.permutations(TALK), st.lists(st.integers(1, len(TALK) - 1), max_size=2, unique=True))
-def test_growing_ends_as_reading_it_at_once(
-    tmp_path_factory: pytest.TempPathFactory, order: Sequence[str], sizes: list[int]
-) -> None:
-    """Indexed after any growth, the store has what it would have had at once."""
-    turns, told = said(order), GraphitiSettings(communities=True)
-    index = partial(indexed, told=told)
-    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, index)
-    assert searching(store, told).index(lambda _: None).parts == 0
 
 
 @both_profiles
@@ -301,15 +278,6 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
     fresh = filled(tmp_path / "fresh", said())
     indexed(fresh, book=book)
     assert contents(store) == contents(fresh)
-
-
-@pytest.mark.parametrize(
-    "stop", [1, 12, pytest.param(23, marks=pytest.mark.slow), pytest.param(30, marks=pytest.mark.slow)]
-)
-def test_interrupted_it_goes_on(tmp_path: Path, stop: int) -> None:
-    """What was reported is kept and not asked for again."""
-    stores = filled(tmp_path, said()), filled(tmp_path / "fresh", said())
-    stop_and_go_on(NAME, stores, stop, backbone(stores[0], ScriptedModel(says)), indexed)
 
 
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:

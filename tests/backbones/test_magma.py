@@ -12,8 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from goalmem_cli.backbones.magma import (
     CAUSAL,
@@ -45,13 +43,9 @@ from tests.backbones.derived import (
     books,
     contents_of,
     filled,
-    forget_as_if_never_said,
-    grow_as_at_once,
     indexed_by,
     no_kit,
-    stores_in,
 )
-from tests.conftest import examples
 from tests.store.samples import chat, open_store
 
 FULL, COMPACT, both_profiles = books(STEPS)
@@ -295,30 +289,6 @@ def test_a_number_that_is_none_links_nothing(tmp_path: Path) -> None:
     assert all(part.problem is None for part in done)
     assert store.edges_of(NAME, [CAUSAL]) == []
     assert [unit.text for unit in store.units_of(NAME, [ENTITY])] == ["red barn"]
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
-def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
-    """All that was told or read with it goes at once; the next indexing ends where one without the turn does."""
-    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, indexed)
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(st.permutations(TALK), st.lists(st.integers(1, len(TALK) - 1), max_size=2, unique=True))
-def test_growing_ends_as_reading_it_at_once(
-    tmp_path_factory: pytest.TempPathFactory, order: Sequence[str], sizes: list[int]
-) -> None:
-    """Indexed after any growth, the store has what it would have had at once; and nothing is asked again."""
-    turns = said(order)
-    model = ScriptedModel(says)
-    store = grow_as_at_once(
-        NAME, stores_in(tmp_path_factory), turns, sizes, lambda each: indexed_by(backbone(each, model), each)
-    )
-    assert len(model.seen) == 2 * len(turns)
-    assert Magma(store, no_kit).index(lambda _: None).parts == 0
 
 
 def test_an_estimate_is_of_all_that_is_new(tmp_path: Path) -> None:

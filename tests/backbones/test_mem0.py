@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, STEPS, SUM_UP, SUMMARY
 from goalmem_cli.backbones.mem0.backbone import Mem0
@@ -29,14 +27,9 @@ from tests.backbones.derived import (
     books,
     contents_of,
     filled,
-    forget_as_if_never_said,
-    grow_as_at_once,
     indexed_by,
     no_kit,
-    stop_and_go_on,
-    stores_in,
 )
-from tests.conftest import examples
 from tests.store.samples import START, chat
 
 FULL, COMPACT, both_profiles = books(STEPS)
@@ -335,32 +328,6 @@ def test_only_the_nearest_memories_are_shown(tmp_path: Path) -> None:
     assert len(counts[Mem0Settings(similar=4, candidates=3)]) == 3
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(
-    st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3), st.sampled_from(list(Perspectives)), st.booleans()
-)
-def test_a_forgotten_turn_never_was(
-    tmp_path_factory: pytest.TempPathFactory, places: set[int], perspectives: Perspectives, summary: bool
-) -> None:
-    """All that was told or decided with it goes at once; the next indexing ends where one without the turn does."""
-    told = Mem0Settings(perspectives=perspectives, summary=summary, before=2)
-    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, lambda store: indexed(store, told))
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(st.permutations(TALK), st.lists(st.integers(1, 9), max_size=2, unique=True), st.booleans())
-def test_growing_ends_as_reading_it_at_once(
-    tmp_path_factory: pytest.TempPathFactory, order: Sequence[str], sizes: list[int], summary: bool
-) -> None:
-    """Indexed after any growth, the store has what it would have had at once."""
-    told = Mem0Settings(summary=summary)
-    turns = said(order)
-    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, lambda store: indexed(store, told))
-    assert Mem0(store, no_kit, told).index(lambda _: None).parts == 0
-
-
 def test_forgetting_brings_back_what_was_superseded(tmp_path: Path) -> None:
     """The fact that a forgotten message had replaced is current again, before anything is indexed."""
     turns = [replace(turn, speaker="Cem") if turn.ordinal in (4, 5) else turn for turn in said(TALK[:6])]
@@ -440,13 +407,6 @@ def test_a_summary_that_cannot_be_read_leaves_the_one_before(tmp_path: Path) -> 
     fresh = filled(tmp_path / "fresh", said())
     indexed(fresh, told)
     assert contents(store) == contents(fresh)
-
-
-@pytest.mark.parametrize("stop", [pytest.param(1, marks=pytest.mark.slow), 4, pytest.param(7, marks=pytest.mark.slow)])
-def test_interrupted_it_goes_on(tmp_path: Path, stop: int) -> None:
-    """What was reported is kept and not asked for again."""
-    stores = filled(tmp_path, said()), filled(tmp_path / "fresh", said())
-    stop_and_go_on(NAME, stores, stop, backbone(stores[0], ScriptedModel(says)), indexed)
 
 
 @pytest.mark.slow

@@ -32,11 +32,8 @@ from tests.backbones.derived import (
     books,
     contents_of,
     filled,
-    forget_as_if_never_said,
-    grow_as_at_once,
     indexed_by,
     no_kit,
-    stores_in,
 )
 from tests.backbones.test_mem0 import TALK, known_of, lines_of, said
 from tests.conftest import examples
@@ -264,26 +261,6 @@ def test_at_every_time_it_knows_what_the_original_knew(
     for place in range(0, len(turns), 2):
         original.add([turn.text for turn in turns[place : place + 2]])
         assert current(store, turns[place + 1].said) == sorted(original.relations)
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(st.sets(st.integers(0, len(TALK) - 1), min_size=1, max_size=3))
-def test_a_forgotten_turn_never_was(tmp_path_factory: pytest.TempPathFactory, places: set[int]) -> None:
-    """All that was told or decided with it goes at once; the next indexing ends where one without the turn does."""
-    forget_as_if_never_said(NAME, stores_in(tmp_path_factory), said(), places, indexed)
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(6), deadline=None)
-@given(st.permutations(TALK), st.lists(st.integers(1, len(TALK) - 1), max_size=2, unique=True))
-def test_growing_ends_as_reading_it_at_once(
-    tmp_path_factory: pytest.TempPathFactory, order: Sequence[str], sizes: list[int]
-) -> None:
-    """Indexed after any growth, the store has what it would have had at once."""
-    turns = said(order)
-    store = grow_as_at_once(NAME, stores_in(tmp_path_factory), turns, sizes, indexed)
-    assert Mem0Graph(store, no_kit, WIDE).index(lambda _: None).parts == 0
 
 
 def test_forgetting_brings_back_what_was_invalid(tmp_path: Path) -> None:
