@@ -186,8 +186,8 @@ FactTokens = Annotated[
         min=LEAST["fact_tokens"],
         max=MOST["fact_tokens"],
         metavar="TOKENS",
-        help="About how many tokens of facts the model is shown at a time; 0: as many as fit [default: 3000, or what a "
-        "small model reads well].",
+        help="About how many tokens of facts the model is shown at a time; 0: as many as fit [default: the "
+        "model's, 3000 for a capable one].",
     ),
 ]
 Prompts = Annotated[
