@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 group = typer.Typer(
-    help="Measure the reading of dates, calculations over memory, and speed.",
+    help="Measure the reading of dates, calculations, and speed.",
     context_settings=CONTEXT,
     epilog=examples(
         "goalmem bench times sample_convos/momoco.json",
