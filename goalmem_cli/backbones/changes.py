@@ -94,12 +94,12 @@ _DOER = re.compile(
 """Somebody, or something, other than whoever speaks, of which a change is told."""
 _SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\s)[A-Z]\w+")
-_ANY = re.compile(
-    r"longer|more|g[ai]v|quit|done with|stopped|sold|cancel|call|rid of|dropped|threw|broke|sent|left|work|fell|"
-    r"came to|scrapped|instead|mov|switch|chang|shift|postpon|resched|push|put off|brought|now|"
-    r"back|liv|settl|based|start|employ",
-    re.IGNORECASE,
-)
+_ANY = (
+    "now", "more", "back", "left", "call", "work", "gav", "giv", "mov", "sent", "put", "push", "liv", "start", "settl",
+    "based", "employ", "longer", "quit", "done with", "stopped", "sold", "cancel", "rid of", "dropped", "threw",
+    "broke", "fell", "came to", "scrapped", "instead", "switch", "chang", "shift", "postpon", "resched", "brought",
+)  # fmt: skip
+"""Parts of words, one of which is in every text that tells of a change."""
 _CLAUSES = re.compile(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because)\s)", re.IGNORECASE)
 
 
@@ -123,9 +123,8 @@ class Change:
 
 def moves_on(later: str, earlier: str) -> str:
     """Return the words by which a later text says that something in the earlier one is so no more; else nothing."""
-    for pattern in (_HOMES, _WORKPLACES):
-        if cue := _elsewhere(pattern, later, earlier):
-            return cue
+    if cue := _elsewhere(later, earlier):
+        return cue
     changes = changes_in(later)
     told = _told(earlier) if changes else frozenset()
     return next((change.cue for change in changes if _is_of(change, earlier, told)), "")
@@ -133,7 +132,8 @@ def moves_on(later: str, earlier: str) -> str:
 
 def may_tell_change(text: str) -> bool:
     """Say at once, of most texts that tell of no change, that they do not."""
-    return _ANY.search(text) is not None
+    lowered = text.lower()
+    return any(part in lowered for part in _ANY)
 
 
 def told_change(text: str) -> str:
@@ -141,11 +141,23 @@ def told_change(text: str) -> str:
     return next((each.cue for each in changes_in(text) if each.is_clear), "") if may_tell_change(text) else ""
 
 
-def _elsewhere(pattern: re.Pattern[str], later: str, earlier: str) -> str:
+def _elsewhere(later: str, earlier: str) -> str:
     """Return what the later text says of where one lives or works, if the earlier text has another place."""
-    now, before = ([found for each in _real(text) for found in pattern.finditer(each)] for text in (later, earlier))
-    places = {found["place"].casefold() for found in before}
-    return now[-1][0] if places and now and now[-1]["place"].casefold() not in places else ""
+    for now, before in zip(_places(later), _places(earlier), strict=True):
+        places = {place for _, place in before}
+        if places and now and now[-1][1] not in places:
+            return now[-1][0]
+    return ""
+
+
+@lru_cache(maxsize=1024)
+def _places(text: str) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Return where the speaker lives, and where they work, as the text says it: the words, and the place in them."""
+    sentences = _real(text) if may_tell_change(text) else ()
+    return tuple(
+        tuple((found[0], found["place"].casefold()) for each in sentences for found in pattern.finditer(each))
+        for pattern in (_HOMES, _WORKPLACES)
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -154,13 +166,14 @@ def changes_in(text: str) -> tuple[Change, ...]:
     return tuple(change for sentence in _real(text) if not _NO_NEWS.search(sentence) for change in _changes(sentence))
 
 
-def _real(text: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def _real(text: str) -> tuple[str, ...]:
     """Return the sentences that tell what is so: those that ask are none, nor those of what might be."""
-    return [
+    return tuple(
         each
         for each in _SENTENCES.split(text)
         if len(each) <= _LONGEST and not _ASKS.search(each) and not _UNREAL.search(each)
-    ]
+    )
 
 
 def _changes(sentence: str) -> Iterable[Change]:
