@@ -230,6 +230,31 @@ def test_a_machine_that_travels_moves_nothing(memory: Memory, tmp_path: Path, mo
     assert memory.stats().timezones == {"Europe/Berlin": 2}
 
 
+def test_a_machine_that_travels_moves_no_turn_of_joined_windows(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What two windows share stays under the zone of the first, whichever of them is read again elsewhere."""
+    lines = [
+        json.dumps({
+            "role": ("user", "assistant")[number % 2], "content": f"{TEXT} {number} " + "and so on " * 9,
+            "created_at": f"2026-07-14T22:{number:02}:00Z",
+        })
+        for number in range(30)
+    ]  # fmt: skip
+    for zone, stretch in (("Europe/Berlin", slice(0, 20)), ("America/New_York", slice(8, 30))):
+        monkeypatch.setenv("TZ", zone)
+        folder = tmp_path / str(stretch.start)
+        folder.mkdir()
+        (folder / "chat.jsonl").write_text("\n".join(lines[stretch]), "utf-8")
+        memory.ingest(folder)
+    zones = {"Europe/Berlin": 20, "America/New_York": 10}
+    assert memory.stats().timezones == zones
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    for number in (0, 8):
+        (again,) = memory.ingest(tmp_path / str(number))
+        assert (again.new_turns, memory.stats().timezones) == (0, zones)
+
+
 def test_an_export_of_the_memory_keeps_its_zones(memory: Memory, tmp_path: Path) -> None:
     """Read into another memory on another machine, it is as it was."""
     memory.ingest(export(tmp_path / "conversations.json", SUMMER), timezone="Europe/Berlin")

@@ -42,12 +42,24 @@ def under_stored_zones(turns: Iterable[Turn], stored: Mapping[str, tuple[int, in
     return tuple(_under_stored_zone(turn, stored[turn.id][2]) if turn.id in stored else turn for turn in turns)
 
 
+def under_zones_of(stored: Sequence[Turn], turns: Sequence[Turn], places: Sequence[int | None]) -> tuple[Turn, ...]:
+    """Return a window's turns as `under_stored_zones` does, where `places` say which stored turns they are."""
+    return tuple(
+        turn if index is None else _under_zone(turn, stored[index].attributes)
+        for turn, index in zip(turns, places, strict=True)
+    )
+
+
 def _under_stored_zone(turn: Turn, attributes: str | None) -> Turn:
+    return turn if attributes is None or TIMEZONE not in attributes else _under_zone(turn, json.loads(attributes))
+
+
+def _under_zone(turn: Turn, stored: Mapping[str, object]) -> Turn:
     is_told = _has_offset(turn) or (OFFSET in turn.attributes and TIMEZONE not in turn.attributes)
-    if is_told or attributes is None or TIMEZONE not in attributes:
+    if is_told or TIMEZONE not in stored:
         return turn
-    kept = {name: value for name, value in json.loads(attributes).items() if name in (OFFSET, TIMEZONE)}
-    return replace(turn, attributes={**turn.attributes, **kept}) if TIMEZONE in kept else turn
+    kept = {name: value for name, value in stored.items() if name in (OFFSET, TIMEZONE)}
+    return replace(turn, attributes={**turn.attributes, **kept})
 
 
 def _as_stored(turn: Turn, stored: Mapping[_Told, Sequence[datetime]]) -> Turn:
