@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import time
 
 import pytest
 from hypothesis import example, given
@@ -344,6 +345,19 @@ def test_quotes_that_cannot_be_told_make_all_of_it_one(told: object) -> None:
     assert parts(Turn("a", 0, 0, "Ana", "I am vegan", attributes={"quotes": told})) == [
         ("an unknown author", "[quoted] I am vegan")
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1" * 100_000 + "\n> a", "<" * 100_000 + "\n> a", "1" + "a" * 100_000 + ":\n> a", "wrote " * 20_000 + "\n> a",
+     "From: a" + " '" * 50_000 + "b\nSent: x\na"],
+    ids=["digits", "marks", "letters", "verbs", "name"],
+)  # fmt: skip
+def test_a_long_line_does_not_take_the_square_of_its_length(text: str) -> None:
+    """A line of 100 KB, as of an encoded file above a quote, took between a second and minutes."""
+    start = time.process_time()
+    quotes.quotes_in(text)
+    assert time.process_time() - start < 0.5
 
 
 @given(st.text(st.sampled_from("> \n-:[],<@/12aFrom wrote`\u00e9\U0001f642"), max_size=80))

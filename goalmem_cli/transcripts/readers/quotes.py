@@ -39,6 +39,7 @@ _MOST_FIELDS = 9
 _NAME = re.compile(r"[\"'*\s]*([^<\[(\"]*?)[\"'*\s]*(?:[<\[(]+(?:mailto:)?([^<>\[\]()\s]*)[^\n]*)?")
 
 _ATTRIBUTION_LINES = 3
+_LONGEST_ATTRIBUTION = 500
 _ENDS_ATTRIBUTION = re.compile(rf".*(?:\d|@|<).*:\s*$|.*(?:{_VERBS})\s*:\s*$")
 _WROTE = re.compile(rf".*\b(?:(?:{_VERBS})\s*|(?:schrieb|schreef)\b[^\n]*):\s*$")
 _OWN = re.compile(rf"\b(?:I|ich|ik|yo|io|eu|jag|jeg) (?:{_VERBS})\b|\b(?:schrieb ich|schreef ik|j'ai écrit)\b", re.I)
@@ -59,7 +60,7 @@ _COPIED = re.compile(
     r"|(?P<named>[^\n\[\]:]{1,60}), \[(?=[^\]\n]*\d[./-]\d{1,2}[./-]\d)[^\]\n]{0,20}\d:\d\d[^\]\n]{0,12}\]:?.*"
 )
 _MAYBE = re.compile(
-    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[\d|(?:{_VERBS})\b.*:\s*$|:\s*$|^{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}",
+    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[\d|:\s*$|^{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -186,7 +187,7 @@ class _Reading:
 
     def takes_announced(self, at: int) -> bool:
         """Take the line that says whose all that follows is, without a mark, and say whether it was one."""
-        if not _WROTE.fullmatch(self._lines[at]):
+        if len(self._lines[at]) > _LONGEST_ATTRIBUTION or not _WROTE.fullmatch(self._lines[at]):
             return False
         following = _filled(self._lines, at + 1)
         first, author = _attributed(self._lines, at + 1)
@@ -219,7 +220,7 @@ def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> 
 
 
 def _name(text: str) -> str:
-    found = _NAME.fullmatch(text.strip())
+    found = _NAME.fullmatch(text.strip()[:_LONGEST_ATTRIBUTION])
     return " ".join((found[1] or found[2] or "").split()) if found else ""
 
 
@@ -250,10 +251,10 @@ def attribution_start(lines: Sequence[str], end: int) -> int:
     last = end - 1
     while last >= 0 and not lines[last].strip():
         last -= 1
-    if last < 0 or not _ENDS_ATTRIBUTION.match(lines[last]):
+    if last < 0 or len(lines[last]) > _LONGEST_ATTRIBUTION or not _ENDS_ATTRIBUTION.match(lines[last]):
         return end
     for start in range(last, max(last - _ATTRIBUTION_LINES, -1), -1):
-        if not lines[start].strip():
+        if not lines[start].strip() or len(lines[start]) > _LONGEST_ATTRIBUTION:
             break
         if _HAS_DATE.match(lines[start]):
             return start
