@@ -17,10 +17,12 @@ from goalmem_cli.store.passages import split_into_passages
 
 NEIGHBOURS = 2
 """How many turns before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
-_UNSHOWN = re.compile(
-    r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?|^[ \t]*>[ \t>]*", re.MULTILINE | re.IGNORECASE
+_HEAD = re.compile(r"(?:^[> \t]*\*?\w[\w '-]{0,30}\s?:\*?[ \t][^\n]*(?:\n|\Z)){2,9}", re.MULTILINE)
+_LEAST_FIELDS = 3
+_RECIPIENTS = re.compile(
+    r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?", re.MULTILINE | re.IGNORECASE
 )
-"""What is not shown of a quote: whom a pasted mail went to, since it seldom says anything of them, and each `>`."""
+_MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
     parts = [
         (passage, author)
         for text, author in turn.stretches
-        for passage in split_into_passages(text if author is None else _UNSHOWN.sub("", text))
+        for passage in split_into_passages(text if author is None else _shown(text))
     ]
     beside = {name: value for name, value in turn.attributes.items() if name != QUOTES}
     for part, (text, author) in enumerate(parts, 1):
@@ -95,11 +97,22 @@ def text_with_marks(turn: Turn) -> str:
     if QUOTES not in turn.attributes:
         return turn.text
     told = (
-        text if author is None else _marked(_UNSHOWN.sub("", text), author)
-        for text, author in turn.stretches
-        if text.strip()
+        text if author is None else _marked(_shown(text), author) for text, author in turn.stretches if text.strip()
     )
     return "\n".join(text.strip() for text in told)
+
+
+def _shown(text: str) -> str:
+    """Return a quote without each `>`, and without the lines in the head of a mail that say whom it went to: they
+    seldom say anything of them. A quote that has nothing else keeps them, and so does "To: be or not to be".
+    """
+    shown = _MARKS.sub("", _HEAD.sub(_without_recipients, text))
+    return shown if shown.strip() else _MARKS.sub("", text)
+
+
+def _without_recipients(head: re.Match[str]) -> str:
+    is_of_mail = "@" in head[0] or head[0].count("\n") + (not head[0].endswith("\n")) >= _LEAST_FIELDS
+    return _RECIPIENTS.sub("", head[0]) if is_of_mail else head[0]
 
 
 def _marked(text: str, author: str) -> str:

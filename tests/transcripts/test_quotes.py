@@ -97,6 +97,23 @@ def test_what_is_quoted_or_pasted_is_its_author_s(text: str, said: list[tuple[st
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("> To: be or not to be\nWow", "To: be or not to be"),
+        ("> From: London\n> To: Paris by train\nWow", "From: London\nTo: Paris by train"),
+        ("> Buy milk\n>\n> To: Marta with love\nWow", "Buy milk\n\nTo: Marta with love"),
+        ("> From: Marta <m@example.org>\n> To: Ana\n> I am vegan\nWow", "From: Marta <m@example.org>\nI am vegan"),
+        ("> To: a@example.org\n> Cc: b@example.org\nWow", "To: a@example.org\nCc: b@example.org"),
+    ],
+)
+def test_all_that_is_quoted_is_found_but_for_whom_a_mail_went_to(text: str, shown: str) -> None:
+    """A line that begins as a head's does is kept, and so is a quote that is no more than that."""
+    quoted, own = parts(whatsapp(text))
+    assert quoted[1].partition("] ")[2] == shown
+    assert own == ("Ana", "Wow")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "I am vegan",
