@@ -287,6 +287,34 @@ def test_what_a_forwarded_mail_quotes_is_another_s() -> None:
     assert other == ("Ben", "[quoted from Ben] On 1 March 2026, Ben wrote:\nI eat meat.")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "On 2 March 2026, Ben wrote:\n> On 1 March 2026, Marta wrote:\n>> I am vegan\n> I eat meat\nNo",
+            [("Ben", "wrote:"), ("Marta", "I am vegan"), ("Ben", "I eat meat"), ("Ana", "No")],
+        ),
+        (
+            "On 2 March 2026, Ben wrote:\n>> I am vegan\n> I eat meat",
+            [("Ben", "wrote:"), ("an unknown author", "I am vegan"), ("Ben", "I eat meat")],
+        ),
+        ("> See\n> [10:32, 3/5/2023] Marta: I am vegan", [("an unknown author", "See"), ("Marta", "I am vegan")]),
+        (APPLE + "> > I eat meat.\n", [("Marta", "I am vegan."), ("an unknown author", "I eat meat.")]),
+    ],
+)
+def test_a_quote_in_a_quote_is_not_the_outer_author_s(text: str, said: list[tuple[str, str]]) -> None:
+    """Each level has its own author, or nobody known."""
+    found = parts(whatsapp(text))
+    assert [author.removesuffix(" Bee") for author, _ in found] == [author for author, _ in said]
+    assert all(part.endswith(words) for (_, part), (_, words) in zip(found, said, strict=True))
+
+
+@pytest.mark.parametrize("depth", [5, 6, 2000])
+def test_quotes_of_any_depth_are_read(depth: int) -> None:
+    """Beyond a few levels all are one."""
+    assert parts(whatsapp(f"{'> ' * depth}I am vegan\nNo"))[-1] == ("Ana", "No")
+
+
 def test_words_below_a_mail_behind_marks_are_the_sender_s() -> None:
     """In a mail and in a chat: where it ends is told there."""
     own, other = mail(f"{APPLE}\nWell?", "Fwd: Food").turns

@@ -51,6 +51,8 @@ _NAMED_BEFORE = re.compile(
 )
 _NO_NAME = re.compile(r"^(?:(?:am|pm|a\.m\.|p\.m\.|uhr|schrieb|schreef)\s+)+", re.IGNORECASE)
 
+_DEEPEST = 5
+MARK = re.compile(r">[ \t]?")
 _MARKED = re.compile(r">+(?:[ \t>].*)?")
 _NUMBER = re.compile(r"[> \t]*\d")
 _LETTERS = re.compile(r"\w")
@@ -134,9 +136,9 @@ _Owner = tuple[int, str] | None
 """The line on which a quote begins, and its author; None for the speaker's own."""
 
 
-def _owners(lines: Sequence[str]) -> list[_Owner]:
-    """Return whose each line is."""
-    reading = _Reading(lines)
+def _owners(lines: Sequence[str], depth: int = 0) -> list[_Owner]:
+    """Return whose each line is; `depth` counts the marks that were taken off them."""
+    reading = _Reading(lines, depth)
     is_code = False
     while (at := len(reading.owners)) < len(lines):
         is_code ^= lines[at].lstrip().startswith("```")
@@ -148,10 +150,11 @@ def _owners(lines: Sequence[str]) -> list[_Owner]:
 class _Reading:
     """Whose the lines of a text are, as far as it was read; `pasted` is whose what was pasted last is."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], depth: int) -> None:
         self.owners: list[_Owner] = []
         self.pasted: _Owner = None
         self._lines = lines
+        self._depth = depth
         self._is_all_marked = False
 
     def goes_on(self, at: int) -> None:
@@ -174,15 +177,20 @@ class _Reading:
         return True
 
     def takes_marked(self, at: int) -> bool:
-        """Take a block of lines behind `>`, with those above it that say whose they are, and say whether it was one."""
+        """Take a block of lines behind `>`, with those above it that say whose they are, and say whether it was one.
+
+        What is quoted within it is not its author's either.
+        """
         end = at
         while end < len(self._lines) and _MARKED.fullmatch(self._lines[end]):
             end += 1
         first, author = _attributed(self._lines, at) if end > at else (at, "")
         is_quote = not (self._is_all_marked and not author) and _is_quote(self._lines[at:end])
-        self.owners[first if is_quote else at :] = (
-            [(at, author)] * (end - first) if is_quote else [self.pasted] * (end - at)
-        )
+        owner = (at, author) if is_quote else self.pasted
+        self.owners[first if is_quote else at :] = [owner] * (end - (first if is_quote else at))
+        if owner is not None and self._depth < _DEEPEST:
+            within = _owners([MARK.sub("", line, count=1) for line in self._lines[at:end]], self._depth + 1)
+            self.owners[at:] = [owner if one is None else (at + one[0], one[1]) for one in within]
         return end > at
 
     def takes_announced(self, at: int) -> bool:
