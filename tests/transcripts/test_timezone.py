@@ -302,6 +302,22 @@ def test_an_offset_that_is_written_is_kept(memory: Memory, tmp_path: Path, stamp
     assert memory.turns("2") == before
 
 
+def test_what_was_stored_with_an_offset_is_known_in_utc_alone(memory: Memory, tmp_path: Path) -> None:
+    """A file without ids, and a channel with them: nothing is new, and the clock that was told once stays."""
+    for file, text in (
+        ("chat.jsonl", '{"role": "user", "content": "Now", "created_at": "%s"}'),
+        ("c.json", DISCORD),
+    ):
+        path = tmp_path / file
+        path.write_text(text % "2026-07-14T15:30:00-07:00", "utf-8")
+        memory.ingest(path)
+        before = [(turn, turn.attributes) for one in memory.conversations() for turn in memory.turns(one.name)]
+        path.write_text(text % "2026-07-14T22:30:00Z", "utf-8")
+        (again,) = memory.ingest(path)
+        assert (again.error, again.new_turns, again.replaced) == (None, 0, ())
+        assert [(turn, turn.attributes) for one in memory.conversations() for turn in memory.turns(one.name)] == before
+
+
 def test_pages_that_are_exported_in_other_zones_are_one_chat(memory: Memory, tmp_path: Path) -> None:
     """Telegram's pages have no id of the chat: their turns are known by their instants, wherever the file lies."""
     for number, (clock, offset) in enumerate([("15.07.2026 00:3", "+02:00"), ("14.07.2026 22:3", "+00:00")]):

@@ -19,14 +19,18 @@ _Told = tuple[int | None, str | None, str, str]
 def by_stored_clocks(connection: Connection, conversations: Sequence[Conversation]) -> list[Conversation]:
     """Return the conversations with the written offsets that their turns are stored with, so that they are the same.
 
-    A chat that was exported again in another zone has its times at that zone's offset.
+    A chat that was exported again in another zone has its times at that zone's offset, or in UTC alone.
     """
-    written = [turn for each in conversations for turn in each.turns if not each.is_exported and _has_offset(turn)]
-    if not written:
+    written: set[int | None] = set()
+    alone: set[int | None] = set()
+    for turn in (turn for each in conversations for turn in each.turns if not each.is_exported):
+        if turn.said is not None and turn.said.tzinfo is not None:
+            (written if _has_offset(turn) else alone).add(_told(turn)[0])
+    if not written and not alone:
         return list(conversations)
     stored: dict[_Told, list[datetime]] = {}
-    for turn in tables.turns_at(connection, {_told(turn)[0] for turn in written}):
-        if turn.said is not None:
+    for turn in tables.turns_at(connection, written, alone):
+        if turn.said is not None and turn.said.tzinfo is not None:
             stored.setdefault(_told(turn), []).append(turn.said)
     return [
         each if each.is_exported else replace(each, turns=tuple(_as_stored(turn, stored) for turn in each.turns))
@@ -63,10 +67,13 @@ def _under_zone(turn: Turn, stored: Mapping[str, object]) -> Turn:
 
 
 def _as_stored(turn: Turn, stored: Mapping[_Told, Sequence[datetime]]) -> Turn:
-    alike = stored.get(_told(turn), ()) if _has_offset(turn) else ()
+    alike = stored.get(_told(turn), ()) if turn.said is not None and turn.said.tzinfo is not None else ()
     if turn.said is None or not alike or turn.said.isoformat() in {said.isoformat() for said in alike}:
         return turn
-    return replace(turn, said=alike[0])
+    if TIMEZONE not in turn.attributes:
+        return replace(turn, said=alike[0])
+    beside = {name: value for name, value in turn.attributes.items() if name not in (OFFSET, TIMEZONE)}
+    return replace(turn, said=alike[0], attributes=beside)
 
 
 def _has_offset(turn: Turn) -> bool:
