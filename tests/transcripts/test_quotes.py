@@ -44,6 +44,10 @@ def parts(turn: Turn) -> list[tuple[str, str]]:
         ),
         ("> I am vegan", [("an unknown author", "[quoted] I am vegan")]),
         (
+            "> 5 years ago I became vegan\nI did not",
+            [("an unknown author", "[quoted] 5 years ago I became vegan"), ("Ana", "I did not")],
+        ),
+        (
             "On Mon, 2 Mar 2026 at 10:00, Marta Bee <m@example.org> wrote:\n\n> I am vegan\nreally",
             [
                 (
@@ -122,6 +126,9 @@ def test_all_that_is_quoted_is_found_but_for_whom_a_mail_went_to(text: str, show
         "```\n> SELECT 1\n```\nworks",
         "From: Berlin\nTo: Munich\nDate: 5 May",
         "On 3 March 2026 I wrote:\nI am vegan",
+        "On 3 March 2026 I finally wrote:\nI am vegan",
+        "On 3 March 2026 we wrote:\nWe are vegan",
+        "> 5 km to go\nPhew",
         "We need two things:\n- milk\n- 5 eggs",
         "[21:15] I am here\n-----\nSo it is",
         ">\n>\nWhat?",

@@ -42,7 +42,12 @@ _ATTRIBUTION_LINES = 3
 _LONGEST_ATTRIBUTION = 500
 _ENDS_ATTRIBUTION = re.compile(rf".*(?:\d|@|<).*:\s*$|.*(?:{_VERBS})\s*:\s*$")
 _WROTE = re.compile(rf".*\b(?:(?:{_VERBS})\s*|(?:schrieb|schreef)\b[^\n]*):\s*$")
-_OWN = re.compile(rf"\b(?:I|ich|ik|yo|io|eu|jag|jeg) (?:{_VERBS})\b|\b(?:schrieb ich|schreef ik|j'ai écrit)\b", re.I)
+_HOW = r"(?:(?:also|already|had|just|once|finally|first|actually) ){0,2}"
+_OWN = re.compile(
+    rf"\b(?:I|we|ich|wir|ik|wij|yo|io|eu|jag|jeg) {_HOW}(?:{_VERBS})\b"
+    r"|\b(?:schrieb ich|schrieben wir|schreef ik|j'ai écrit|nous avons écrit)\b",
+    re.IGNORECASE,
+)
 _HAS_DATE = re.compile(r".*\d")
 _ADDRESSED = re.compile(r"([^\W\d][^,;:<>()\"\d]*)?\"? *\(?<(?:mailto:)?([^<>\s]+@[^<>\s]+)>")
 _NAMED_BEHIND = re.compile(r"\b(?:schrieb|schreef) ([^\W\d][^,;:<>()\d]*):\s*$")
@@ -54,7 +59,7 @@ _NO_NAME = re.compile(r"^(?:(?:am|pm|a\.m\.|p\.m\.|uhr|schrieb|schreef)\s+)+", r
 _DEEPEST = 5
 MARK = re.compile(r">[ \t]?")
 _MARKED = re.compile(r">+(?:[ \t>].*)?")
-_NUMBER = re.compile(r"[> \t]*\d")
+_AMOUNT = re.compile(r"[> \t]*\d\S*(?: +\S+){0,3} *")
 _LETTERS = re.compile(r"\w")
 # As WhatsApp and Telegram put several messages into the clipboard.
 _COPIED = re.compile(
@@ -238,8 +243,8 @@ def _filled(lines: Sequence[str], at: int) -> int:
 
 
 def _is_quote(lines: Sequence[str]) -> bool:
-    """Say whether lines behind `>` say something; one with a number alone does not quote: "> 5 km" says how much."""
-    return any(map(_LETTERS.search, lines)) and not (len(lines) == 1 and _NUMBER.match(lines[0]))
+    """Say whether lines behind `>` say something; one with an amount alone does not quote: "> 5 km" says how much."""
+    return any(map(_LETTERS.search, lines)) and not (len(lines) == 1 and _AMOUNT.fullmatch(lines[0]))
 
 
 def _attributed(lines: Sequence[str], end: int) -> tuple[int, str]:
