@@ -147,6 +147,7 @@ def _stretch(turns: Sequence[Turn], lines: Sequence[tuple[Turn, str]], before: i
 
 
 def _said(turn: Turn) -> str:
-    if turn.said is None:
+    said = turn.local
+    if said is None:
         return "nobody knows when"
-    return f"said {turn.said:%Y-%m-%d %H:%M}, {WEEKDAYS[turn.said.weekday()].capitalize()}"
+    return f"said {said:%Y-%m-%d %H:%M}, {WEEKDAYS[said.weekday()].capitalize()}"
