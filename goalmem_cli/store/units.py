@@ -102,6 +102,17 @@ def text_with_marks(turn: Turn) -> str:
     return "\n".join(text.strip() for text in told)
 
 
+def passages_with_marks(turn: Turn, limit: int) -> list[str]:
+    """Return the turn's text in passages of so many tokens; each is one's alone, and says so where it is quoted."""
+    if QUOTES not in turn.attributes:
+        return split_into_passages(turn.text, limit)
+    return [
+        passage if author is None else _marked(passage, author)
+        for text, author in turn.stretches
+        for passage in split_into_passages(text if author is None else _shown(text), limit)
+    ]
+
+
 def _shown(text: str) -> str:
     """Return a quote without each `>`, and without the lines in the head of a mail that say whom it went to: they
     seldom say anything of them. A quote that has nothing else keeps them, and so does "To: be or not to be".

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.redaction import redacted_turn
 from goalmem_cli.store.units import retrievable, text_with_marks, units_from_turns
@@ -375,6 +376,17 @@ def test_models_that_take_a_memory_apart_see_whose_it_is() -> None:
     """The text that they are shown has a mark before each quote; any other is as it was."""
     assert text_with_marks(whatsapp("> I am vegan\nGood")) == "[quoted] I am vegan\nGood"
     assert text_with_marks(whatsapp("Good\n\n so")) == "Good\n\n so"
+
+
+def test_each_line_that_a_model_takes_apart_is_one_author_s() -> None:
+    """What stands behind a quote is its own line, and of a long quote each passage says whose it is."""
+    long = "I am vegan and eat kale. " * 40
+    (stretch,) = stretches_of([whatsapp("> I am vegan\nGood"), whatsapp(f"> {long}\nNo")], 4000, passage=100)
+    texts = [text for _, text in stretch.lines]
+    assert texts[:2] == ["[quoted] I am vegan", "Good"]
+    assert len(texts) > 5
+    assert texts[-1] == "No"
+    assert all(text.startswith("[quoted] ") for text in texts[2:-1])
 
 
 def test_quotes_are_where_they_were_when_secrets_are_blacked_out() -> None:

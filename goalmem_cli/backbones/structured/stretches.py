@@ -12,8 +12,8 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.days import WEEKDAYS
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Turn
-from goalmem_cli.store.passages import MAX_TOKENS, split_into_passages
-from goalmem_cli.store.units import text_with_marks
+from goalmem_cli.store.passages import MAX_TOKENS
+from goalmem_cli.store.units import passages_with_marks, text_with_marks
 
 _BEFORE_LETTERS = 160
 
@@ -135,7 +135,7 @@ def _ending(lines: Sequence[tuple[Turn, str]], most: int, size: Callable[[str], 
 
 def _lines_of(turns: Sequence[Turn], passage: int) -> Iterator[tuple[Turn, str]]:
     for turn in turns:
-        for text in split_into_passages(text_with_marks(turn), passage) or [turn.text]:
+        for text in passages_with_marks(turn, passage) or [turn.text]:
             if text.strip():
                 yield turn, text
 
