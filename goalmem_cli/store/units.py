@@ -22,6 +22,7 @@ _LEAST_FIELDS = 3
 _RECIPIENTS = re.compile(
     r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?", re.MULTILINE | re.IGNORECASE
 )
+_END = "[end of quote]"
 _MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 
 
@@ -93,13 +94,16 @@ def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
 
 
 def text_with_marks(turn: Turn) -> str:
-    """Return the turn's text, in which what it quotes has a mark that says whose it is."""
+    """Return the turn's text, in which what it quotes stands between marks that say whose it is and where it ends."""
     if QUOTES not in turn.attributes:
         return turn.text
-    told = (
-        text if author is None else _marked(_shown(text), author) for text, author in turn.stretches if text.strip()
-    )
-    return "\n".join(text.strip() for text in told)
+    told = [(text, author) for text, author in turn.stretches if text.strip()]
+    shown = [text.strip() if author is None else _marked(_shown(text), author).strip() for text, author in told]
+    ended = [
+        f"{text} {_END}" if author is not None and after is None else text
+        for text, (_, author), (_, after) in zip(shown, told, (*told[1:], ("", "")), strict=True)
+    ]
+    return "\n".join(ended)
 
 
 def passages_with_marks(turn: Turn, limit: int) -> list[str]:

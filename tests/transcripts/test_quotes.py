@@ -374,7 +374,8 @@ def test_what_yesterday_is_in_a_quote_nobody_knows() -> None:
 
 def test_models_that_take_a_memory_apart_see_whose_it_is() -> None:
     """The text that they are shown has a mark before each quote; any other is as it was."""
-    assert text_with_marks(whatsapp("> I am vegan\nGood")) == "[quoted] I am vegan\nGood"
+    assert text_with_marks(whatsapp("> I am vegan\nGood")) == "[quoted] I am vegan [end of quote]\nGood"
+    assert text_with_marks(whatsapp("Good\n> I am vegan")) == "Good\n[quoted] I am vegan"
     assert text_with_marks(whatsapp("Good\n\n so")) == "Good\n\n so"
 
 
