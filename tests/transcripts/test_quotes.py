@@ -84,6 +84,10 @@ def parts(turn: Turn) -> list[tuple[str, str]]:
             [("Marta", "[quoted from Marta] Marta, [05.03.2023 21:15]\nI am vegan")],
         ),
         (
+            "Marta, [5 September 2026 at 21:15:07]:\nI am vegan",
+            [("Marta", "[quoted from Marta] Marta, [5 September 2026 at 21:15:07]:\nI am vegan")],
+        ),
+        (
             "Begin forwarded message:\n\n> From: Marta <m@example.org>\n> Subject: Food\n>\n> I am vegan",
             [
                 (
@@ -126,6 +130,8 @@ def test_all_that_is_quoted_is_found_but_for_whom_a_mail_went_to(text: str, show
         ">_< I am\n>:( vegan\n-> so\n>be me",
         "```\n> SELECT 1\n```\nworks",
         "From: Berlin\nTo: Munich\nDate: 5 May",
+        "Come!\nDate: 5 May\nFrom: 6 pm\nTo: 10 pm\nSubject: I turn 30",
+        "So:\nMeeting with Bob, [5.5.2023 10:30] at the cafe\nI am vegan",
         "On 3 March 2026 I wrote:\nI am vegan",
         "On 3 March 2026 I finally wrote:\nI am vegan",
         "On 3 March 2026 we wrote:\nWe are vegan",
@@ -187,6 +193,12 @@ def test_discord_s_quotes_and_forwards_beside_words_of_the_sender_s() -> None:
         ("an unknown author", "[quoted] I am vegan\nsince March"),
     ]
     assert parts(discord("> I am vegan\nNo")) == [("an unknown author", "[quoted] I am vegan"), ("Ana", "No")]
+    shown = "```\n>>> import x\n```\nI am vegan"
+    assert discord(shown).attributes == {}
+    assert parts(discord(f"{shown}\n>>> No"))[1:] == [("an unknown author", "[quoted] No")]
+    rows = [{"ID": "1", "Timestamp": "2026-02-01 10:00:09", "Contents": "No\n>>> I am\nvegan", "Attachments": ""}]
+    (own,) = read_bytes(json.dumps(rows).encode(), "messages.json", "discord-package")
+    assert [text for _, text in parts(own.turns[0])] == ["No", "[quoted] I am\nvegan"]
     forwarded = discord("Look", forwardedMessage={"content": "I am vegan"})
     assert parts(forwarded) == [("Ana", "Look"), ("an unknown author", "[quoted] [forwarded] I am vegan")]
 
@@ -243,7 +255,7 @@ def test_only_messengers_and_mail_are_looked_through(name: str, monkeypatch: pyt
     """Whatever a sample says: all of theirs are, and none of assistants, notes and benchmarks."""
     file, data = SAMPLES[name]
     looked: list[str] = []
-    monkeypatch.setattr(quotes, "quotes_in", looked.append)
+    monkeypatch.setattr(quotes, "quotes_in", lambda text: looked.append(text) or [])  # type: ignore[func-returns-value]
     read_bytes(data, file, name)
     assert bool(looked) is (name in OF_PEOPLE)
 

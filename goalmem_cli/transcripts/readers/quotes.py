@@ -28,6 +28,7 @@ _AUTHOR, _SENT = r"From|Von|De|Da|Van|Från|Fra", r"Sent|Gesendet|Envoyé|Enviad
 _DATE, _TO = r"Date|Datum|Data|Fecha", r"To|An|À|Para|A|Aan|Till|Til"
 _SUBJECT = r"Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto|Ämne|Emne"
 _FROM = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}(.*[@<\w].*)", re.IGNORECASE)
+_FROM_AN_HOUR = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}\d{{1,2}}(?!\d)", re.IGNORECASE)
 _WHEN = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}{_BEHIND_FIELD}(.*)", re.IGNORECASE)
 _SECOND = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}|To|An{_BEHIND_FIELD}", re.IGNORECASE)
 _ONLY_OF_MAIL = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
@@ -60,14 +61,16 @@ _DEEPEST = 5
 MARK = re.compile(r">[ \t]?")
 _MARKED = re.compile(r">+(?:[ \t>].*)?")
 _AMOUNT = re.compile(r"[> \t]*\d\S*(?: +\S+){0,3} *")
+_ALL_QUOTED = re.compile(r"^>>> ", re.MULTILINE)
 _LETTERS = re.compile(r"\w")
 # As WhatsApp and Telegram put several messages into the clipboard.
 _COPIED = re.compile(
     r"\[(?=[^\]\n]*\d[:.]\d\d)(?=[^\]\n]*\d[./-]\d{1,2}[./-]\d)[^\]\n]{8,30}\] (?P<bracketed>[^:\n]{1,60}): .*"
-    r"|(?P<named>[^\n\[\]:]{1,60}), \[(?=[^\]\n]*\d[./-]\d{1,2}[./-]\d)[^\]\n]{0,20}\d:\d\d[^\]\n]{0,12}\]:?.*"
+    r"|(?P<named>[^\n\[\]:]{1,60}), \[(?=[^\]\n]*(?:\d[./-]\d{1,2}[./-]\d|\d{4}))"
+    r"[^\]\n]{0,28}\d:\d\d[^\]\n]{0,12}\](?::.*|\s*)"
 )
 _MAYBE = re.compile(
-    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[\d|:\s*$|^{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}",
+    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[|:\s*$|^{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -135,6 +138,14 @@ def quotes_in(text: str) -> Quotes:
             numbers = [number for number, _ in group]
             quotes.append(quote(starts[numbers[0]], starts[numbers[-1] + 1] - 1, owner[1]))
     return [one for one in quotes if one["end"] > one["start"]]  # type: ignore[operator]
+
+
+def quotes_in_discord(text: str, own: int) -> Quotes:
+    """Return what a text of Discord quotes: behind `>>> ` all of it, and what is forwarded behind the sender's part."""
+    found = _ALL_QUOTED.finditer(text, 0, own)
+    end = next((rest.start() for rest in found if text.count("```", 0, rest.start()) % 2 == 0), own)
+    spans = [(end, own), (own, len(text))]
+    return [*quotes_in(text[:end]), *(quote(start, stop) for start, stop in spans if start < stop)]
 
 
 _Owner = tuple[int, str] | None
@@ -217,6 +228,8 @@ def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> 
     Without one, what is not itself in a mail must have an address, a subject or "sent": journeys are from and to, too.
     """
     marker = _EARLIER.fullmatch(lines[at])
+    if marker is None and _FROM_AN_HOUR.match(lines[at]):
+        return None
     start = at if marker is None else _filled(lines, at + 1)
     end = start
     while end < min(len(lines), start + _MOST_FIELDS) and _FIELD.match(lines[end]):
