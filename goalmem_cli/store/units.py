@@ -106,12 +106,15 @@ def text_with_marks(turn: Turn) -> str:
     return "\n".join(ended)
 
 
-def passages_with_marks(turn: Turn, limit: int) -> list[str]:
-    """Return the turn's text in passages of so many tokens; each is one's alone, and says so where it is quoted."""
+def passages_with_marks(turn: Turn, limit: int) -> list[tuple[str, str | None]]:
+    """Return the turn's text in passages of so many tokens, each one author's, as `Turn.stretches` has them.
+
+    What is quoted says so.
+    """
     if QUOTES not in turn.attributes:
-        return split_into_passages(turn.text, limit)
+        return [(passage, None) for passage in split_into_passages(turn.text, limit)]
     return [
-        passage if author is None else _marked(passage, author)
+        (passage if author is None else _marked(passage, author), author)
         for text, author in turn.stretches
         for passage in split_into_passages(text if author is None else _shown(text), limit)
     ]

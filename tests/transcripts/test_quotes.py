@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.redaction import redacted_turn
@@ -400,6 +401,16 @@ def test_each_line_that_a_model_takes_apart_is_one_author_s() -> None:
     assert len(texts) > 5
     assert texts[-1] == "No"
     assert all(text.startswith("[quoted] ") for text in texts[2:-1])
+
+
+def test_leaves_of_a_tree_are_their_authors() -> None:
+    """Of what is quoted and of what is forwarded; any other is its speaker's, and has no attributes."""
+    forwarded = Turn("a", 0, 1, "Ana", "[forwarded from Ben] I am", attributes={"forwarded_from": "Ben"})
+    leaves = turn_leaves("raptor", "leaf", [whatsapp("On 2 March 2026, Marta wrote:\n> I am\nNot I"), forwarded])
+    assert [(leaf.author, leaf.speaker, leaf.text[-6:]) for leaf in leaves] == [
+        ("Marta", "Ana", ":\nI am"), ("Ana", "Ana", "Not I"), ("Ben", "Ana", "] I am"),
+    ]  # fmt: skip
+    assert leaves[1].attributes == {}
 
 
 def test_quotes_are_where_they_were_when_secrets_are_blacked_out() -> None:

@@ -135,7 +135,7 @@ def _ending(lines: Sequence[tuple[Turn, str]], most: int, size: Callable[[str], 
 
 def _lines_of(turns: Sequence[Turn], passage: int) -> Iterator[tuple[Turn, str]]:
     for turn in turns:
-        for text in passages_with_marks(turn, passage) or [turn.text]:
+        for text, _ in passages_with_marks(turn, passage) or [(turn.text, None)]:
             if text.strip():
                 yield turn, text
 
