@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goalmem_cli.backbones.amem.notes import Details, Reading, version
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.records import Conversation, Turn, Unit
@@ -256,7 +257,12 @@ def test_only_messengers_and_mail_are_looked_through(name: str, monkeypatch: pyt
     """Whatever a sample says: all of theirs are, and none of assistants, notes and benchmarks."""
     file, data = SAMPLES[name]
     looked: list[str] = []
-    monkeypatch.setattr(quotes, "quotes_in", lambda text: looked.append(text) or [])  # type: ignore[func-returns-value]
+
+    def look(text: str) -> list[object]:
+        looked.append(text)
+        return []
+
+    monkeypatch.setattr(quotes, "quotes_in", look)
     read_bytes(data, file, name)
     assert bool(looked) is (name in OF_PEOPLE)
 
@@ -411,6 +417,9 @@ def test_leaves_of_a_tree_are_their_authors() -> None:
         ("Marta", "Ana", ":\nI am"), ("Ana", "Ana", "Not I"), ("Ben", "Ana", "] I am"),
     ]  # fmt: skip
     assert leaves[1].attributes == {}
+    for leaf in leaves:
+        draft = Reading(leaf, forwarded).draft(Details())
+        assert (draft.author, version(draft, Details(), (), [forwarded], ()).author) == (leaf.author, leaf.author)
 
 
 def test_quotes_are_where_they_were_when_secrets_are_blacked_out() -> None:
