@@ -25,13 +25,13 @@ def by_stored_clocks(connection: Connection, conversations: Sequence[Conversatio
     alone: set[int | None] = set()
     for turn in (turn for each in conversations for turn in each.turns if not each.is_exported):
         if turn.said is not None and turn.said.tzinfo is not None:
-            (written if _has_offset(turn) else alone).add(_told(turn)[0])
-    if not written and not alone:
-        return list(conversations)
+            (written if _has_offset(turn) else alone).add(Moment.from_datetime(turn.said).instant)
     stored: dict[_Told, list[datetime]] = {}
-    for turn in tables.turns_at(connection, written, alone):
+    for turn in tables.turns_at(connection, written, alone) if written or alone else ():
         if turn.said is not None and turn.said.tzinfo is not None:
             stored.setdefault(_told(turn), []).append(turn.said)
+    if not stored:
+        return list(conversations)
     return [
         each if each.is_exported else replace(each, turns=tuple(_as_stored(turn, stored) for turn in each.turns))
         for each in conversations
