@@ -14,6 +14,8 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.records import OFFSET, TIMEZONE, Conversation, Turn
 
 _SAME_AS_UTC = frozenset({"UTC", "Etc/UTC", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"})
+_UTC = "UTC"
+"""What a system without a zone goes by."""
 _MACHINE = Path("/etc/localtime")
 _ZONES = "zoneinfo/"
 _MINUTE = 60
@@ -39,7 +41,7 @@ class Zone:
         """
         if name is None:
             own = _machine_name()
-            return cls(own or time.tzname[0], None if own is None else zone_of(own), is_assumed=True)
+            return cls(own or time.tzname[0] or _UTC, None if own is None else zone_of(own), is_assumed=True)
         clock = zone_of(name)
         if clock is None:
             raise UsageError(f"no time zone is called {name!r}", ZONE_HINT)
@@ -78,6 +80,6 @@ def _machine_name() -> str | None:
     if told is None:
         told = os.path.realpath(_MACHINE) if _MACHINE.is_symlink() else ""
     elif not told.strip(":"):
-        return "UTC"
+        return _UTC
     name = told.removeprefix(":").rpartition(_ZONES)[2]
     return name if name and zone_of(name) is not None else None

@@ -139,13 +139,20 @@ class _Planning:
         own += [own_key(*source) for said in batch for source in sources_of(said)]
         told = [said for said in batch if said.shares_ids or (said.own_id is None and not said.continues)]
         heard = [turn for said in told for turn in said.turns]
-        clocks = {moment_columns(turn.local)[0] for turn in heard if turn.own_id is None}  # wherever they stand
+        moments = [  # wherever they stand, and in whichever zone
+            moment_columns(turn.said)
+            for turn in heard
+            if turn.said is not None and (turn.own_id is None or turn.said.utcoffset())
+        ]
         looked_for = {
             "content_key": {number_of(turn.content_key) for turn in heard},
-            "clock": {clock for clock in clocks if clock is not None},
+            "clock": {clock for clock, instant in moments if clock is not None and instant is None},
+            "instant": {instant for _, instant in moments if instant is not None},
         }
         like: set[str] = set()
         for field, values in looked_for.items():
+            if not values:
+                continue
             rows = kept.engine.rows_of(Collection.SAID, field, sorted(values), ["conversation"])
             like |= {row["conversation"] for row in rows}
         talks = kept.talks(named | like)

@@ -17,10 +17,13 @@ from goalmem_cli.store.passages import split_into_passages
 
 NEIGHBOURS = 2
 """How many turns before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
-_UNSHOWN = re.compile(
-    r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?|^[ \t]*>[ \t>]*", re.MULTILINE | re.IGNORECASE
+_HEAD = re.compile(r"(?:^[> \t]*\*?\w[\w '-]{0,30}\s?:\*?[ \t][^\n]*(?:\n|\Z)){2,9}", re.MULTILINE)
+_LEAST_FIELDS = 3
+_RECIPIENTS = re.compile(
+    r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?", re.MULTILINE | re.IGNORECASE
 )
-"""What is not shown of a quote: whom a pasted mail went to, since it seldom says anything of them, and each `>`."""
+_END = "[end of quote]"
+_MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
     parts = [
         (passage, author)
         for text, author in turn.stretches
-        for passage in split_into_passages(text if author is None else _UNSHOWN.sub("", text))
+        for passage in split_into_passages(text if author is None else _shown(text))
     ]
     beside = {name: value for name, value in turn.attributes.items() if name != QUOTES}
     for part, (text, author) in enumerate(parts, 1):
@@ -91,15 +94,43 @@ def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
 
 
 def text_with_marks(turn: Turn) -> str:
-    """Return the turn's text, in which what it quotes has a mark that says whose it is."""
+    """Return the turn's text, in which what it quotes stands between marks that say whose it is and where it ends."""
     if QUOTES not in turn.attributes:
         return turn.text
-    told = (
-        text if author is None else _marked(_UNSHOWN.sub("", text), author)
+    told = [(text, author) for text, author in turn.stretches if text.strip()]
+    shown = [text.strip() if author is None else _marked(_shown(text), author).strip() for text, author in told]
+    ended = [
+        f"{text} {_END}" if author is not None and after is None else text
+        for text, (_, author), (_, after) in zip(shown, told, (*told[1:], ("", "")), strict=True)
+    ]
+    return "\n".join(ended)
+
+
+def passages_with_marks(turn: Turn, limit: int) -> list[tuple[str, str | None]]:
+    """Return the turn's text in passages of so many tokens, each one author's, as `Turn.stretches` has them.
+
+    What is quoted says so.
+    """
+    if QUOTES not in turn.attributes:
+        return [(passage, None) for passage in split_into_passages(turn.text, limit)]
+    return [
+        (passage if author is None else _marked(passage, author), author)
         for text, author in turn.stretches
-        if text.strip()
-    )
-    return "\n".join(text.strip() for text in told)
+        for passage in split_into_passages(text if author is None else _shown(text), limit)
+    ]
+
+
+def _shown(text: str) -> str:
+    """Return a quote without each `>`, and without the lines in the head of a mail that say whom it went to: they
+    seldom say anything of them. A quote that has nothing else keeps them, and so does "To: be or not to be".
+    """
+    shown = _MARKS.sub("", _HEAD.sub(_without_recipients, text))
+    return shown if shown.strip() else _MARKS.sub("", text)
+
+
+def _without_recipients(head: re.Match[str]) -> str:
+    is_of_mail = "@" in head[0] or head[0].count("\n") + (not head[0].endswith("\n")) >= _LEAST_FIELDS
+    return _RECIPIENTS.sub("", head[0]) if is_of_mail else head[0]
 
 
 def _marked(text: str, author: str) -> str:

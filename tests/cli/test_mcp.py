@@ -121,6 +121,30 @@ def test_turns_are_found_and_shown(store: Path) -> None:
     with_client(store, use)
 
 
+def test_what_is_quoted_is_shown_so_and_times_by_the_speakers_clock(goalmem: Goalmem, tmp_path: Path) -> None:
+    """As search and `ask` show them: by the tool and in the resource."""
+    said = {"type": "message", "from": "Ana", "date": "2026-07-15T00:30:00", "date_unixtime": "1784068200"}
+    chat = {
+        "name": "Ben", "type": "personal_chat", "id": 7,
+        "messages": [{**said, "id": 1, "text": "> I am vegan\nNot me"}],
+    }  # fmt: skip
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(chat), "utf-8")
+    store = tmp_path / "memory"
+    assert goalmem("ingest", str(file), "--store", str(store), "--quiet").code == 0
+
+    async def use(client: Client) -> None:
+        (row,) = (await structured(client, "conversations"))["conversations"]
+        (turn,) = (await structured(client, "turns", conversation=row["name"]))["turns"]
+        assert turn["said"] == "2026-07-15T00:30:00+02:00"
+        assert turn["text"] == "[quoted] I am vegan [end of quote]\nNot me"
+        (resource,) = (await client.list_resources()).resources
+        text = getattr((await client.read_resource(str(resource.uri))).contents[0], "text", "")
+        assert text == "[2026-07-15 00:30+02:00] Ana: [quoted] I am vegan [end of quote]\n    Not me"
+
+    with_client(store, use)
+
+
 def test_malformed_and_hostile_calls_are_tool_errors(store: Path) -> None:
     """Each says what is wrong and what to do; the server goes on."""
 

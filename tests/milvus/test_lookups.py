@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,23 @@ def test_zones_are_kept_as_in_a_folder(memory: Opens, tmp_path: Path) -> None:
             assert each.stats().timezones == {kept.name: 2}
         assert there.turns() == folder.turns()
         assert [turn.local for turn in there.turns()] == [turn.local for turn in folder.turns()]
+
+
+def test_windows_of_other_zones_are_one_as_in_a_folder(memory: Opens, tmp_path: Path) -> None:
+    """Turns without ids that stand elsewhere in a window of another zone are looked for by their instants."""
+    zones = [timezone(timedelta(hours=hours)) for hours in (2, -7)]
+    talks = []
+    for place, (zone, start) in enumerate(zip(zones, (0, 4), strict=True)):
+        turns = [
+            Turn("boats", 0, number, ("Ana", "Ben")[at % 2], f"Boat {at}. " + "And so on. " * 9,
+                 datetime(2026, 7, 14, 22, at, tzinfo=UTC).astimezone(zone))
+            for number, at in enumerate(range(start, start + 20))
+        ]  # fmt: skip
+        talks.append(Conversation(f"boats{place}", "chatgpt", tuple(turns), file=f"/{place}/boats{place}"))
+    folder, there = Store(tmp_path / "folder", HashEmbedder(), announce=lambda _: None), memory()
+    for each in (folder, there):
+        assert [added.new_turns for talk in talks for added in each.add_all([talk])] == [20, 4]
+    assert there.turns() == folder.turns()
 
 
 def test_a_search_just_after_a_write_asks_once(server: Server, tmp_path: Path) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import html
 import json
+import time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goalmem_cli.backbones.amem.notes import Details, Reading, version
+from goalmem_cli.backbones.structured.leaves import turn_leaves
+from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.redaction import redacted_turn
 from goalmem_cli.store.units import retrievable, text_with_marks, units_from_turns
@@ -42,6 +46,10 @@ def parts(turn: Turn) -> list[tuple[str, str]]:
             [("an unknown author", "[quoted] I am vegan\nsince March"), ("Ana", "Good for her")],
         ),
         ("> I am vegan", [("an unknown author", "[quoted] I am vegan")]),
+        (
+            "> 5 years ago I became vegan\nI did not",
+            [("an unknown author", "[quoted] 5 years ago I became vegan"), ("Ana", "I did not")],
+        ),
         (
             "On Mon, 2 Mar 2026 at 10:00, Marta Bee <m@example.org> wrote:\n\n> I am vegan\nreally",
             [
@@ -78,6 +86,10 @@ def parts(turn: Turn) -> list[tuple[str, str]]:
             [("Marta", "[quoted from Marta] Marta, [05.03.2023 21:15]\nI am vegan")],
         ),
         (
+            "Marta, [5 September 2026 at 21:15:07]:\nI am vegan",
+            [("Marta", "[quoted from Marta] Marta, [5 September 2026 at 21:15:07]:\nI am vegan")],
+        ),
+        (
             "Begin forwarded message:\n\n> From: Marta <m@example.org>\n> Subject: Food\n>\n> I am vegan",
             [
                 (
@@ -96,6 +108,23 @@ def test_what_is_quoted_or_pasted_is_its_author_s(text: str, said: list[tuple[st
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("> To: be or not to be\nWow", "To: be or not to be"),
+        ("> From: London\n> To: Paris by train\nWow", "From: London\nTo: Paris by train"),
+        ("> Buy milk\n>\n> To: Marta with love\nWow", "Buy milk\n\nTo: Marta with love"),
+        ("> From: Marta <m@example.org>\n> To: Ana\n> I am vegan\nWow", "From: Marta <m@example.org>\nI am vegan"),
+        ("> To: a@example.org\n> Cc: b@example.org\nWow", "To: a@example.org\nCc: b@example.org"),
+    ],
+)
+def test_all_that_is_quoted_is_found_but_for_whom_a_mail_went_to(text: str, shown: str) -> None:
+    """A line that begins as a head's does is kept, and so is a quote that is no more than that."""
+    quoted, own = parts(whatsapp(text))
+    assert quoted[1].partition("] ")[2] == shown
+    assert own == ("Ana", "Wow")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "I am vegan",
@@ -103,7 +132,12 @@ def test_what_is_quoted_or_pasted_is_its_author_s(text: str, said: list[tuple[st
         ">_< I am\n>:( vegan\n-> so\n>be me",
         "```\n> SELECT 1\n```\nworks",
         "From: Berlin\nTo: Munich\nDate: 5 May",
+        "Come!\nDate: 5 May\nFrom: 6 pm\nTo: 10 pm\nSubject: I turn 30",
+        "So:\nMeeting with Bob, [5.5.2023 10:30] at the cafe\nI am vegan",
         "On 3 March 2026 I wrote:\nI am vegan",
+        "On 3 March 2026 I finally wrote:\nI am vegan",
+        "On 3 March 2026 we wrote:\nWe are vegan",
+        "> 5 km to go\nPhew",
         "We need two things:\n- milk\n- 5 eggs",
         "[21:15] I am here\n-----\nSo it is",
         ">\n>\nWhat?",
@@ -161,6 +195,12 @@ def test_discord_s_quotes_and_forwards_beside_words_of_the_sender_s() -> None:
         ("an unknown author", "[quoted] I am vegan\nsince March"),
     ]
     assert parts(discord("> I am vegan\nNo")) == [("an unknown author", "[quoted] I am vegan"), ("Ana", "No")]
+    shown = "```\n>>> import x\n```\nI am vegan"
+    assert discord(shown).attributes == {}
+    assert parts(discord(f"{shown}\n>>> No"))[1:] == [("an unknown author", "[quoted] No")]
+    rows = [{"ID": "1", "Timestamp": "2026-02-01 10:00:09", "Contents": "No\n>>> I am\nvegan", "Attachments": ""}]
+    (own,) = read_bytes(json.dumps(rows).encode(), "messages.json", "discord-package")
+    assert [text for _, text in parts(own.turns[0])] == ["No", "[quoted] I am\nvegan"]
     forwarded = discord("Look", forwardedMessage={"content": "I am vegan"})
     assert parts(forwarded) == [("Ana", "Look"), ("an unknown author", "[quoted] [forwarded] I am vegan")]
 
@@ -217,7 +257,12 @@ def test_only_messengers_and_mail_are_looked_through(name: str, monkeypatch: pyt
     """Whatever a sample says: all of theirs are, and none of assistants, notes and benchmarks."""
     file, data = SAMPLES[name]
     looked: list[str] = []
-    monkeypatch.setattr(quotes, "quotes_in", looked.append)
+
+    def look(text: str) -> list[object]:
+        looked.append(text)
+        return []
+
+    monkeypatch.setattr(quotes, "quotes_in", look)
     read_bytes(data, file, name)
     assert bool(looked) is (name in OF_PEOPLE)
 
@@ -267,6 +312,34 @@ def test_what_a_forwarded_mail_quotes_is_another_s() -> None:
     (author, text), other = parts(turn)
     assert (author, text.partition("] ")[2]) == ("Marta Bee", "I am vegan.")
     assert other == ("Ben", "[quoted from Ben] On 1 March 2026, Ben wrote:\nI eat meat.")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "On 2 March 2026, Ben wrote:\n> On 1 March 2026, Marta wrote:\n>> I am vegan\n> I eat meat\nNo",
+            [("Ben", "wrote:"), ("Marta", "I am vegan"), ("Ben", "I eat meat"), ("Ana", "No")],
+        ),
+        (
+            "On 2 March 2026, Ben wrote:\n>> I am vegan\n> I eat meat",
+            [("Ben", "wrote:"), ("an unknown author", "I am vegan"), ("Ben", "I eat meat")],
+        ),
+        ("> See\n> [10:32, 3/5/2023] Marta: I am vegan", [("an unknown author", "See"), ("Marta", "I am vegan")]),
+        (APPLE + "> > I eat meat.\n", [("Marta", "I am vegan."), ("an unknown author", "I eat meat.")]),
+    ],
+)
+def test_a_quote_in_a_quote_is_not_the_outer_author_s(text: str, said: list[tuple[str, str]]) -> None:
+    """Each level has its own author, or nobody known."""
+    found = parts(whatsapp(text))
+    assert [author.removesuffix(" Bee") for author, _ in found] == [author for author, _ in said]
+    assert all(part.endswith(words) for (_, part), (_, words) in zip(found, said, strict=True))
+
+
+@pytest.mark.parametrize("depth", [5, 6, 2000])
+def test_quotes_of_any_depth_are_read(depth: int) -> None:
+    """Beyond a few levels all are one."""
+    assert parts(whatsapp(f"{'> ' * depth}I am vegan\nNo"))[-1] == ("Ana", "No")
 
 
 def test_words_below_a_mail_behind_marks_are_the_sender_s() -> None:
@@ -320,8 +393,33 @@ def test_what_yesterday_is_in_a_quote_nobody_knows() -> None:
 
 def test_models_that_take_a_memory_apart_see_whose_it_is() -> None:
     """The text that they are shown has a mark before each quote; any other is as it was."""
-    assert text_with_marks(whatsapp("> I am vegan\nGood")) == "[quoted] I am vegan\nGood"
+    assert text_with_marks(whatsapp("> I am vegan\nGood")) == "[quoted] I am vegan [end of quote]\nGood"
+    assert text_with_marks(whatsapp("Good\n> I am vegan")) == "Good\n[quoted] I am vegan"
     assert text_with_marks(whatsapp("Good\n\n so")) == "Good\n\n so"
+
+
+def test_each_line_that_a_model_takes_apart_is_one_author_s() -> None:
+    """What stands behind a quote is its own line, and of a long quote each passage says whose it is."""
+    long = "I am vegan and eat kale. " * 40
+    (stretch,) = stretches_of([whatsapp("> I am vegan\nGood"), whatsapp(f"> {long}\nNo")], 4000, passage=100)
+    texts = [text for _, text in stretch.lines]
+    assert texts[:2] == ["[quoted] I am vegan", "Good"]
+    assert len(texts) > 5
+    assert texts[-1] == "No"
+    assert all(text.startswith("[quoted] ") for text in texts[2:-1])
+
+
+def test_leaves_of_a_tree_are_their_authors() -> None:
+    """Of what is quoted and of what is forwarded; any other is its speaker's, and has no attributes."""
+    forwarded = Turn("a", 0, 1, "Ana", "[forwarded from Ben] I am", attributes={"forwarded_from": "Ben"})
+    leaves = turn_leaves("raptor", "leaf", [whatsapp("On 2 March 2026, Marta wrote:\n> I am\nNot I"), forwarded])
+    assert [(leaf.author, leaf.speaker, leaf.text[-6:]) for leaf in leaves] == [
+        ("Marta", "Ana", ":\nI am"), ("Ana", "Ana", "Not I"), ("Ben", "Ana", "] I am"),
+    ]  # fmt: skip
+    assert leaves[1].attributes == {}
+    for leaf in leaves:
+        draft = Reading(leaf, forwarded).draft(Details())
+        assert (draft.author, version(draft, Details(), (), [forwarded], ()).author) == (leaf.author, leaf.author)
 
 
 def test_quotes_are_where_they_were_when_secrets_are_blacked_out() -> None:
@@ -344,6 +442,19 @@ def test_quotes_that_cannot_be_told_make_all_of_it_one(told: object) -> None:
     assert parts(Turn("a", 0, 0, "Ana", "I am vegan", attributes={"quotes": told})) == [
         ("an unknown author", "[quoted] I am vegan")
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1" * 100_000 + "\n> a", "<" * 100_000 + "\n> a", "1" + "a" * 100_000 + ":\n> a", "wrote " * 20_000 + "\n> a",
+     "From: a" + " '" * 50_000 + "b\nSent: x\na"],
+    ids=["digits", "marks", "letters", "verbs", "name"],
+)  # fmt: skip
+def test_a_long_line_does_not_take_the_square_of_its_length(text: str) -> None:
+    """A line of 100 KB, as of an encoded file above a quote, took between a second and minutes."""
+    start = time.process_time()
+    quotes.quotes_in(text)
+    assert time.process_time() - start < 0.5
 
 
 @given(st.text(st.sampled_from("> \n-:[],<@/12aFrom wrote`\u00e9\U0001f642"), max_size=80))

@@ -110,6 +110,26 @@ def test_the_default_is_the_machines(memory: Memory, tmp_path: Path, monkeypatch
 
 
 @pytest.fixture
+def _clock_of_no_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose zone is a file that is missing."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("the system has no such zones")
+    before = os.environ["TZ"]
+    monkeypatch.setenv("TZ", ":/missing/zone")
+    time.tzset()
+    yield
+    monkeypatch.setenv("TZ", before)
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_clock_of_no_zone")
+def test_a_machine_whose_zone_is_missing_is_in_utc(memory: Memory, tmp_path: Path) -> None:
+    """As the system has it, and that is said: the system gives it a blank name."""
+    memory.ingest(export(tmp_path / "conversations.json", SUMMER))
+    assert memory.stats().timezones == {"UTC": 1}
+
+
+@pytest.fixture
 def _clock_without_name(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine whose zone is written as a rule and has no name."""
     if not hasattr(time, "tzset"):
@@ -230,6 +250,31 @@ def test_a_machine_that_travels_moves_nothing(memory: Memory, tmp_path: Path, mo
     assert memory.stats().timezones == {"Europe/Berlin": 2}
 
 
+def test_a_machine_that_travels_moves_no_turn_of_joined_windows(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What two windows share stays under the zone of the first, whichever of them is read again elsewhere."""
+    lines = [
+        json.dumps({
+            "role": ("user", "assistant")[number % 2], "content": f"{TEXT} {number} " + "and so on " * 9,
+            "created_at": f"2026-07-14T22:{number:02}:00Z",
+        })
+        for number in range(30)
+    ]  # fmt: skip
+    for zone, stretch in (("Europe/Berlin", slice(0, 20)), ("America/New_York", slice(8, 30))):
+        monkeypatch.setenv("TZ", zone)
+        folder = tmp_path / str(stretch.start)
+        folder.mkdir()
+        (folder / "chat.jsonl").write_text("\n".join(lines[stretch]), "utf-8")
+        memory.ingest(folder)
+    zones = {"Europe/Berlin": 20, "America/New_York": 10}
+    assert memory.stats().timezones == zones
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    for number in (0, 8):
+        (again,) = memory.ingest(tmp_path / str(number))
+        assert (again.new_turns, memory.stats().timezones) == (0, zones)
+
+
 def test_an_export_of_the_memory_keeps_its_zones(memory: Memory, tmp_path: Path) -> None:
     """Read into another memory on another machine, it is as it was."""
     memory.ingest(export(tmp_path / "conversations.json", SUMMER), timezone="Europe/Berlin")
@@ -275,6 +320,22 @@ def test_an_offset_that_is_written_is_kept(memory: Memory, tmp_path: Path, stamp
     (again,) = memory.ingest(file)
     assert (again.new_turns, again.replaced) == (0, ())
     assert memory.turns("2") == before
+
+
+def test_what_was_stored_with_an_offset_is_known_in_utc_alone(memory: Memory, tmp_path: Path) -> None:
+    """A file without ids, and a channel with them: nothing is new, and the clock that was told once stays."""
+    for file, text in (
+        ("chat.jsonl", '{"role": "user", "content": "Now", "created_at": "%s"}'),
+        ("c.json", DISCORD),
+    ):
+        path = tmp_path / file
+        path.write_text(text % "2026-07-14T15:30:00-07:00", "utf-8")
+        memory.ingest(path)
+        before = [(turn, turn.attributes) for one in memory.conversations() for turn in memory.turns(one.name)]
+        path.write_text(text % "2026-07-14T22:30:00Z", "utf-8")
+        (again,) = memory.ingest(path)
+        assert (again.error, again.new_turns, again.replaced) == (None, 0, ())
+        assert [(turn, turn.attributes) for one in memory.conversations() for turn in memory.turns(one.name)] == before
 
 
 def test_pages_that_are_exported_in_other_zones_are_one_chat(memory: Memory, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import in_one_line, read_fields
 from goalmem_cli.ports import Request
-from goalmem_cli.records import Part, Turn, Unit
+from goalmem_cli.records import FORWARDED_FROM, QUOTED_FROM, Part, Turn, Unit
 
 KEY = "note"
 """The attribute that tells which note a unit is a version of."""
@@ -77,7 +77,7 @@ class Reading:
     def draft(self, details: Details) -> Unit:
         """Return the draft of the note with these details."""
         identity = (self.leaf.id, *details.keywords, details.context, *details.tags)
-        attributes = {KEY: self.leaf.id, **_attributes(details)}
+        attributes = {**self.leaf.attributes, KEY: self.leaf.id, **_attributes(details)}
         text = in_one_line(self.leaf.text)
         return derived_unit(NAME, DRAFT, text, (self.turn,), identity=identity, attributes=attributes)
 
@@ -112,7 +112,9 @@ def version(of: Unit, details: Details, links: Sequence[str], turns: Sequence[Tu
     text = f"{content} [{told}]" if (told := details.text) else content
     if author and any(turn.speaker != author for turn in turns):
         text = f"{in_one_line(author)}: {text}"
-    attributes = {KEY: key_of(of), _CONTENT: content, _AUTHOR: author, LINKS: list(links), **_attributes(details)}
+    passed_on = {name: of.attributes[name] for name in (FORWARDED_FROM, QUOTED_FROM) if name in of.attributes}
+    told_of = {KEY: key_of(of), _CONTENT: content, _AUTHOR: author, LINKS: list(links), **_attributes(details)}
+    attributes = {**passed_on, **told_of}
     return derived_unit(NAME, NOTE, text, turns, identity=identity, attributes=attributes)
 
 

@@ -161,7 +161,7 @@ def held(valid_at: str, invalid_at: str, told: str, turns: Sequence[Turn]) -> tu
     On the day of the last of these turns it is the very time at which that was said. Times are clock readings. What
     ended before it began has none.
     """
-    said = max(turns, key=lambda turn: turn.ordinal).said
+    said = max(turns, key=lambda turn: turn.ordinal).local
     clock = None if said is None else said.replace(tzinfo=None)
     first, last = judge_point(valid_at, told, turns).event, judge_span("", invalid_at, told, turns).event
     start = None if first.course is Course.BEFORE else first.start

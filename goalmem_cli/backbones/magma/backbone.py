@@ -53,7 +53,7 @@ class _Work:
         last = ""
         for leaf in turn_leaves(NAME, EVENT, self.whole.turns):
             passage, last = (passage + 1 if leaf.turns[0] == last else 1), leaf.turns[0]
-            unit = replace(leaf, attributes={"passage": passage})
+            unit = replace(leaf, attributes={**leaf.attributes, "passage": passage})
             found.append((Part(self.whole.conversation, named(EVENT, unit.id), (turns[last],)), unit))
         return found
 

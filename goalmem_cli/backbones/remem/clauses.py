@@ -135,8 +135,8 @@ def clauses_of(turns: Sequence[Turn]) -> list[Clause]:
 
 
 def _of_turn(turn: Turn) -> list[Clause]:
-    text, day = turn.text, None if turn.said is None else turn.said.date()
-    spoken = spoken_in(text, turn.said)
+    text, said = turn.text, turn.local
+    spoken, day = spoken_in(text, said), None if said is None else said.date()
     pieces = [piece for sentence in _sentences(text) for piece in _pieces(text, sentence, spoken)]
     return [replace(_clause(text, piece, spoken), day=day) for piece in pieces]
 

@@ -232,7 +232,7 @@ def _judge(proposed: str, told: str, turns: Sequence[Turn]) -> tuple[Judged, Bou
 
 def _judge_before(heard: _Heard, turns: Sequence[Turn]) -> tuple[Judged, Bound]:
     """Return the time of what was before the turns, nobody knows when: its own clause may know it better."""
-    days = [turn.said.date() for turn in turns if turn.said is not None]
+    days = [turn.local.date() for turn in turns if turn.local is not None]
     if not days:
         return Judged(), Bound.ON
     if len(heard.own) == 1:

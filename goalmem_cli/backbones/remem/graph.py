@@ -69,7 +69,7 @@ def fact_unit(fact: Statement, chunk: int) -> Unit:
     """Return the fact as a unit, with its parts and its qualifiers as attributes."""
     parts = (fact.subject, fact.predicate, fact.object)
     event = fact.event.event
-    told = max(fact.turns, key=lambda turn: turn.ordinal).said
+    told = max(fact.turns, key=lambda turn: turn.ordinal).local
     qualifiers = ({"record_time": told.isoformat()} if told is not None else {}) | event.qualifiers
     attributes: dict[str, object] = {
         **triple_attributes(*parts), "qualifiers": qualifiers, CHUNK: chunk, **fact.event.attributes, **_pictured(fact),

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.model_replies import in_one_line
-from goalmem_cli.records import Turn, Unit
+from goalmem_cli.records import FORWARDED_FROM, QUOTED_FROM, QUOTES, Turn, Unit
+from goalmem_cli.store.passages import MAX_TOKENS
+from goalmem_cli.store.units import passages_with_marks
 
 
 def turn_leaves(backbone: str, kind: str, session: Sequence[Turn]) -> list[Unit]:
@@ -18,8 +20,20 @@ def turn_leaves(backbone: str, kind: str, session: Sequence[Turn]) -> list[Unit]
     for stretch in stretches_of(session, 0):
         for turn, text in stretch.lines:
             passages[turn.id] += 1
-            leaves.append(derived_unit(backbone, kind, text, (turn,), identity=(str(passages[turn.id]),)))
+            leaves.append(
+                derived_unit(
+                    backbone, kind, text, (turn,), identity=(str(passages[turn.id]),),
+                    attributes=_passed_on(turn, passages[turn.id] - 1),
+                )
+            )  # fmt: skip
     return leaves
+
+
+def _passed_on(turn: Turn, place: int) -> dict[str, object]:
+    """Return what says of a turn's passage whose words it is, where they are not its speaker's."""
+    passed = {name: value for name, value in turn.attributes.items() if name == FORWARDED_FROM}
+    author = passages_with_marks(turn, MAX_TOKENS)[place][1] if QUOTES in turn.attributes else None
+    return passed if author is None else {**passed, QUOTED_FROM: author}
 
 
 def node_line(node: Unit, *, is_leaf: bool) -> str:

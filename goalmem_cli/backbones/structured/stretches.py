@@ -12,8 +12,8 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.days import WEEKDAYS
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Turn
-from goalmem_cli.store.passages import MAX_TOKENS, split_into_passages
-from goalmem_cli.store.units import text_with_marks
+from goalmem_cli.store.passages import MAX_TOKENS
+from goalmem_cli.store.units import passages_with_marks, text_with_marks
 
 _BEFORE_LETTERS = 160
 
@@ -135,7 +135,7 @@ def _ending(lines: Sequence[tuple[Turn, str]], most: int, size: Callable[[str], 
 
 def _lines_of(turns: Sequence[Turn], passage: int) -> Iterator[tuple[Turn, str]]:
     for turn in turns:
-        for text in split_into_passages(text_with_marks(turn), passage) or [turn.text]:
+        for text, _ in passages_with_marks(turn, passage) or [(turn.text, None)]:
             if text.strip():
                 yield turn, text
 
@@ -147,6 +147,7 @@ def _stretch(turns: Sequence[Turn], lines: Sequence[tuple[Turn, str]], before: i
 
 
 def _said(turn: Turn) -> str:
-    if turn.said is None:
+    said = turn.local
+    if said is None:
         return "nobody knows when"
-    return f"said {turn.said:%Y-%m-%d %H:%M}, {WEEKDAYS[turn.said.weekday()].capitalize()}"
+    return f"said {said:%Y-%m-%d %H:%M}, {WEEKDAYS[said.weekday()].capitalize()}"

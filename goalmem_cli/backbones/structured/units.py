@@ -37,7 +37,7 @@ def derived_unit(
         text=text,
         conversation=last.conversation,
         speaker=last.speaker if len(speakers) == 1 else "",
-        said=last.said,
+        said=last.local,
         turns=tuple(turn.id for turn in turns),
         labels=tuple(turn.label for turn in turns),
         backbone=backbone,

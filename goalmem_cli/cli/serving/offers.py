@@ -22,6 +22,7 @@ from goalmem_cli.library.people import roster_of, shown_names
 from goalmem_cli.library.scope import Names, selected
 from goalmem_cli.loading import DeferredModel
 from goalmem_cli.memory_records import Forgotten, Selection
+from goalmem_cli.store.units import text_with_marks
 
 if TYPE_CHECKING:
     from goalmem_cli.records import Turn
@@ -215,8 +216,10 @@ class Offers:
         room, turns = MOST_TEXT, self._turns_of(conversation)
         name = shown_names(self._stored().kept, turns)
         for turn in turns:
-            said = "time unknown" if turn.said is None else turn.said.isoformat(sep=" ", timespec="minutes")
-            text = "\n    ".join(turn.text.splitlines())  # no line of a turn looks like the beginning of another
+            said = "time unknown" if turn.local is None else turn.local.isoformat(sep=" ", timespec="minutes")
+            text = "\n    ".join(
+                text_with_marks(turn).splitlines()
+            )  # no line of a turn looks like the beginning of another
             line = f"[{said}] {one_line(name(turn))}: {text}"
             room -= len(line) + 1
             if room < 0:
@@ -331,8 +334,8 @@ def _cut(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_turn(turn: Turn, speaker: str) -> dict[str, Any]:
-    said = None if turn.said is None else turn.said.isoformat()
-    return _cut({"turn": turn.label, "session": turn.session, "speaker": speaker, "said": said, "text": turn.text})
+    said, text = None if turn.local is None else turn.local.isoformat(), text_with_marks(turn)
+    return _cut({"turn": turn.label, "session": turn.session, "speaker": speaker, "said": said, "text": text})
 
 
 def _of_forgotten(counts: Forgotten) -> dict[str, object]:

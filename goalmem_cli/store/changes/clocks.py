@@ -19,15 +19,19 @@ _Told = tuple[int | None, str | None, str, str]
 def by_stored_clocks(connection: Connection, conversations: Sequence[Conversation]) -> list[Conversation]:
     """Return the conversations with the written offsets that their turns are stored with, so that they are the same.
 
-    A chat that was exported again in another zone has its times at that zone's offset.
+    A chat that was exported again in another zone has its times at that zone's offset, or in UTC alone.
     """
-    written = [turn for each in conversations for turn in each.turns if not each.is_exported and _has_offset(turn)]
-    if not written:
-        return list(conversations)
+    written: set[int | None] = set()
+    alone: set[int | None] = set()
+    for turn in (turn for each in conversations for turn in each.turns if not each.is_exported):
+        if turn.said is not None and turn.said.tzinfo is not None:
+            (written if _has_offset(turn) else alone).add(Moment.from_datetime(turn.said).instant)
     stored: dict[_Told, list[datetime]] = {}
-    for turn in tables.turns_at(connection, {_told(turn)[0] for turn in written}):
-        if turn.said is not None:
+    for turn in tables.turns_at(connection, written, alone) if written or alone else ():
+        if turn.said is not None and turn.said.tzinfo is not None:
             stored.setdefault(_told(turn), []).append(turn.said)
+    if not stored:
+        return list(conversations)
     return [
         each if each.is_exported else replace(each, turns=tuple(_as_stored(turn, stored) for turn in each.turns))
         for each in conversations
@@ -42,19 +46,34 @@ def under_stored_zones(turns: Iterable[Turn], stored: Mapping[str, tuple[int, in
     return tuple(_under_stored_zone(turn, stored[turn.id][2]) if turn.id in stored else turn for turn in turns)
 
 
+def under_zones_of(stored: Sequence[Turn], turns: Sequence[Turn], places: Sequence[int | None]) -> tuple[Turn, ...]:
+    """Return a window's turns as `under_stored_zones` does, where `places` say which stored turns they are."""
+    return tuple(
+        turn if index is None else _under_zone(turn, stored[index].attributes)
+        for turn, index in zip(turns, places, strict=True)
+    )
+
+
 def _under_stored_zone(turn: Turn, attributes: str | None) -> Turn:
+    return turn if attributes is None or TIMEZONE not in attributes else _under_zone(turn, json.loads(attributes))
+
+
+def _under_zone(turn: Turn, stored: Mapping[str, object]) -> Turn:
     is_told = _has_offset(turn) or (OFFSET in turn.attributes and TIMEZONE not in turn.attributes)
-    if is_told or attributes is None or TIMEZONE not in attributes:
+    if is_told or TIMEZONE not in stored:
         return turn
-    kept = {name: value for name, value in json.loads(attributes).items() if name in (OFFSET, TIMEZONE)}
-    return replace(turn, attributes={**turn.attributes, **kept}) if TIMEZONE in kept else turn
+    kept = {name: value for name, value in stored.items() if name in (OFFSET, TIMEZONE)}
+    return replace(turn, attributes={**turn.attributes, **kept})
 
 
 def _as_stored(turn: Turn, stored: Mapping[_Told, Sequence[datetime]]) -> Turn:
-    alike = stored.get(_told(turn), ()) if _has_offset(turn) else ()
+    alike = stored.get(_told(turn), ()) if turn.said is not None and turn.said.tzinfo is not None else ()
     if turn.said is None or not alike or turn.said.isoformat() in {said.isoformat() for said in alike}:
         return turn
-    return replace(turn, said=alike[0])
+    if TIMEZONE not in turn.attributes:
+        return replace(turn, said=alike[0])
+    beside = {name: value for name, value in turn.attributes.items() if name not in (OFFSET, TIMEZONE)}
+    return replace(turn, said=alike[0], attributes=beside)
 
 
 def _has_offset(turn: Turn) -> bool:

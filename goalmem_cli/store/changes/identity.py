@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
-from goalmem_cli.store.changes.clocks import under_stored_zones
+from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
 from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
@@ -230,13 +230,16 @@ def plan_changes(
     stored = tables.places_of_turns(connection, old) if connection is not None and old else {}
     changes = []
     for one, group, conversation in zip(named, turns, conversations, strict=True):
-        if conversation.is_zone_assumed:
-            group = under_stored_zones(group, stored)
         if one.is_new or connection is None:
             change = plan_change(one.name, one.is_new, {}, group)
         elif one.places:
-            change = plan_joined(one.name, tables.load_turns(connection, [one.name]), group, one.places)
+            kept = tables.load_turns(connection, [one.name])
+            if conversation.is_zone_assumed:
+                group = under_zones_of(list(kept.values()), group, one.places)
+            change = plan_joined(one.name, kept, group, one.places)
         else:
+            if conversation.is_zone_assumed:
+                group = under_stored_zones(group, stored)
             if conversation.is_named and not conversation.continues:
                 group = _behind(connection, one.name, group)
             change = _plan_more(connection, one.name, group, stored, has_gaps=conversation.is_exported)

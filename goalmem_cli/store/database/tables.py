@@ -159,12 +159,17 @@ def load_pairs(connection: Connection, conversations: Sequence[str]) -> dict[str
     return {name: (found[0], found[1]) for name, found in speakers.items() if len(found) == 2}
 
 
-def turns_at(connection: Connection, instants: Iterable[int | None]) -> list[Turn]:
-    """Return the stored turns that were said at these instants, in the order of their conversations."""
+def turns_at(connection: Connection, instants: Iterable[int | None], told: Iterable[int | None] = ()) -> list[Turn]:
+    """Return the stored turns that were said at these instants, in the order of their conversations.
+
+    Of the instants `told`, only those count at which a turn is stored under another offset than +00:00.
+    """
     rows = connection.rows(
-        f"""SELECT {_TURN_COLUMNS} FROM turns WHERE instant IN (SELECT unnest(?::BIGINT[]))
+        f"""SELECT {_TURN_COLUMNS} FROM turns WHERE instant IN (SELECT unnest(?::BIGINT[])) OR instant IN (
+            SELECT instant FROM turns WHERE instant IN (SELECT unnest(?::BIGINT[]))
+            AND (said LIKE '%+__:__' OR said LIKE '%-__:__') AND said NOT LIKE '%+00:00')
         ORDER BY conversation, session, ordinal, id""",
-        [list(instants)],
+        [list(instants), list(told)],
     )
     return list(map(_turn, rows))
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import quote, quotes_in, with_quotes
+from goalmem_cli.transcripts.readers.quotes import quotes_in_discord, with_quotes
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -23,7 +22,6 @@ _NOTICES = frozenset(
     }
 ) | {str(number) for number in range(1, 19)}  # fmt: skip
 _REPLY = "Reply"
-_ALL_QUOTED = re.compile(r"^>>> ", re.MULTILINE)
 _BESIDE = ("attachments", "stickers", "embeds")
 
 
@@ -86,18 +84,10 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
             edited=edited_at(node.child("timestampEdited")),
             reactions=map(_reaction, objects_in(node.child("reactions"))),
             forwarded_from="" if is_forwarded and not said[0] else None,
-            quotes=_quotes(text, len(said[0])) if said[0] else (),
+            quotes=quotes_in_discord(text, len(said[0])) if said[0] else (),
             speaker=(node.child("author").child("id").optional_name(), DiscordReader.name),
         ),
     )
-
-
-def _quotes(text: str, own: int) -> list[dict[str, object]]:
-    """Return what a text quotes: behind `>>> ` all of it, and what is forwarded behind the sender's own part."""
-    rest = _ALL_QUOTED.search(text, 0, own)
-    end = rest.start() if rest is not None else own
-    spans = [(end, own), (own, len(text))]
-    return [*quotes_in(text[:end]), *(quote(start, stop) for start, stop in spans if start < stop)]
 
 
 def _said_in(draft: Draft, node: Node) -> str:

@@ -13,13 +13,15 @@ from functools import partial
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.quotes import quotes_in_discord
+from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.columns import header_of, rows_below
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first
 from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp, in_utc_alone
 from goalmem_cli.transcripts.reading.zipped import Place
 
@@ -50,7 +52,7 @@ class DiscordPackageReader:
         Raises:
             InputError: a file does not have the layout; the place is the path to the value, or the line.
         """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+        return conversations_from_drafts(source, self.name, _drafts(source))
 
 
 def _messages_in(folder: Place) -> Place | None:
@@ -130,4 +132,6 @@ def _messages(draft: Draft, owner: str, record: Node) -> Iterator[Message]:
     if said is not None and not said.is_placeholder and said.moment.tzinfo is None:
         said = Stamp(said.moment.replace(tzinfo=UTC), said.is_day)
     if text or not files:
-        yield Message(owner, text, said, record.child("ID").optional_name())
+        stored = clean(text)
+        beside = attributes(quotes=quotes_in_discord(stored, len(stored)))
+        yield Message(owner, text, said, record.child("ID").optional_name(), attributes=beside)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.transcripts.readers.quotes import Head, head_of_mail
+from goalmem_cli.transcripts.readers.quotes import MARK, Head, head_of_mail
 
 _RULE = re.compile(r"\s*_{10,}\s*")
-_MARK = re.compile(r">[ \t]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def earlier_in(lines: Sequence[str], *, is_forward: bool) -> tuple[int, int, For
         end = _end(lines, head)
         body = lines[head.end : end]
         if end < len(lines) or lines[head.end - 1].startswith(">"):
-            body = [_MARK.sub("", line, count=1) for line in body]
+            body = [MARK.sub("", line, count=1) for line in body]
         return at, end, Forwarded(head.author, head.sent, "\n".join(line.rstrip() for line in body).strip())
     return len(lines), len(lines), None
 

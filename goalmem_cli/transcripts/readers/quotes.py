@@ -28,6 +28,7 @@ _AUTHOR, _SENT = r"From|Von|De|Da|Van|Från|Fra", r"Sent|Gesendet|Envoyé|Enviad
 _DATE, _TO = r"Date|Datum|Data|Fecha", r"To|An|À|Para|A|Aan|Till|Til"
 _SUBJECT = r"Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto|Ämne|Emne"
 _FROM = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}(.*[@<\w].*)", re.IGNORECASE)
+_FROM_AN_HOUR = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}\d{{1,2}}(?!\d)", re.IGNORECASE)
 _WHEN = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}{_BEHIND_FIELD}(.*)", re.IGNORECASE)
 _SECOND = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}|To|An{_BEHIND_FIELD}", re.IGNORECASE)
 _ONLY_OF_MAIL = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
@@ -39,9 +40,15 @@ _MOST_FIELDS = 9
 _NAME = re.compile(r"[\"'*\s]*([^<\[(\"]*?)[\"'*\s]*(?:[<\[(]+(?:mailto:)?([^<>\[\]()\s]*)[^\n]*)?")
 
 _ATTRIBUTION_LINES = 3
+_LONGEST_ATTRIBUTION = 500
 _ENDS_ATTRIBUTION = re.compile(rf".*(?:\d|@|<).*:\s*$|.*(?:{_VERBS})\s*:\s*$")
 _WROTE = re.compile(rf".*\b(?:(?:{_VERBS})\s*|(?:schrieb|schreef)\b[^\n]*):\s*$")
-_OWN = re.compile(rf"\b(?:I|ich|ik|yo|io|eu|jag|jeg) (?:{_VERBS})\b|\b(?:schrieb ich|schreef ik|j'ai écrit)\b", re.I)
+_HOW = r"(?:(?:also|already|had|just|once|finally|first|actually) ){0,2}"
+_OWN = re.compile(
+    rf"\b(?:I|we|ich|wir|ik|wij|yo|io|eu|jag|jeg) {_HOW}(?:{_VERBS})\b"
+    r"|\b(?:schrieb ich|schrieben wir|schreef ik|j'ai écrit|nous avons écrit)\b",
+    re.IGNORECASE,
+)
 _HAS_DATE = re.compile(r".*\d")
 _ADDRESSED = re.compile(r"([^\W\d][^,;:<>()\"\d]*)?\"? *\(?<(?:mailto:)?([^<>\s]+@[^<>\s]+)>")
 _NAMED_BEHIND = re.compile(r"\b(?:schrieb|schreef) ([^\W\d][^,;:<>()\d]*):\s*$")
@@ -50,16 +57,20 @@ _NAMED_BEFORE = re.compile(
 )
 _NO_NAME = re.compile(r"^(?:(?:am|pm|a\.m\.|p\.m\.|uhr|schrieb|schreef)\s+)+", re.IGNORECASE)
 
+_DEEPEST = 5
+MARK = re.compile(r">[ \t]?")
 _MARKED = re.compile(r">+(?:[ \t>].*)?")
-_NUMBER = re.compile(r"[> \t]*\d")
+_AMOUNT = re.compile(r"[> \t]*\d\S*(?: +\S+){0,3} *")
+_ALL_QUOTED = re.compile(r"^>>> ", re.MULTILINE)
 _LETTERS = re.compile(r"\w")
 # As WhatsApp and Telegram put several messages into the clipboard.
 _COPIED = re.compile(
     r"\[(?=[^\]\n]*\d[:.]\d\d)(?=[^\]\n]*\d[./-]\d{1,2}[./-]\d)[^\]\n]{8,30}\] (?P<bracketed>[^:\n]{1,60}): .*"
-    r"|(?P<named>[^\n\[\]:]{1,60}), \[(?=[^\]\n]*\d[./-]\d{1,2}[./-]\d)[^\]\n]{0,20}\d:\d\d[^\]\n]{0,12}\]:?.*"
+    r"|(?P<named>[^\n\[\]:]{1,60}), \[(?=[^\]\n]*(?:\d[./-]\d{1,2}[./-]\d|\d{4}))"
+    r"[^\]\n]{0,28}\d:\d\d[^\]\n]{0,12}\](?::.*|\s*)"
 )
 _MAYBE = re.compile(
-    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[\d|(?:{_VERBS})\b.*:\s*$|:\s*$|^{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}",
+    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[|:\s*$|^{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -129,13 +140,21 @@ def quotes_in(text: str) -> Quotes:
     return [one for one in quotes if one["end"] > one["start"]]  # type: ignore[operator]
 
 
+def quotes_in_discord(text: str, own: int) -> Quotes:
+    """Return what a text of Discord quotes: behind `>>> ` all of it, and what is forwarded behind the sender's part."""
+    found = _ALL_QUOTED.finditer(text, 0, own)
+    end = next((rest.start() for rest in found if text.count("```", 0, rest.start()) % 2 == 0), own)
+    spans = [(end, own), (own, len(text))]
+    return [*quotes_in(text[:end]), *(quote(start, stop) for start, stop in spans if start < stop)]
+
+
 _Owner = tuple[int, str] | None
 """The line on which a quote begins, and its author; None for the speaker's own."""
 
 
-def _owners(lines: Sequence[str]) -> list[_Owner]:
-    """Return whose each line is."""
-    reading = _Reading(lines)
+def _owners(lines: Sequence[str], depth: int = 0) -> list[_Owner]:
+    """Return whose each line is; `depth` counts the marks that were taken off them."""
+    reading = _Reading(lines, depth)
     is_code = False
     while (at := len(reading.owners)) < len(lines):
         is_code ^= lines[at].lstrip().startswith("```")
@@ -147,10 +166,11 @@ def _owners(lines: Sequence[str]) -> list[_Owner]:
 class _Reading:
     """Whose the lines of a text are, as far as it was read; `pasted` is whose what was pasted last is."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], depth: int) -> None:
         self.owners: list[_Owner] = []
         self.pasted: _Owner = None
         self._lines = lines
+        self._depth = depth
         self._is_all_marked = False
 
     def goes_on(self, at: int) -> None:
@@ -173,20 +193,25 @@ class _Reading:
         return True
 
     def takes_marked(self, at: int) -> bool:
-        """Take a block of lines behind `>`, with those above it that say whose they are, and say whether it was one."""
+        """Take a block of lines behind `>`, with those above it that say whose they are, and say whether it was one.
+
+        What is quoted within it is not its author's either.
+        """
         end = at
         while end < len(self._lines) and _MARKED.fullmatch(self._lines[end]):
             end += 1
         first, author = _attributed(self._lines, at) if end > at else (at, "")
         is_quote = not (self._is_all_marked and not author) and _is_quote(self._lines[at:end])
-        self.owners[first if is_quote else at :] = (
-            [(at, author)] * (end - first) if is_quote else [self.pasted] * (end - at)
-        )
+        owner = (at, author) if is_quote else self.pasted
+        self.owners[first if is_quote else at :] = [owner] * (end - (first if is_quote else at))
+        if owner is not None and self._depth < _DEEPEST:
+            within = _owners([MARK.sub("", line, count=1) for line in self._lines[at:end]], self._depth + 1)
+            self.owners[at:] = [owner if one is None else (at + one[0], one[1]) for one in within]
         return end > at
 
     def takes_announced(self, at: int) -> bool:
         """Take the line that says whose all that follows is, without a mark, and say whether it was one."""
-        if not _WROTE.fullmatch(self._lines[at]):
+        if len(self._lines[at]) > _LONGEST_ATTRIBUTION or not _WROTE.fullmatch(self._lines[at]):
             return False
         following = _filled(self._lines, at + 1)
         first, author = _attributed(self._lines, at + 1)
@@ -203,6 +228,8 @@ def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> 
     Without one, what is not itself in a mail must have an address, a subject or "sent": journeys are from and to, too.
     """
     marker = _EARLIER.fullmatch(lines[at])
+    if marker is None and _FROM_AN_HOUR.match(lines[at]):
+        return None
     start = at if marker is None else _filled(lines, at + 1)
     end = start
     while end < min(len(lines), start + _MOST_FIELDS) and _FIELD.match(lines[end]):
@@ -219,7 +246,7 @@ def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> 
 
 
 def _name(text: str) -> str:
-    found = _NAME.fullmatch(text.strip())
+    found = _NAME.fullmatch(text.strip()[:_LONGEST_ATTRIBUTION])
     return " ".join((found[1] or found[2] or "").split()) if found else ""
 
 
@@ -229,8 +256,8 @@ def _filled(lines: Sequence[str], at: int) -> int:
 
 
 def _is_quote(lines: Sequence[str]) -> bool:
-    """Say whether lines behind `>` say something; one with a number alone does not quote: "> 5 km" says how much."""
-    return any(map(_LETTERS.search, lines)) and not (len(lines) == 1 and _NUMBER.match(lines[0]))
+    """Say whether lines behind `>` say something; one with an amount alone does not quote: "> 5 km" says how much."""
+    return any(map(_LETTERS.search, lines)) and not (len(lines) == 1 and _AMOUNT.fullmatch(lines[0]))
 
 
 def _attributed(lines: Sequence[str], end: int) -> tuple[int, str]:
@@ -250,10 +277,10 @@ def attribution_start(lines: Sequence[str], end: int) -> int:
     last = end - 1
     while last >= 0 and not lines[last].strip():
         last -= 1
-    if last < 0 or not _ENDS_ATTRIBUTION.match(lines[last]):
+    if last < 0 or len(lines[last]) > _LONGEST_ATTRIBUTION or not _ENDS_ATTRIBUTION.match(lines[last]):
         return end
     for start in range(last, max(last - _ATTRIBUTION_LINES, -1), -1):
-        if not lines[start].strip():
+        if not lines[start].strip() or len(lines[start]) > _LONGEST_ATTRIBUTION:
             break
         if _HAS_DATE.match(lines[start]):
             return start
