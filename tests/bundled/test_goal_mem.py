@@ -43,8 +43,6 @@ def test_bundled_model_stays_within_bound_and_evidence(model: LlamaModel, profil
     check(trace, is_strict=True)
     if profile == "compact":
         assert trace.status is not Status.FAILED
-    else:
-        assert trace.usage.cached_tokens > 0  # the worked examples
 
 
 @pytest.mark.slow

@@ -244,7 +244,13 @@ def test_a_client_without_write_can_change_nothing(memory: Goalmem, names: dict[
     before = rows(tmp_path)
 
     async def use(client: Client) -> None:
-        assert {tool.name for tool in (await client.list_tools()).tools} == {"search", "ask", "conversations", "turns"}
+        assert {tool.name for tool in (await client.list_tools()).tools} == {
+            "search",
+            "ask",
+            "conversations",
+            "people",
+            "turns",
+        }
         for steering, name in names.items():
             found = await structured(client, "search", query=steering.text, conversation=["boat"])
             assert {hit["conversation"] for hit in found["hits"]} <= {"boat"}

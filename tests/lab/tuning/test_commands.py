@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     out, examples = corpus.with_name("out"), corpus.with_name("examples.npz")
     assert main(["prepare", str(examples), str(corpus), "--held-out", "1", "--aside", "1"]) == 0
-    words = ["--steps", "1", "--tokens", "64", "--rank", "2", "--alpha", "6", "--rate", "0.3"]
+    words = ["--steps", "1", "--tokens", "64", "--rank", "2", "--alpha", "6", "--rate", "0.2"]
     assert main(["train", str(examples), str(out), *words]) == 0
     return out
 
@@ -152,11 +152,11 @@ def test_corpus_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.Capt
 def test_training_goes_on_where_it_stopped(folder: Path) -> None:
     """With --resume a training of one batch becomes one of two; the adapter is converted again."""
     before = file_digest(folder / NAME)
-    words = ["--steps", "3", "--resume"]
+    words = ["--steps", "2", "--resume"]
     assert main(["train", str(folder.with_name("examples.npz")), str(folder), *words]) == 0
 
     record = json.loads((folder / card.RECORD).read_text("utf-8"))
-    assert record["steps"] == 3 and record["course"]["rank"] == 2 and record["course"]["tokens"] == 64
+    assert record["steps"] == 2 and record["course"]["rank"] == 2 and record["course"]["tokens"] == 64
     assert file_digest(folder / NAME) == record["digest"] != before
 
 
