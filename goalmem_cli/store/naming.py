@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from goalmem_cli.memory_records import Voice, voice_of
-from goalmem_cli.records import FORWARDED_FROM, SPEAKER_ID, Hit, Query, Unit
+from goalmem_cli.records import FORWARDED_FROM, QUOTED_FROM, SPEAKER_ID, Hit, Query, Unit
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.people import People, Roster, Somebody
 from goalmem_cli.store.privacy import PEOPLE
@@ -100,9 +100,13 @@ def _is(one: object, other: object) -> bool:
 
 def _under_name(unit: Unit, roster: Roster) -> Unit:
     name = roster.shown(voice_of(unit)) if unit.speaker else ""
-    author = unit.attributes.get(FORWARDED_FROM)
-    if isinstance(author, str) and (known := roster.shown(Voice(author))) != author:
-        return replace(unit, speaker=name, attributes={**unit.attributes, FORWARDED_FROM: known})
+    authors = {
+        key: known
+        for key in (FORWARDED_FROM, QUOTED_FROM)
+        if isinstance(author := unit.attributes.get(key), str) and (known := roster.shown(Voice(author))) != author
+    }
+    if authors:
+        return replace(unit, speaker=name, attributes={**unit.attributes, **authors})
     return unit if name == unit.speaker else replace(unit, speaker=name)
 
 

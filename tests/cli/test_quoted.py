@@ -92,3 +92,12 @@ def test_a_chat_that_was_stored_before_is_not_stored_twice(
         (stored,) = json.loads(goalmem("stores", "show", "--json").out)["conversations"]
         assert stored["turns"] == 3
         assert goalmem("stores", "verify").code == 0
+
+
+def test_who_is_quoted_has_the_name_that_the_user_gave(goalmem: Goalmem, tmp_path: Path) -> None:
+    """As whoever says something has: the quoted author is the person of that name."""
+    seen = list[str]()
+    assert goalmem("ingest", chat(tmp_path, f"Look:\n{MAIL}")).code == 0
+    assert goalmem("people", "name", "Marta", "Blau").code == 0
+    assert asked(goalmem, "Blau", seen)["answer"] == "March"
+    assert "Blau (quoted by Ana)" in seen[0]
