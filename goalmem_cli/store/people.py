@@ -242,10 +242,14 @@ class Roster:
         return all(voice.name == label for voice, label in self.labels.items())
 
     def called(self, text: str) -> list[Somebody]:
-        """Return those whom a text names: by an id, by what they are shown as, else by any name or number of theirs."""
+        """Return those whom a text names: by an id, by what they are shown as, else by any name or number of theirs.
+
+        Of three Alexes the one without an id is shown as "Alex", and that names all three.
+        """
+        shown = {each.shown for each in self.persons}
         ways: Sequence[Callable[[Somebody], Iterable[str]]] = (
             lambda each: (voice.id for voice in each.voices),
-            lambda each: (each.shown,),
+            lambda each: {each.shown, each.name} & shown,
             lambda each: each.names,
             lambda each: (voice.id.rpartition("@")[0] for voice in each.voices),
         )
@@ -292,6 +296,7 @@ class _Groups:
 
     def __init__(self, voices: Iterable[Voice]) -> None:
         self._heads = {voice: voice for voice in voices}
+        self._formats = {voice: {voice.id.rpartition("@")[2]} if voice.id else set() for voice in self._heads}
 
     def of(self, voice: Voice) -> Voice:
         while (head := self._heads[voice]) != voice:
@@ -301,7 +306,9 @@ class _Groups:
     def join(self, voices: Sequence[Voice]) -> None:
         for voice in voices[1:]:
             one, other = self.of(voices[0]), self.of(voice)
-            self._heads[other] = one
+            if one != other:
+                self._heads[other] = one
+                self._formats[one] |= self._formats.pop(other)
 
     def by_id(self) -> None:
         """Join what has one id."""
@@ -319,12 +326,9 @@ class _Groups:
             if voice.name:
                 of_name.setdefault(voice.name, []).append(voice)
         for same in of_name.values():
-            known = {self.of(voice) for voice in same} & {self.of(voice) for voice in told}
-            heads: dict[str, set[Voice]] = {}
-            for voice in same:
-                if voice.id:
-                    heads.setdefault(voice.id.rpartition("@")[2], set()).add(self.of(voice))
-            if len(known) <= 1 and all(len(of_format) == 1 for of_format in heads.values()):
+            groups = {self.of(voice) for voice in same}
+            formats = Counter(name for group in groups for name in self._formats[group])
+            if len(groups & {self.of(voice) for voice in told}) <= 1 and max(formats.values(), default=1) == 1:
                 self.join(same)
 
 

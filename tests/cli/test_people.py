@@ -15,9 +15,10 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.config import given_settings
 from goalmem_cli.library import people
+from goalmem_cli.memory_records import Voice
 from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
-from goalmem_cli.store.people import People
+from goalmem_cli.store.people import People, Roster
 from goalmem_cli.store.privacy import PEOPLE
 from goalmem_cli.wiring import Factories
 from tests.invoking import Goalmem, Outcome, scripted
@@ -275,6 +276,23 @@ def test_two_of_one_name_are_two(choir: Goalmem) -> None:
     for name in ("user1001", "user1001@telegram", "Alex (user1001)"):
         assert hits(choir, "What do you do?", "--speaker", name, "-k", "1") == [("Alex (user1001)", ALEX[2])], name
     assert json.loads(choir("people", "--json").out)["suggestions"] == []
+
+
+def test_a_name_that_one_has_without_an_id_is_still_that_of_three() -> None:
+    """Nobody's turns are forgotten for another's, and a search for the name finds all."""
+    roster = Roster.of(People(), [Voice("Alex", "u1@telegram"), Voice("Alex", "u2@telegram"), Voice("Alex")])
+    assert [one.shown for one in roster.called("alex")] == ["Alex (u1)", "Alex (u2)", "Alex"]
+    assert [one.shown for one in roster.called("Alex (u1)")] == ["Alex (u1)"]
+
+
+def test_what_ids_of_one_format_tell_apart_is_not_joined_by_another_s() -> None:
+    """One account in Slack had the names of two people in Telegram."""
+    slack = [Voice("Alex", "s1@slack"), Voice("Sasha", "s1@slack")]
+    roster = Roster.of(People(), [Voice("Alex", "u1@telegram"), Voice("Sasha", "u2@telegram"), *slack])
+    assert [{voice.id for voice in one.voices} for one in roster.persons] == [
+        {"u1@telegram", "s1@slack"},
+        {"u2@telegram"},
+    ]
 
 
 def test_one_of_them_gets_a_name(choir: Goalmem) -> None:
