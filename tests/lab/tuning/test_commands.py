@@ -67,7 +67,7 @@ def test_training_is_recorded(folder: Path) -> None:
     text = (folder / card.CARD).read_text("utf-8")
 
     assert (record["conversations"], record["steps"], sum(record["examples"].values())) == (1, 1, 1)
-    assert record["course"]["rank"] == 2 and record["course"]["alpha"] == 6 and record["course"]["rate"] == 0.3
+    assert record["course"]["rank"] == 2 and record["course"]["alpha"] == 6 and record["course"]["rate"] == 0.2
     assert record["held_out"] == list(HELD_OUT)
     assert record["held_out_losses"].keys() == record["held_out_losses_before"].keys() != set()
     assert record["evaluation"] == {}
