@@ -76,9 +76,7 @@ def merge(
 
     run, memory = _opened(context, store, quiet=quiet)
     told = merge_people(memory, people)
-    run.screen.report(f"{' and '.join(told.parts)} are one person now, called {told.name}")
-    run.screen.note(f"`goalmem people split {_quoted(told.name)}` takes it back")
-    return 0
+    return _noted(run, f"{' and '.join(told.parts)} are one person now, called {told.name}", told.name)
 
 
 @group.command("name", epilog=examples('goalmem people name Ben "Ben K."', guide="store"))
@@ -94,9 +92,7 @@ def name(
 
     run, memory = _opened(context, store, quiet=quiet)
     told = name_person(memory, person, called)
-    run.screen.report(f"{told.parts[0]} is called {told.name} now")
-    run.screen.note(f"`goalmem people split {_quoted(told.name)}` takes it back")
-    return 0
+    return _noted(run, f"{told.parts[0]} is called {told.name} now", told.name)
 
 
 @group.command("split", epilog=examples('goalmem people split "Ben K."', guide="store"))
@@ -125,6 +121,13 @@ def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[
 
     run = begin(context, quiet=quiet, store=store)
     return run, open_stored(run.settings, run.factories, run.screen.note)
+
+
+def _noted(run: Invocation, what: str, name: str) -> int:
+    """Say what was noted of somebody, and what takes it back."""
+    run.screen.report(what)
+    run.screen.note(f"`goalmem people split {_quoted(name)}` takes it back")
+    return 0
 
 
 def _quoted(*names: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -193,10 +194,10 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     for document in documents:
         with suppress(ValueError, KeyError, TypeError):
             others += People.from_documents([document]).persons
-    before = People.of_folder(memory.path)
-    if before.plus(People(tuple(others))) == before:
+    before, told = People.of_folder(memory.path), People(tuple(others))
+    if before.plus(told) == before:
         return 0
-    _change(memory, lambda people: people.plus(People(tuple(others))))
+    _change(memory, lambda people: people.plus(told))
     return max(0, len(People.of_folder(memory.path).persons) - len(before.persons))
 
 
@@ -206,16 +207,16 @@ def forget_silent(memory: KeptMemory, gone: Iterable[Turn] = ()) -> None:
     Raises:
         StoreError: as `merge`.
     """
-    if not People.of_folder(memory.path).persons:
+    people = People.of_folder(memory.path)
+    if not people.persons:
         return
-    left = {speaker.voice: 0 for each in memory.conversations() for speaker in each.speakers}
+    left = Counter[Voice]()
     for each in memory.conversations():
         for speaker in each.speakers:
             left[speaker.voice] += speaker.turns
-    for turn in gone:
-        left[voice_of(turn)] = left.get(voice_of(turn), 0) - 1
+    left.subtract(map(voice_of, gone))
     spoken = [voice for voice, turns in left.items() if turns > 0]
-    if People.of_folder(memory.path).spoken(spoken) != People.of_folder(memory.path):
+    if people.spoken(spoken) != people:
         with memory.keeping() as written:
             prune(memory.path, lambda: spoken, written)
 

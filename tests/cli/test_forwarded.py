@@ -27,6 +27,11 @@ def asked(goalmem: Goalmem, tmp_path: Path, who: str, seen: list[str], **first: 
     messages = [{**CHAT["messages"][0], **first}, *CHAT["messages"][1:]]
     (tmp_path / "result.json").write_text(json.dumps({**CHAT, "messages": messages}), "utf-8")
     assert goalmem("ingest", str(tmp_path / "result.json"), "--quiet").code == 0
+    return since_when_vegan(goalmem, who, seen)
+
+
+def since_when_vegan(goalmem: Goalmem, who: str, seen: list[str]) -> dict[str, object]:
+    """Return the trace of asking since when somebody is vegan, and keep what the model was shown."""
     goal = f"({who}) is vegan since (x:month)"
     reply = proved(claims(1, "vegan since March", x="March"), plan=plan(goal, goal), status="settled", wording="March")
     stop = proved(plan=plan(goal, goal), open=[wants(1, why="nobody says")], status="stop")

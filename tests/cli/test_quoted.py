@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.ports import Request
 from goalmem_cli.transcripts.readers import quotes
-from tests.invoking import Goalmem, scripted
-from tests.reasoners.scripting import claims, plan, proved, wants
+from tests.cli.test_forwarded import since_when_vegan
+from tests.invoking import Goalmem
 
 MAIL = "From: Marta <m@example.org>\nSent: Monday\nTo: Ana\nSubject: Food\n\nI am vegan since March."
 COPIED = "Look:\n[10:32, 3/5/2023] Marta: I am vegan since March.\n[10:33, 3/5/2023] Ben: Me too."
@@ -26,21 +25,6 @@ def chat(tmp_path: Path, text: str) -> str:
     )
     file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return str(file)
-
-
-def asked(goalmem: Goalmem, who: str, seen: list[str]) -> dict[str, object]:
-    """Return the trace of asking since when somebody is vegan."""
-    goal = f"({who}) is vegan since (x:month)"
-    reply = proved(claims(1, "vegan since March", x="March"), plan=plan(goal, goal), status="settled", wording="March")
-    stop = proved(plan=plan(goal, goal), open=[wants(1, why="nobody says")], status="stop")
-    left = [reply]
-
-    def model(request: Request) -> str:
-        seen.append(request.growing + request.tail)
-        return (left.pop(0) if left else stop)(request)
-
-    words = ("ask", f"Since when is {who} vegan?", "--json", "--certainty", "0", "--max-breadth", "1")
-    return json.loads(goalmem(*words, factories=scripted(*[model] * 9)).out)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +46,7 @@ def test_i_is_who_wrote_it(
     """The model is told who wrote it and who quotes it; a claim of the latter is refused, one of the author holds."""
     assert goalmem("ingest", chat(tmp_path, text), "--quiet").code == 0
     seen: list[str] = []
-    trace = asked(goalmem, who, seen)
+    trace = since_when_vegan(goalmem, who, seen)
     assert line in seen[0]
     assert trace["answer"] == answer, trace
     fact = next(each for each in trace["facts"].values() if "vegan" in each["text"])  # type: ignore[attr-defined]
@@ -99,5 +83,5 @@ def test_who_is_quoted_has_the_name_that_the_user_gave(goalmem: Goalmem, tmp_pat
     seen = list[str]()
     assert goalmem("ingest", chat(tmp_path, f"Look:\n{MAIL}")).code == 0
     assert goalmem("people", "name", "Marta", "Blau").code == 0
-    assert asked(goalmem, "Blau", seen)["answer"] == "March"
+    assert since_when_vegan(goalmem, "Blau", seen)["answer"] == "March"
     assert "Blau (quoted by Ana)" in seen[0]

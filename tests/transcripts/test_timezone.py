@@ -110,39 +110,28 @@ def test_the_default_is_the_machines(memory: Memory, tmp_path: Path, monkeypatch
 
 
 @pytest.fixture
-def _clock_of_no_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A machine whose zone is a file that is missing."""
+def _clock(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
+    """A machine whose zone is told in this way."""
     if not hasattr(time, "tzset"):
         pytest.skip("the system has no such zones")
     before = os.environ["TZ"]
-    monkeypatch.setenv("TZ", ":/missing/zone")
+    monkeypatch.setenv("TZ", request.param)
     time.tzset()
     yield
     monkeypatch.setenv("TZ", before)
     time.tzset()
 
 
-@pytest.mark.usefixtures("_clock_of_no_zone")
+@pytest.mark.parametrize("_clock", [":/missing/zone"], indirect=True)
+@pytest.mark.usefixtures("_clock")
 def test_a_machine_whose_zone_is_missing_is_in_utc(memory: Memory, tmp_path: Path) -> None:
     """As the system has it, and that is said: the system gives it a blank name."""
     memory.ingest(export(tmp_path / "conversations.json", SUMMER))
     assert memory.stats().timezones == {"UTC": 1}
 
 
-@pytest.fixture
-def _clock_without_name(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A machine whose zone is written as a rule and has no name."""
-    if not hasattr(time, "tzset"):
-        pytest.skip("the system has no such rules")
-    before = os.environ["TZ"]
-    monkeypatch.setenv("TZ", "BLN-1BLS,M3.5.0,M10.5.0/3")
-    time.tzset()
-    yield
-    monkeypatch.setenv("TZ", before)
-    time.tzset()
-
-
-@pytest.mark.usefixtures("_clock_without_name")
+@pytest.mark.parametrize("_clock", ["BLN-1BLS,M3.5.0,M10.5.0/3"], indirect=True)
+@pytest.mark.usefixtures("_clock")
 def test_a_machine_whose_zone_has_no_name(memory: Memory, tmp_path: Path) -> None:
     """Its clock counts all the same, under what the system calls it."""
     memory.ingest(export(tmp_path / "conversations.json", SUMMER, WINTER))

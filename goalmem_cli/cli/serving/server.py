@@ -64,13 +64,14 @@ class MemoryServer(MCPServer[None]):
 def serve(offers: Offers, *, may_write: bool) -> None:
     """Serve one client over standard input and output until it leaves."""
     server = MemoryServer(offers)
-    _add_reading(server, offers)
+    _add_asking(server, offers)
+    _add_browsing(server, offers)
     if may_write:
         _add_writing(server, offers)
     anyio.run(server.run_stdio_async)
 
 
-def _add_reading(server: MemoryServer, offers: Offers) -> None:
+def _add_asking(server: MemoryServer, offers: Offers) -> None:
     @server.tool(annotations=_READS)
     async def search(
         query: Annotated[str, Field(description="What to look for, in words", max_length=10_000)],
@@ -108,6 +109,8 @@ def _add_reading(server: MemoryServer, offers: Offers) -> None:
             content=[TextContent(text=answered.text)], structured_content=answered.document
         )  # fmt: skip
 
+
+def _add_browsing(server: MemoryServer, offers: Offers) -> None:
     @server.tool(annotations=_READS)
     async def conversations(
         after: Annotated[str, Field(description="Only those behind this name, to page on")] = "",

@@ -309,9 +309,8 @@ class Measuring:
 
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return what is measured: everything that decides results."""
-        from goalmem_cli.lab.evaluation.runs.run import AT_ONCE, CERTAINTY, FACT_TOKENS, NO_REASONER, Manifest
-        from goalmem_cli.reasoners.goal_mem import chosen_planning
-        from goalmem_cli.wiring import GOAL_MEM, backbone_entry, most_fact_tokens, open_prompts, reasoner_steps
+        from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Manifest
+        from goalmem_cli.wiring import GOAL_MEM, backbone_entry, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
         prompts: Mapping[str, str] = {}
@@ -327,24 +326,11 @@ class Measuring:
         for name in self._structured:
             decisive |= {f"{name}.{key}": value for key, value in settings.backbones.get(name, {}).items()}
         if loaded is not None:
-            least = [f"{100 * loaded.least_certainty(name, settings.certainty):.0f}" for name in wanted.reasoners]
             steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), settings, loaded.profile)
             steps |= {"decompose"} if "model" in self._kinds else frozenset()
             steps = steps.union(*(backbone_entry(name, self._run.factories).steps for name in self._structured))
             prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes
-            decisive |= {
-                "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
-                "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
-                CERTAINTY: f"{'/'.join(dict.fromkeys(least))} of an answer",
-                "planning": chosen_planning(settings.planning, loaded.profile),
-                "strict": settings.strict, "profile": loaded.profile,
-                FACT_TOKENS: 0 if settings.fact_tokens == 0 else most_fact_tokens(settings, loaded),
-            }  # fmt: skip
-            decisive |= {name: "off" for name in ("checks", "sift", "lean") if not getattr(settings, name)}
-            if loaded.adapter:
-                decisive["adapter"] = loaded.adapter
-            if (at_once := self._at_once(loaded)) > 1:
-                decisive[AT_ONCE] = at_once
+            decisive |= self._decisive_of(loaded)
         return Manifest(
             self._dataset.name, self._dataset.format, self._dataset.digest,
             sources=tuple(str(file) for file in wanted.files),
@@ -358,6 +344,27 @@ class Measuring:
             version=version_of("goalmem", UNINSTALLED),
             shard=self._shard,
         )  # fmt: skip
+
+    def _decisive_of(self, loaded: LoadedModel) -> dict[str, int | str | None]:
+        """Return what decides results where a model takes part."""
+        from goalmem_cli.lab.evaluation.runs.run import AT_ONCE, CERTAINTY, FACT_TOKENS
+        from goalmem_cli.reasoners.goal_mem import chosen_planning
+        from goalmem_cli.wiring import most_fact_tokens
+
+        settings = self._run.settings
+        least = [f"{100 * loaded.least_certainty(name, settings.certainty):.0f}" for name in self._wanted.reasoners]
+        decisive: dict[str, int | str | None] = {
+            "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
+            "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
+            CERTAINTY: f"{'/'.join(dict.fromkeys(least))} of an answer",
+            "planning": chosen_planning(settings.planning, loaded.profile),
+            "strict": settings.strict, "profile": loaded.profile,
+            FACT_TOKENS: 0 if settings.fact_tokens == 0 else most_fact_tokens(settings, loaded),
+        }  # fmt: skip
+        decisive |= {name: "off" for name in ("checks", "sift", "lean") if not getattr(settings, name)}
+        decisive |= {"adapter": loaded.adapter} if loaded.adapter else {}
+        at_once = self._at_once(loaded)
+        return decisive | ({AT_ONCE: at_once} if at_once > 1 else {})
 
     def _path(self, manifest: Manifest) -> Path:
         """Return the run's folder: the one that was typed, else one that the same command finds again.

@@ -12,8 +12,8 @@ from goalmem_cli.records import OFFSET, TIMEZONE, Conversation, Turn
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection
 
-_Told = tuple[int | None, str | None, str, str]
-"""What a turn is known by, whatever its clock: its instant, its own id, its speaker and its text."""
+Told = tuple[str, str | None, str, str | None]
+"""What a turn is known by, whatever its clock: its speaker, its instant, its text and its own id."""
 
 
 def by_stored_clocks(connection: Connection, conversations: Sequence[Conversation]) -> list[Conversation]:
@@ -26,10 +26,10 @@ def by_stored_clocks(connection: Connection, conversations: Sequence[Conversatio
     for turn in (turn for each in conversations for turn in each.turns if not each.is_exported):
         if turn.said is not None and turn.said.tzinfo is not None:
             (written if _has_offset(turn) else alone).add(Moment.from_datetime(turn.said).instant)
-    stored: dict[_Told, list[datetime]] = {}
+    stored: dict[Told, list[datetime]] = {}
     for turn in tables.turns_at(connection, written, alone) if written or alone else ():
         if turn.said is not None and turn.said.tzinfo is not None:
-            stored.setdefault(_told(turn), []).append(turn.said)
+            stored.setdefault(told_as(turn), []).append(turn.said)
     if not stored:
         return list(conversations)
     return [
@@ -66,8 +66,8 @@ def _under_zone(turn: Turn, stored: Mapping[str, object]) -> Turn:
     return replace(turn, attributes={**turn.attributes, **kept})
 
 
-def _as_stored(turn: Turn, stored: Mapping[_Told, Sequence[datetime]]) -> Turn:
-    alike = stored.get(_told(turn), ()) if turn.said is not None and turn.said.tzinfo is not None else ()
+def _as_stored(turn: Turn, stored: Mapping[Told, Sequence[datetime]]) -> Turn:
+    alike = stored.get(told_as(turn), ()) if turn.said is not None and turn.said.tzinfo is not None else ()
     if turn.said is None or not alike or turn.said.isoformat() in {said.isoformat() for said in alike}:
         return turn
     if TIMEZONE not in turn.attributes:
@@ -81,6 +81,9 @@ def _has_offset(turn: Turn) -> bool:
     return turn.said is not None and turn.said.tzinfo is not None and turn.said.tzinfo is not UTC
 
 
-def _told(turn: Turn) -> _Told:
-    instant = None if turn.said is None else Moment.from_datetime(turn.said).instant
-    return instant, turn.own_id, turn.speaker, turn.text
+def told_as(turn: Turn) -> Told:
+    """Return what is the same of a turn in whichever time zone it was written; a time without offset is as written."""
+    said = turn.said
+    if said is not None and said.utcoffset() is not None:
+        return turn.speaker, str(Moment.from_datetime(said).instant), turn.text, turn.own_id
+    return turn.speaker, None if said is None else said.isoformat(), turn.text, turn.own_id

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import PurePath
 
-from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, content_hash
+from goalmem_cli.store.changes.clocks import told_as
 from goalmem_cli.store.changes.placing import place_of
 from goalmem_cli.store.database import overlaps, tables
 from goalmem_cli.store.database.access import Connection
@@ -116,10 +116,10 @@ def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
         return places
     numbers: dict[tuple[str, str | None, str], list[int]] = {}
     for index, turn in enumerate(stored):
-        numbers.setdefault(_same(turn)[:3], []).append(index)
+        numbers.setdefault(told_as(turn)[:3], []).append(index)
     found: list[int | None] = []
     for turn in incoming:
-        same = numbers.get(_same(turn)[:3], []) if turn.said is not None else []
+        same = numbers.get(told_as(turn)[:3], []) if turn.said is not None else []
         last = next((index for index in reversed(found) if index is not None), -1)
         found.append(next((index for index in same if index > last), None))
     return found
@@ -129,7 +129,7 @@ def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
     """Return for each incoming turn the number of the stored one that it is, in the longest run of the same turns that
     one of the two begins with, and one of them ends with; None where it is in no such run.
     """
-    theirs, mine = list(map(_same, stored)), list(map(_same, incoming))
+    theirs, mine = list(map(told_as, stored)), list(map(told_as, incoming))
     best = (0, 0, 0)
     starts = [(0, index) for index, key in enumerate(theirs) if key == mine[0]]
     starts += [(index, 0) for index, key in enumerate(mine) if key == theirs[0]]
@@ -141,17 +141,9 @@ def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
     return [there + index - first if first <= index < first + length else None for index in range(len(mine))]
 
 
-def _same(turn: Turn) -> tuple[str, str | None, str, str | None]:
-    """Return what is the same of a turn in any window, in whichever time zone that was written."""
-    said = turn.said
-    if said is not None and said.utcoffset() is not None:
-        return turn.speaker, str(Moment.from_datetime(said).instant), turn.text, turn.own_id
-    return turn.speaker, None if said is None else said.isoformat(), turn.text, turn.own_id
-
-
 def _common(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
-    known = set(map(_same, stored))
-    return [turn for turn in incoming if turn.said is not None and _same(turn) in known]
+    known = set(map(told_as, stored))
+    return [turn for turn in incoming if turn.said is not None and told_as(turn) in known]
 
 
 def _is_known_again(places: Sequence[int | None]) -> bool:
