@@ -236,7 +236,8 @@ def _one(roster: Roster, text: str) -> Somebody:
     """
     found = roster.called(_as_read(encodable(text)))
     if not found:
-        raise UsageError(f"{WHO}: nobody is called {text!r}", "`goalmem people` lists who speaks")
+        hint = "`goalmem people` lists who speaks; `goalmem people name` gives somebody a name"
+        raise UsageError(f"{WHO}: nobody is called {text!r}", hint)
     if len(found) > 1:
         raise several(text, found, WHO)
     return found[0]
