@@ -1,4 +1,4 @@
-"""The reasoners by name: how each is made, the prompts of its steps, and how many calls it makes."""
+"""The reasoners by name: how to build each, the prompts of its steps, and its number of calls."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the user chose for reasoners, and the profile of the prompts; `planning` None and `strict` None leave the
-    choice to the profile.
+    """What the user chose for reasoners, and the prompts' profile.
+
+    If `planning` or `strict` is None, the profile decides.
     """
 
     profile: Profile = "full"
@@ -36,9 +37,9 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What some reasoners have beside the tools: the turns as they are, gold evidence, and how to read with the model.
+    """What some reasoners need besides the tools: the transcript, gold evidence, and the values fitted to the model.
 
-    About `room` tokens of facts fit into the model's context beside the prompts.
+    `room` is the estimated number of tokens of facts that fit into the model's context besides the prompts.
     """
 
     transcript: Transcript
@@ -50,11 +51,10 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class ReasonerEntry:
-    """How a reasoner is made, its prompts, and the least and most calls of a question, without second tries.
+    """How to build a reasoner, the steps that it has prompts for, and its least and most calls, without retries.
 
-    `shows_all` says that it shows as much as the context holds, whatever the budget; `needs_gold` that it only exists
-    where the gold evidence is known; `backbone` names the only one that it can explore, where it is not any. `prompts`
-    is the folder of prompts that another package brings along.
+    `shows_all`: it shows as much as the context holds, whatever the budget. `needs_gold`: it needs gold evidence.
+    `backbone`: the only backbone that it works with (None: any). `prompts`: the prompt folder of another package.
     """
 
     build: Callable[[Tools, Sources], Reasoner]
@@ -67,12 +67,12 @@ class ReasonerEntry:
 
 
 def _always(told: T) -> Callable[[Choices], T]:
-    """Return what gives the same, whatever was chosen."""
+    """Return a function that ignores the user's choices and returns `told`."""
     return lambda _: told
 
 
 def _by_steps(calls: Callable[[int], tuple[int, int]]) -> Callable[[Choices], tuple[int, int]]:
-    """Return the least and most calls of a reasoner that decides step by step what to do next."""
+    """Return the least and most calls of a reasoner whose calls depend on the allowed number of steps."""
     return lambda choices: calls(choices.max_steps)
 
 

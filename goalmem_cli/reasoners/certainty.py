@@ -1,9 +1,9 @@
-"""How certain an answer is: one number, the share of answers with such signs that were right where it was measured.
+"""Estimates the certainty of an answer: the share of right answers among measured ones with the same signs.
 
-The probabilities that a model gives its tokens, and the engine's estimate of how likely a turn is evidence, say which
-answers are surer than others, not how sure; so they are weighed by a logistic regression, for each reasoner its own,
-fitted to a bundled model's answers to questions of the training conversations (``python -m goalmem_cli.lab.tuning
-calibrate RUN``). The weights stand in the model's record (`models.bundled`).
+The signs, such as the model's token probabilities, show which answers are surer than others, but not how sure. A
+logistic regression turns them into a probability. Each reasoner has its own weights, fitted to a bundled model's
+answers on training conversations (``python -m goalmem_cli.lab.tuning calibrate RUN``) and kept in the model's record
+(`models.bundled`).
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from goalmem_cli.records import Question
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Grounded, Guess, Status, Trace
 
 FARTHEST = 6.0
-"""Beyond these odds (their logarithm) a sign says no more."""
+"""The bound on a sign's log odds, in both directions."""
 UNSURE = 0.6
-"""Under this, whoever asked is told how certain the answer is."""
+"""Answers below this certainty are shown with a warning."""
 _WORDS = ((0.25, "this is probably wrong"), (0.45, "this may well be wrong"), (UNSURE, "this may be right or wrong"))
 
 
 class CertaintyGate:
-    """A reasoner that answers what is certain enough, and says of each answer how certain it is."""
+    """Wraps a reasoner: adds the certainty to each answer, and withholds answers that are not certain enough."""
 
     def __init__(self, reasoner: Reasoner, least: float, fitted: Fitted) -> None:
-        """Take the reasoner, the certainty, from 0 to 1, that an answer needs where it is known, and what tells it.
+        """Take the reasoner, the least certainty of an answer (0 to 1), and the fitted weights.
 
-        A less certain answer becomes the trace's guess.
+        A less certain answer becomes the trace's guess. An answer of unknown certainty passes.
         """
         self._reasoner = reasoner
         self._least = least
         self._fitted = fitted
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace, unknown where its answer is not certain enough.
+        """Return the reasoner's trace, or unknown with a guess if the answer is not certain enough.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -58,7 +58,7 @@ class CertaintyGate:
 
 
 def certainty_of(trace: Trace, fitted: Fitted) -> float | None:
-    """Return how certain the trace's answer is, from 0 to 1; None without one, or where the model gives no sign."""
+    """Return the certainty of the trace's answer (0 to 1), or None without an answer, signs or fitted weights."""
     is_fitted = trace.status is Status.ANSWERED and trace.adapter == fitted.adapter
     signs = signs_of(trace) if is_fitted else None
     weights = fitted.weights.get(trace.reasoner)
@@ -69,16 +69,16 @@ def certainty_of(trace: Trace, fitted: Fitted) -> float | None:
 
 
 def doubt_in_words(certainty: float | None) -> str:
-    """Return what to say of an answer that is not surely right; nothing of one that is, or where that is not known."""
+    """Return a warning for an uncertain answer; an empty text if it is certain, or the certainty is unknown."""
     return "" if certainty is None else next((words for least, words in _WORDS if certainty < least), "")
 
 
 def signs_of(trace: Trace) -> tuple[float, ...] | None:
-    """Return what speaks for and against the trace's answer; None where the model tells no probabilities.
+    """Return the signs for and against the trace's answer, five numbers, or None if the model gives no probabilities.
 
-    The logarithm of the odds of what is least likely in it (a grounding, or the words read); whether several steps or
-    facts had to come together; whether it is yes or no; whether it is a date, which the engine works out; and, where
-    the question was read as a whole, 1 if its first reading is the answer, -1 if a plan was proved instead, else 0.
+    1. The log odds of the least likely grounding, or of the words read. 2. Whether it took several steps or facts.
+    3. Whether it is yes or no. 4. Whether it is a date. 5. If the question was read as a whole: 1 if the first reading
+    is the answer, -1 if a plan was proved instead, else 0.
     """
     last = _telling(trace)
     if last is not None:
@@ -100,7 +100,7 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
 
 
 def _telling(trace: Trace) -> Attempt | None:
-    """Return the last reading of the goal if it stands, whose words the answer has, else the last attempt, if any."""
+    """Return the attempt behind the answer: the last reading of the goal if it was grounded, else the last attempt."""
     read = next((attempt for attempt in reversed(trace.attempts) if attempt.planned), None)
     if read is not None and read.ending is Ending.GROUNDED:
         return read

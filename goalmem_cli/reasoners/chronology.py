@@ -1,4 +1,4 @@
-"""Turns and units in the order they were said, across conversations, also where some have no time."""
+"""Sorts turns, units and facts by time across conversations, even if some have no time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 def chronological(items: Iterable[T], place: Callable[[T], Turn | Unit | Fact]) -> list[T]:
-    """Return the items by time, then as their conversations have them; `place` is where an item was said.
+    """Return the items by time, and within one time in their conversation's order; `place` gives an item's turn.
 
-    What has no time counts as said with what was said before it in its conversation, else with the first that has one;
-    a conversation without any time comes first. Clock readings are compared where not every time has an offset.
+    An item without a time takes that of the item before it in its conversation, or else of the first item with one. A
+    conversation without any times comes first. If some times have no offset, clock readings are compared.
     """
     ordered = sorted(items, key=lambda item: _order(place(item)))
     known = [Moment.from_datetime(said) for item in ordered if (said := place(item).said) is not None]
@@ -40,12 +40,12 @@ def _reading(placed: Turn | Unit | Fact, *, are_instants: bool) -> int | None:
 
 
 def _earliest(known: Sequence[Moment]) -> int:
-    """Return a reading before all others."""
+    """Return a time before all others, in microseconds."""
     return min((min(moment.clock, moment.instant or moment.clock) for moment in known), default=0) - 1
 
 
 def _filled(readings: Sequence[int | None], before: int) -> list[int]:
-    """Return the readings with each gap as the one before it, a gap at the head as the first, all gaps as `before`."""
+    """Return the readings with each gap filled by the one before it, else by the first, or else by `before`."""
     last = next((reading for reading in readings if reading is not None), before)
     filled: list[int] = []
     for reading in readings:

@@ -1,4 +1,4 @@
-"""Facts: hits as the model sees them, numbered once for a whole question."""
+"""Facts: retrieved hits in the form that the model sees, with numbers that stay the same for a whole question."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ _TOKENS_PER_LINE = 22  # of a compact prompt: number, colon and the time it was 
 
 
 class NumberedFacts:
-    """Retrieves for one question and numbers what it sees: a unit keeps its number for the whole question.
+    """Retrieves for one question and numbers the hits: a unit keeps its number for the whole question.
 
-    Unless it `sifts`, no round leaves out turns that are never evidence; unless it `leans`, none brings turns along.
+    With `sifts`, rounds leave out turns that are never evidence. With `leans`, they bring the turns that a hit leans
+    on. Both apply to the full prompts alone.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class NumberedFacts:
         return {fact.number: fact for fact in self._facts.values()}
 
     def hits(self, query: str, k: int) -> list[Hit]:
-        """Return at most k hits within the question's scope; remembered answers are none.
+        """Return at most k hits within the question's scope, without remembered answers.
 
         Raises:
             StoreError: the memory could not be read.
@@ -78,14 +79,14 @@ class NumberedFacts:
             return hits_within(hits, scope)
 
     def naming_asker(self, query: str) -> str:
-        """Return the query with the name of whoever asks where it says "I" or "my", so that what they said is found."""
+        """Return the query with the asker's name added if it says "I" or "my", so that it finds the asker's turns."""
         asker = self._question.asker
         if not asker or set(words(asker)) <= set(words(query)) or not speaks_of_asker(query):
             return query
         return f"{query} ({asker})"
 
     def fact(self, hit: Hit) -> Fact:
-        """Return the hit as a fact, under the number that it has or the next one."""
+        """Return the hit as a fact, with its known number or the next one."""
         unit = hit.unit
         if unit.id not in self._facts:
             self._facts[unit.id] = as_fact(hit, f"F{len(self._facts) + 1}", self._rank(unit))
@@ -93,14 +94,14 @@ class NumberedFacts:
         return self._facts[unit.id]
 
     def _rank(self, unit: Unit) -> int:
-        """Return the unit's place among those found for the question: what it has, or the next one."""
+        """Return the unit's rank among those found for the question: its known rank, or the next one."""
         return self._ranks.setdefault(unit.id, len(self._ranks) + 1)
 
     @stage(LAYING_OUT)
     def block(self, chosen: Chosen) -> Block:
-        """Return what was chosen for a round as the model reads it, its new facts numbered in that order.
+        """Return the chosen hits as a block for the prompt, and number its new facts in the order shown.
 
-        With the compact prompts that is a line each, best first, whose time stands in it.
+        With the compact prompts a block is one line per fact with its time, best first.
         """
         if not self._is_full:
             told = [self.fact(hit) for hit in chosen.hits]
@@ -113,10 +114,9 @@ class NumberedFacts:
         return block_of(facts, (self.fact(hit).number for hit in chosen.brought))
 
     def neighbours(self, facts: Iterable[Fact]) -> list[Hit]:
-        """Return the turns next to those of the facts, first the one after each, which replies to it.
+        """Return the turns next to those of the facts: for each fact the turn after it first, then the one before.
 
-        They lie in the question's stretch of time; its scope is whole conversations, in which they are. Of facts that
-        were derived from turns none are known.
+        Only turns within the question's stretch of time are returned. Derived facts have no neighbours.
         """
         hits = [self._hits[fact.unit] for fact in facts if fact.unit in self._hits]
         sides = [[near for near in (after_of(hit), before_of(hit)) if near is not None] for hit in hits]
@@ -124,10 +124,10 @@ class NumberedFacts:
 
     @stage(LAYING_OUT)
     def choose(self, hits: Iterable[Hit], known: Collection[str], room: Room) -> Chosen:
-        """Return those of the hits, best first, that there is room for, and the turns before those that lean on them.
+        """Return the hits that fit into the room, best first, and the earlier turns that they lean on.
 
-        `known` are the ids of the units that are in view: they are neither hits nor brought. What stands in the list
-        and was brought before its turn came counts as the hit that it is.
+        `known` holds the ids of the units in view, which are not shown again. A turn that was brought along and is
+        itself a hit counts as a hit.
         """
         kept: dict[str, Hit] = {}
         brought: dict[str, Hit] = {}
@@ -159,7 +159,7 @@ class NumberedFacts:
         return Chosen(tuple(kept.values()), tuple(brought.values()), len(too_long - brought.keys()), left)
 
     def _cost(self, hit: Hit, sessions: Mapping[Stretch, datetime | None]) -> int:
-        """Return about how many tokens the hit adds to a round that has a heading for each of the sessions."""
+        """Return the estimated tokens that the hit adds to a round whose `sessions` have a heading already."""
         return shown_cost(hit, sessions) if self._is_full else hit_cost(hit)
 
     def _may_see(self, unit: Unit) -> bool:
@@ -168,10 +168,10 @@ class NumberedFacts:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a round may show: units, and about how many tokens; its first hit may have `first` of them.
+    """What a round may show: units and estimated tokens. Its first hit may take `first` tokens.
 
-    `brings` says whether the turns come along on which its hits lean, `is_sifted` whether turns that are never evidence
-    are left out: all but what a query for something open found. The compact prompts have neither.
+    `brings`: the turns come along that hits lean on. `is_sifted`: turns that are never evidence are left out. The
+    compact prompts do neither.
     """
 
     units: int
@@ -183,9 +183,9 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The hits of a round, best first, and what came along with them.
+    """The hits of a round, best first, and the turns `brought` along.
 
-    `skipped` counts the hits that were too long for the tokens left, `left` those that came when the units were spent.
+    `skipped` counts the hits that exceeded the remaining tokens, `left` those that exceeded the remaining units.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -195,7 +195,7 @@ class Chosen:
 
 
 def as_fact(hit: Hit, number: str, rank: int = 0) -> Fact:
-    """Return the hit as a fact of that number and rank."""
+    """Return the hit as a fact with that number and rank."""
     unit = hit.unit
     return Fact(
         number=number,
@@ -221,20 +221,20 @@ def as_fact(hit: Hit, number: str, rank: int = 0) -> Fact:
 
 
 def before_of(hit: Hit) -> Hit | None:
-    """Return what was said right before the hit, as a hit with what is known of its neighbours; None where nothing was.
+    """Return the turn right before the hit as a hit, with its known neighbours, or None.
 
-    It is a fact of its own, so that what stands in it can be cited.
+    It becomes a fact itself, so that an answer can cite it.
     """
     return next(iter(turns_before(hit, 1)), None)
 
 
 def turns_before(hit: Hit, count: int) -> list[Hit]:
-    """Return so many turns that were said before the hit, the nearest first, likewise."""
+    """Return the last `count` turns before the hit as hits, the nearest first."""
     return [_beside(unit, hit) for unit in reversed(hit.earlier[-count:])] if count else []
 
 
 def after_of(hit: Hit) -> Hit | None:
-    """Return what was said right after the hit, likewise."""
+    """Return the turn right after the hit as a hit, or None."""
     later = hit.later
     return _beside(later[0], hit) if later else None
 
@@ -246,19 +246,19 @@ def _beside(unit: Unit, hit: Hit) -> Hit:
 
 
 def said_times(unit: Unit) -> tuple[str, ...]:
-    """Return what the relative expressions in the unit's text mean, as facts say it (DESIGN section 7)."""
+    """Return the meanings of the relative dates in the unit's text, as facts show them: `"today" = 21 May 2023`."""
     return tuple(say(annotation) for annotation in annotations_of(unit.attributes))
 
 
 def stretch_of(unit: Unit) -> Stretch:
-    """Return what the units under one heading of a round have in common."""
+    """Return the key that units under one heading share: conversation, session and day. Derived units share one."""
     return (unit.conversation, unit.session, unit.said and unit.said.date()) if unit.kind in SAID else ()
 
 
 def shown_cost(hit: Hit, sessions: Mapping[Stretch, datetime | None]) -> int:
-    """Return about how many tokens the hit adds to a round of a full prompt.
+    """Return the estimated tokens that the hit adds to a round of a full prompt.
 
-    It needs a heading where its session has none yet; else a time of its own, where it is an hour from what has one.
+    It adds a heading if its session has none yet, and its own time if it was said an hour or more from the last one.
     """
     unit = hit.unit
     tokens = line_tokens(line_of_unit(hit, _ANY_NUMBER, said_times(unit)))
@@ -268,15 +268,15 @@ def shown_cost(hit: Hit, sessions: Mapping[Stretch, datetime | None]) -> int:
 
 
 def token_cost(speaker: str, text: str, times: Sequence[str]) -> int:
-    """Return about how many tokens a fact's line has in a compact prompt, rather too many than too few."""
+    """Return the estimated tokens of a fact's line in a compact prompt; the estimate is rather too high."""
     return line_tokens(" ".join((speaker, text, *times))) + _TOKENS_PER_LINE
 
 
 def hit_cost(hit: Hit) -> int:
-    """Return about how many tokens the hit's line has as a fact of a compact prompt, which has no headings."""
+    """Return the estimated tokens of the hit's line in a compact prompt, which has no headings."""
     return token_cost(hit.unit.speaker, hit.unit.text, said_times(hit.unit))
 
 
 def round_robin(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Return the hits of all lists, the best of each first."""
+    """Return the hits of all lists, taking one from each in turn."""
     return [hit for row in zip_longest(*lists) for hit in row if hit is not None]

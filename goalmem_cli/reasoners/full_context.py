@@ -1,4 +1,4 @@
-"""`full-context`: no retrieval, the transcript itself as far as the model's context goes (REMem section 4.2)."""
+"""`full-context`: no retrieval; shows as much of the transcript as the model's context holds (REMem section 4.2)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def calls() -> tuple[int, int]:
 
 
 class Transcript(Protocol):
-    """Where whole conversations are kept, as turns: goalmem's remembered answers, which are none, never come along."""
+    """The stored conversations as turns, without goalmem's remembered answers."""
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
         """Return the turns of the conversations (None: all), in their order."""
@@ -37,13 +37,11 @@ class Transcript(Protocol):
 
 
 class FullContext:
-    """Shows the model the question's whole scope in order of time, the newest where not everything fits. One call.
+    """Shows the model the question's whole scope in order of time, or the newest part that fits. One call.
 
-    The facts are the units that the store keeps: a turn, or the passages of a long one, so that a trace names nothing
-    that is not stored, a fact reads here as it does when it is retrieved, and the end of a turn too long for the
-    context can still be shown. They carry no neighbours, which are facts themselves. Only what is shown is made into
-    units: of a long memory most is never looked at. How many tokens they have is an estimate, which numbers and signs
-    exceed: where the model says that the prompt is too long, a tenth less is shown, until it fits.
+    The facts are the store's units: a turn, or the passages of a long turn. So a trace names only what is stored, and
+    the end of a turn that is too long can still be shown. Only what is shown is turned into units. Token counts are
+    estimates: if the model says that the prompt is too long, a tenth less is shown, until it fits.
     """
 
     def __init__(self, tools: Tools, transcript: Transcript) -> None:
@@ -81,7 +79,7 @@ class FullContext:
 
 
 def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:
-    """Return the units of the last turns without a gap, in order, as many as the budget holds."""
+    """Return the units of the last turns, in order and without a gap, as many as the budget holds."""
     kept: list[Hit] = []
     tokens = budget.tokens
     texts = {(turn.conversation, turn.session, turn.ordinal): turn.text for turn in turns}
@@ -97,7 +95,7 @@ def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:
 
 
 def _left_out(left: int, turns: Sequence[Turn], shown: Sequence[Hit]) -> str:
-    """Return what the context had no room for, empty where it had; so many of the turns are `left`."""
+    """Return a note on what the context had no room for (`left` turns), or an empty text."""
     parts = [f"the oldest {left:,} of {len(turns):,} turns"] if left else []
     if shown and shown[0].unit.part > 1:
         parts.append("the beginning of the first turn shown")

@@ -1,7 +1,7 @@
-"""One question on its way forward: what it retrieved, what it asked the model, and the trace of both.
+"""What all reasoners except `goal-mem` share: retrieval for one question, calls of the model, and the trace of both.
 
-What every reasoner but `goal-mem` works with: one budget of units (GOAL-MEM Appendix F, eq. 7), one way of retrieving,
-and for most one prompt that reads the answer from the facts. They differ in what they retrieve, and when.
+They share one budget of units (GOAL-MEM Appendix F, eq. 7) and one way to retrieve, and most share the prompt that
+reads the answer from the facts. They differ in what they retrieve, and when.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _REFUSALS = frozenset(
 )
 
 _COPIES = re.compile(r'\s*;\s*"[^"]*"\s*=|\s*\[(?:said|time|F\d)|[.,;]?\s+facts: F\d')
-"""How facts are written in a prompt."""
+"""Matches the beginning of a fact that the model copied from its prompt."""
 _SENTENCE_END = re.compile(r"(?<=\w[.])\s+(?=[A-Z(])")
 _EXPLAINS = re.compile(
     r"\(?(?:(?:the|these|those|this) (?:facts?|story|text|information|answer|conversation|reply)\b"
@@ -62,7 +62,7 @@ _EXPLAINS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one question may show the model at most: units (Appendix F, eq. 7), and about how many tokens of facts."""
+    """The most that one question may show the model: units (Appendix F, eq. 7) and estimated tokens of facts."""
 
     units: int = 60
     tokens: int = 3000
@@ -70,9 +70,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a reasoner works with. `prompts` are those of its steps; `adapter` is the hash of the model's.
+    """What a reasoner works with. `prompts` are those of its steps; `adapter` is the hash of the model's adapter.
 
-    `sifts` and `leans` say whether full prompts leave out turns that are never evidence, and bring those leaned on.
+    `sifts`: full prompts leave out turns that are never evidence. `leans`: they bring the turns that others lean on.
     """
 
     backbone: Backbone
@@ -88,14 +88,14 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An answer and the facts cited for it, by number; None where the facts do not give one."""
+    """An answer (None if the facts give none) and the numbers of the facts that it cites."""
 
     answer: str | None
     cited: tuple[str, ...] = ()
 
 
 class Inquiry:
-    """Retrieves and asks for one question, and keeps what it did. `shown` are the facts found so far."""
+    """Retrieves and asks the model for one question, and records both. `shown` holds the facts found so far."""
 
     def __init__(self, reasoner: str, question: Question, tools: Tools) -> None:
         self.question = question
@@ -115,10 +115,10 @@ class Inquiry:
         return list(self.shown.facts)
 
     def retrieve(self, queries: Sequence[str], per_query: int, more: int = 0) -> Block:
-        """Return what the queries add to the pool: the best of each in turn, `per_query` hits each at most.
+        """Add the queries' hits to the pool, taking turns, at most `per_query` each; return them as a block.
 
-        `more` retrievals may follow, for which tokens are kept (see `take`). What the budget leaves no room for is
-        counted. Nothing new is a block without facts.
+        `more` retrievals may follow, for which tokens are reserved (see `take`). Hits that exceed the budget are
+        counted. If nothing is new, the block has no facts.
 
         Raises:
             StoreError: the memory could not be read.
@@ -136,14 +136,13 @@ class Inquiry:
         brings: bool = True,
         missing: int = 0,
     ) -> Block:
-        """Return what the hits add to the pool, as far as the budget goes, as the model is shown it.
+        """Add the hits that fit into the budget to the pool, and return them as a block for the prompt.
 
-        `told` is what the memory said beside them, which the trace keeps; `brings` says whether the turns come along on
-        which hits lean; `missing` counts what was too long already for whoever gives the hits.
+        `told`: what the memory said besides the hits, for the trace. `brings`: the turns come along that hits lean on.
+        `missing`: how many hits the caller left out as too long.
 
-        Where `more` retrievals may follow, the pool's first facts take half of the tokens, since what the question
-        itself finds is likeliest, and later ones an even share of what is left, so that none finds the budget spent.
-        The first fact of a retrieval may exceed its share.
+        If `more` retrievals may follow, the first one takes half of the tokens, since the question's own hits are the
+        likeliest. Later ones take equal shares of the rest. The first fact of a retrieval may exceed its share.
         """
         budget, shown = self._tools.budget, self.shown
         left = budget.tokens - shown.tokens
@@ -166,10 +165,10 @@ class Inquiry:
         facts: Sequence[Fact] | None = None,
         **inputs: object,
     ) -> T | None:
-        """Return what `read` makes of the reply to a step, or None where it was unusable twice, which is recorded.
+        """Ask the model for a step, and return what `read` makes of its reply, or None if it was unusable twice.
 
-        Of question, asker, time of asking and facts (the pool, if not given) the prompt gets what it declares, beside
-        the `inputs`; `choices` are what its reply may name. `read` raises ReplyUnusable.
+        The prompt gets those of question, asker, day and facts (default: the pool) that it declares, and the `inputs`.
+        `choices` lists what its reply may name. `read` raises ReplyUnusable for a reply that it cannot use.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -204,7 +203,7 @@ class Inquiry:
         return reply.value
 
     def _lines(self, facts: Sequence[Fact] | None) -> list[str]:
-        """Return what the model reads of the facts, or of all that was shown, as it was shown."""
+        """Return the prompt's lines for the facts, or for everything shown so far."""
         if facts is None:
             return list(self.shown.lines)
         return list(map(fact_line, facts) if self._is_compact else block_of(facts).lines)
@@ -214,24 +213,24 @@ class Inquiry:
         return self._tools.prompts.profile == "compact"
 
     def nothing_more(self) -> Stop:
-        """Return why the last retrieval added nothing: there was nothing new, or no room for it in the budget."""
+        """Return why the last retrieval added nothing: no new hits, or no room in the budget."""
         return Stop.BUDGET_SPENT if self._actions[-1].skipped else Stop.NOTHING_NEW
 
     def note(self, text: str) -> None:
-        """Say in the trace what was left out, or done without."""
+        """Add a note to the trace."""
         self._notes.append(text)
 
     def record(self, name: str, said: Sequence[tuple[str, str]]) -> None:
-        """Keep in the trace what was done without model and memory, such as a choice among the facts."""
+        """Record an action that used neither model nor memory, such as a choice among the facts."""
         self._record(Action(name, tuple(said)))
 
     def read(
         self, stopped: Stop, facts: Sequence[Fact] | None = None, step: str = READ, *, is_ranked: bool = True
     ) -> Trace:
-        """Return the trace that ends in the answer read from the facts (the pool, if not given), best first.
+        """Let the model read the answer from the facts (default: the pool), best first, and return the trace.
 
-        A small model is shown them best last, next to the question, since it cites what stands last; but for facts
-        that are not `is_ranked`, which keep their order. Without any fact the model is not asked.
+        A small model gets ranked facts best last, next to the question, since it tends to cite the last one. Facts that
+        are not ranked (`is_ranked`) keep their order. Without any fact the model is not asked.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -252,7 +251,7 @@ class Inquiry:
         return self.conclude(self.ask(step, read, reading_choices(numbers), shown), stopped)
 
     def conclude(self, reading: Reading | None, stopped: Stop) -> Trace:
-        """Return the trace: answered, unknown, or failed where there is no reading because no reply could be used."""
+        """Return the trace: answered, unknown, or failed if there is no reading because no reply was usable."""
         status = Status.FAILED
         if reading is not None:
             status = Status.ANSWERED if reading.answer is not None else Status.UNKNOWN
@@ -284,18 +283,18 @@ class Inquiry:
 
 
 def reading_choices(numbers: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Return what a reading may reply: that it is unknown, or an answer that cites some of the facts."""
+    """Return the choices for the reply of a reading: unknown, or an answer that cites some of the facts."""
     return {"facts": numbers, "replies": ["unknown", "cited"]}
 
 
 def reading_of(fields: Fields, numbers: Sequence[str], question: str | None = None) -> Reading:
-    """Return the reading that the fields `answer` and `facts` give; `numbers` are the facts that were shown.
+    """Return the reading in the fields `answer` and `facts`; `numbers` are the facts that were shown.
 
-    A small model often goes on after its answer: it explains it, or copies the facts. With the `question` that it was
-    asked, that is left out.
+    A small model often continues after its answer with an explanation or copied facts. If the `question` is given, that
+    part is cut off.
 
     Raises:
-        ReplyUnusable: there is no answer, no fact is cited for it, or one that was not shown.
+        ReplyUnusable: there is no answer, it cites no fact, or it cites one that was not shown.
     """
     answer = one_of(fields, "answer")
     if question is not None:
@@ -311,8 +310,10 @@ def reading_of(fields: Fields, numbers: Sequence[str], question: str | None = No
 
 
 def _answer_alone(answer: str, question: str) -> str:
-    """Return an answer up to where it copies how facts are written, or to a sentence that explains it: one that says
-    so, or has the words of the answer so far and of the question.
+    """Return an answer without what follows it: copied facts, or a sentence that explains it.
+
+    A sentence explains the answer if it begins like one ("The facts say ..."), or if it repeats the answer's words
+    together with at least two of the question's.
     """
     answer = _COPIES.split(answer, maxsplit=1)[0].strip() or answer
     asked = content_stems(question)
@@ -325,12 +326,12 @@ def _answer_alone(answer: str, question: str) -> str:
 
 
 def is_refusal(answer: str) -> bool:
-    """Say whether an answer says that there is none."""
+    """Say whether the text is a refusal, such as "unknown" or "not mentioned"."""
     return normalise(answer) in _REFUSALS
 
 
 def fresh(queries: Iterable[str], issued: Iterable[str]) -> tuple[str, ...]:
-    """Return the queries that were not issued yet, each once; case, articles and punctuation make no other query."""
+    """Return the distinct queries that were not issued yet, ignoring case, articles and punctuation."""
     seen = {_sense(query) for query in issued}
     kept: dict[str, str] = {}
     for query in queries:

@@ -1,4 +1,4 @@
-"""Which turns cannot be understood without those before them."""
+"""Finds turns that cannot be understood without the turns before them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from goalmem_cli.logic.normal import THIRD_PERSONS, numbers, words
 from goalmem_cli.records import Hit
 
 SHORT, SHORT_ANSWER = 5, 12
-"""So many words at most make a reply that may say nothing of itself, and so many one to a question."""
+"""The most words of a short reply: to a statement, and to a question."""
 LITTLE = 3
-"""A turn of so few words, if it asks nothing, says nothing that another could lean on: the one before it is meant."""
+"""A turn of at most this many words, if it asks nothing, is no support for the next turn: the one before it is."""
 _OPENING = 5
 _POINTING = THIRD_PERSONS | frozenset("it its that those this these one ones there".split())
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
@@ -26,11 +26,11 @@ _CHANGE = re.compile(
 
 
 def leaned_on(hit: Hit) -> int:
-    """Return how many of the turns before the hit it leans on: none, the one before it, or two.
+    """Return how many turns before the hit it leans on: 0, 1 or 2.
 
-    A turn leans on the one before it where it answers that, is a short reply, has a pronoun without a name, or changes
-    an amount or a day that was said ("five more", "three days after that"). Such a change leans on two where the one
-    before it says next to nothing, or does not have that amount or day, and the one before that has.
+    A turn leans on the one before it if it is a short reply or answer, has a pronoun without a name, or changes an
+    amount or a day ("five more", "three days after that"). Such a change leans on two turns if the turn before says
+    almost nothing, or has no amount or day while the one before it has.
     """
     before = hit.before
     if not before:
@@ -45,9 +45,9 @@ def leaned_on(hit: Hit) -> int:
 
 
 def _is_reply(text: str, speaker: str, asker: str, said: str) -> bool:
-    """Say whether a turn answers what somebody else said right before it, or needs it to be understood.
+    """Say whether a turn replies to somebody else's turn right before it and needs it to be understood.
 
-    A longer answer mostly stands by itself: it leans where it opens with what only the question names.
+    A longer turn needs it only if it begins with a pronoun and names nobody.
     """
     if asker == speaker:
         return False

@@ -1,4 +1,4 @@
-"""A reasoner whose traces say which time was asked about, where time went, and on request what the model saw."""
+"""Wraps reasoner and model, so that traces have the seconds of each stage and, on request, each prompt and reply."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from goalmem_cli.trace import Trace
 
 
 class Measured:
-    """A reasoner, watched."""
+    """Wraps a reasoner and adds the measurements to its traces."""
 
     def __init__(self, reasoner: Reasoner, *, keeps_prompts: bool = False) -> None:
-        """Take the reasoner, over a `MeasuredModel`; its traces have each prompt where it `keeps_prompts`."""
+        """Take a reasoner that uses a `MeasuredModel`. With `keeps_prompts` its traces have each prompt and reply."""
         self._reasoner = reasoner
         self._keeps_prompts = keeps_prompts
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace with its stages, and the stretch of time that was asked about.
+        """Return the reasoner's trace with the seconds of each stage and the question's stretch of time.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -34,10 +34,10 @@ class Measured:
 
 
 class MeasuredModel:
-    """Passes every call on to a model, and tells the watch of the question how long it took, and what was said.
+    """Passes calls on to a model, and records for the question how long each took and what was said.
 
-    What is said is not told if it `is_private`: a backbone's prompts hold texts that no fact of the trace has, so that
-    a later `forget` would not find them.
+    With `is_private` it records no texts: a backbone's prompts hold texts that no fact of the trace has, so a later
+    `forget` would not find them.
     """
 
     def __init__(self, model: LanguageModel, *, is_private: bool = False) -> None:

@@ -15,7 +15,7 @@ NAME = "memguide"
 INTENT, SLOTS, SCORE = "intent", "slots", "score"
 STEPS = (INTENT, SLOTS, SCORE, READ)
 SELECT = "select"
-"""The action that says in which order the candidates are read, each with its score of eq. 10."""
+"""The action that records the order of the candidates, each with its score (eq. 10)."""
 
 QUERIES = FOLLOW_UPS = 5
 ROUNDS = 3
@@ -30,7 +30,7 @@ def calls(rounds: int = ROUNDS) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a question is after, and the queries that search for it."""
+    """The intent of a question, and queries for it."""
 
     text: str = ""
     queries: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """What the model makes of the candidates: whether they suffice, else what is missing and how to search for it."""
+    """The model's view of the candidates: whether they suffice, which details are missing, and queries for those."""
 
     is_sufficient: bool
     missing: tuple[str, ...] = ()
@@ -46,11 +46,11 @@ class Slots:
 
 
 class MemGuide:
-    """Collects candidates for what the question is after and for details that are missing, and reads the best first.
+    """Retrieves candidates for the question's intent and for missing details, ranks them, and reads the best first.
 
-    The question and the queries of its intent share half of the budget's units, the rounds of follow-up queries the
-    other half; every query has at least one hit. A candidate's place is decided by `weight` times the model's score
-    and the rest times how early it was retrieved (eq. 10): the first counts 1, the last of n 1/n.
+    The question and the queries of its intent share half of the budget's units, the follow-up rounds the other half.
+    Every query gets at least one hit. A candidate's score is `weight` times the model's score plus (1 - `weight`) times
+    its place: 1 for the first retrieved, 1/n for the last of n (eq. 10).
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class MemGuide:
         return inquiry.read(stopped, self._selected(inquiry, missing))
 
     def _gather(self, inquiry: Inquiry) -> tuple[Stop, tuple[str, ...]]:
-        """Fill the pool, and return why that ended and every detail that was missing on the way."""
+        """Fill the pool. Return why that ended, and every detail that was missing at some point."""
         units = self._tools.budget.units
         intent = inquiry.ask(INTENT, _intent)
         if intent is None:
@@ -137,7 +137,7 @@ def _slots(fields: Fields) -> Slots:
 
 
 def _scores(fields: Fields, numbers: Sequence[str]) -> Mapping[str, int]:
-    """Return fact -> score from 0 to 10; of a fact that is scored twice the first score."""
+    """Return fact number -> score from 0 to 10. If a fact is scored twice, the first score counts."""
     scores: dict[str, int] = {}
     for line in fields.get("scores", ()):
         number, _, score = line.partition(" ")

@@ -1,4 +1,4 @@
-"""`oracle`: the evidence that a benchmark names, and nothing else: what reading alone can do (REMem section 4.2)."""
+"""`oracle`: shows only the benchmark's gold evidence, to measure reading without retrieval (REMem section 4.2)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def calls() -> tuple[int, int]:
 
 
 class Oracle:
-    """Shows the model the gold evidence of a question in order of time, as far as the budget goes. One call.
+    """Shows the model a question's gold evidence in order of time, as far as the budget allows. One call.
 
-    Only for `eval`: `gold` returns the evidence, also what was said after the time of asking, since this is the bound
-    of what reading can give. For a question without any nothing is shown: the outcome is unknown.
+    Only for `eval`. `gold` returns the evidence, including what was said after the time of asking, since this is the
+    upper bound of reading. Without evidence nothing is shown, and the answer is unknown.
     """
 
     def __init__(self, tools: Tools, gold: Callable[[Question], Sequence[Hit]]) -> None:

@@ -1,4 +1,4 @@
-"""Reasoners of other packages: loaded when they are named, and their traces checked as data from outside."""
+"""Reasoners of other packages: loads them when they are named, and checks their traces like any outside data."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from goalmem_cli.trace import Status, Trace, as_document, from_document
 
 
 def entry_of(name: str, own: Mapping[str, ReasonerEntry] = REASONERS) -> ReasonerEntry | None:
-    """Return the entry of that name: goalmem's `own`, else what another package registers; None where there is none.
+    """Return the entry of that name from goalmem's `own`, or else from another package, or None.
 
     Raises:
-        PluginBroken: it is another package's, and cannot be imported or is no entry.
+        PluginBroken: the other package's entry cannot be imported, or is no entry.
     """
     if name in own:
         return own[name]
@@ -27,7 +27,7 @@ def entry_of(name: str, own: Mapping[str, ReasonerEntry] = REASONERS) -> Reasone
 
 
 def loaded_entry(plugin: Plugin) -> ReasonerEntry:
-    """Return the plug-in's entry, which makes a reasoner that raises nothing but errors of goalmem.
+    """Return the plug-in's entry, wrapped so that its reasoner raises only goalmem's errors.
 
     Raises:
         PluginBroken: it cannot be imported, or is no entry.
@@ -58,17 +58,17 @@ def loaded_entry(plugin: Plugin) -> ReasonerEntry:
 
 
 class Guarded:
-    """A reasoner of another package, whose failures are errors of goalmem and name the package."""
+    """Wraps a reasoner of another package: its failures become goalmem's errors and name the package."""
 
     def __init__(self, plugin: Plugin, own: Reasoner) -> None:
         self._plugin = plugin
         self._own = own
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace, under the name that was asked for: no other's calibration says how certain it is.
+        """Return the trace under the plug-in's name, so that no other reasoner's calibration applies to it.
 
         Raises:
-            ModelError: it failed, or what it gave is no trace that could be kept and read again.
+            ModelError: the reasoner failed, or returned no trace that can be kept and read again.
         """
         with self._plugin.guarded():
             trace = self._own.answer(question)
@@ -82,7 +82,7 @@ class Guarded:
 
 
 def _problem_of(trace: Trace) -> str:
-    """Return what of a trace does not go together, or nothing."""
+    """Return what is inconsistent in a trace, or an empty text."""
     if (trace.status is Status.ANSWERED) is (trace.answer is None):
         return f"its trace is {trace.status.value}, and its answer {trace.answer!r}"
     if unknown := [number for number in trace.evidence if number not in trace.facts]:

@@ -1,4 +1,4 @@
-"""How questions and facts read in a prompt."""
+"""Words questions and facts for prompts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def asker_in(question: Question) -> str:
-    """Return who asks, where the question speaks of them; empty otherwise, since a small model brings up every name."""
+    """Return the asker's name if the question says "I" or "my", else an empty text: small models use any name given."""
     return in_one_line(question.asker or "") if speaks_of_asker(question.text) else ""
 
 
@@ -55,7 +55,7 @@ def say_day(moment: datetime) -> str:
 
 
 def fact_line(fact: Fact) -> str:
-    """Return the fact as one numbered line of a compact prompt; those of the full prompts stand in blocks."""
+    """Return the fact as one numbered line of a compact prompt."""
     return f"{fact.number}. {said_line(fact)}"
 
 
@@ -66,12 +66,12 @@ def said_line(fact: Fact) -> str:
 
 
 def told_line(fact: Fact, said: str = "") -> str:
-    """Return who said what to whom as one line of a full prompt, with when, where the heading above does not say it."""
+    """Return who said what to whom as one line of a full prompt. `said` is the time, if no heading above shows it."""
     return told_words(saying_to(_named(fact), fact.to), fact.text, fact.times, said)
 
 
 def named_as(author: str, by: str, *, is_quoted: bool) -> str:
-    """Return who says something, and by whom it was only passed on, where it was."""
+    """Return the author's name, with who forwarded or quoted the words if `by` is given."""
     return f"{author} ({'quoted' if is_quoted else 'forwarded'} by {by})" if by else author
 
 
@@ -80,27 +80,30 @@ def _named(fact: Fact) -> str:
 
 
 def saying_to(speaker: str, to: str) -> str:
-    """Return who says something to whom, as far as either is known."""
+    """Return "speaker to hearer", as far as both are known."""
     return f"{speaker} to {to}" if speaker and to else speaker
 
 
 def told_words(speaker: str, text: str, times: Sequence[str], said: str) -> str:
-    """Return the line of a fact of which these are known; whatever breaks lines in them does not break it."""
+    """Return a fact's line: "speaker: text [said; times]". Line breaks in the parts become spaces."""
     about = "; ".join((*filter(None, (said,)), *map(in_one_line, times)))
     named = f"{in_one_line(speaker)}: " if speaker else ""  # what several said has none
     return f"{named}{with_days_in_words(in_one_line(text))}{about and f' [{about}]'}"
 
 
 def in_words(question: Question) -> Question:
-    """Return the question with its days in the form in which facts have them; the very question where it is so."""
+    """Return the question with its days written as facts have them (16.01.2024: 16 January 2024).
+
+    Without such days the same object is returned.
+    """
     text = with_days_in_words(question.text)
     return question if text == question.text else replace(question, text=text)
 
 
 class DaysInWords:
-    """A reasoner that is asked with the days of the question in the form in which facts have them.
+    """Wraps a reasoner and writes the question's days as facts have them.
 
-    One that knows a question by identity, as `oracle` does, words it itself.
+    It does not suit `oracle`, which knows its questions by identity and words them itself.
     """
 
     def __init__(self, reasoner: Reasoner) -> None:
@@ -108,7 +111,7 @@ class DaysInWords:
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace, which has the question as it was asked.
+        """Return the reasoner's trace with the question as it was asked.
 
         Raises:
             ModelError: the model could not be used at all.

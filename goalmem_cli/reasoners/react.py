@@ -34,7 +34,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A step that retrieved, as the next prompts show it: `facts` are the lines of those new to the trajectory."""
+    """A retrieval as later prompts show it; `facts` are the lines of the facts that were new."""
 
     thought: str
     query: str
@@ -42,12 +42,11 @@ class Observed:
 
 
 class React:
-    """Lets the model choose each step: `Retrieve`, whose facts follow in the prompt, or `Finish` with its answer.
+    """Lets the model choose each step: `Retrieve`, whose facts the next prompt shows, or `Finish` with its answer.
 
-    Every retrieval takes an even share of the budget's units. The method lets a model finish before it has retrieved
-    anything; here it may choose `Finish` only once facts were observed, and must name those that its answer rests on,
-    since an answer out of the model's own head names no turn. Where it does not finish, the answer is read from the
-    observations alone, with the prompt that every reasoner reads with.
+    Every retrieval takes an equal share of the budget's units. Unlike in the paper, the model may choose `Finish` only
+    after it has observed facts, and must cite those behind its answer. If it does not finish, the answer is read from
+    the observed facts with the common prompt.
     """
 
     def __init__(self, tools: Tools, steps: int = MOST_STEPS) -> None:

@@ -1,4 +1,4 @@
-"""`reflect`: judge after each retrieval whether the facts suffice, and retrieve again (GOAL-MEM Appendix F)."""
+"""`reflect`: after each retrieval, judge whether the facts suffice, or retrieve again (GOAL-MEM Appendix F)."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def calls(turns: int = TURNS) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the model makes of the pool: whether it suffices, else the query that it proposes, empty for none."""
+    """The model's view of the pool: whether it suffices, or else its next query (empty for none)."""
 
     is_sufficient: bool
     query: str = ""
 
 
 class Reflect:
-    """Retrieves with the question, then with one query a turn, until the model is content or nothing more comes.
+    """Retrieves with the question, then with one query per turn, until the facts suffice or nothing new is found.
 
-    Each retrieval takes an even share of the budget's units. Nothing is kept from one question to the next.
+    Each retrieval takes an equal share of the budget's units. Nothing is kept from one question to the next.
     """
 
     def __init__(self, tools: Tools, turns: int = TURNS) -> None:
@@ -50,7 +50,7 @@ class Reflect:
         return inquiry.read(self._gather(inquiry))
 
     def _gather(self, inquiry: Inquiry) -> Stop:
-        """Fill the pool, and return why it ended."""
+        """Fill the pool, and return why that ended."""
         per_query = max(1, self._tools.budget.units // (self._turns + 1))
         queries = [inquiry.question.text]
         inquiry.retrieve(queries, per_query, more=self._turns)

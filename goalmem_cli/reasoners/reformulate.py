@@ -12,7 +12,7 @@ NAME = "reformulate"
 REWRITE = "rewrite"
 STEPS = (REWRITE, READ)
 REWRITES = 5
-"""Appendix F says both 5 and 3 (eq. 8)."""
+"""How many rewritings are used. Appendix F names both 5 and 3 (eq. 8)."""
 
 
 def calls() -> tuple[int, int]:
@@ -21,10 +21,10 @@ def calls() -> tuple[int, int]:
 
 
 class Reformulate:
-    """Retrieves with the question and the queries that the model makes of it, then reads the answer from the pool.
+    """Retrieves with the question and the model's rewritings of it, then reads the answer from the pool.
 
-    The pool holds the best hits of each query in turn, until the budget is spent: those of the question alone, as
-    `direct` has them, where no rewriting could be used.
+    The pool takes the queries' hits in turn until the budget is spent. If no rewriting is usable, it holds the
+    question's hits alone, as `direct` does.
     """
 
     def __init__(self, tools: Tools, rewrites: int = REWRITES) -> None:

@@ -1,7 +1,7 @@
-"""Writing a turn of a dialogue back into memory, whatever reasoned about it (GOAL-MEM section 4.4).
+"""Writes a dialogue back into memory (GOAL-MEM section 4.4).
 
-What the user says becomes a turn, through the backbone's own `update`, so that later questions can use it. What goalmem
-answers is remembered apart from the turns, sourced to those it cites, so that it is never a fact for another answer.
+What the user says becomes a turn through the backbone's `update`, so later questions can use it. goalmem's answers are
+stored apart from the turns, with references to the turns that they cite, so they never become facts for other answers.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class Dialogues(Protocol):
-    """Where a dialogue is kept: how far it has come, and what was answered in it."""
+    """The store of a dialogue's turns and answers."""
 
     def last_turn(self, conversation: str) -> Turn | None:
-        """Return the last turn of a conversation; None where there is none."""
+        """Return the last turn of a conversation, or None."""
         ...
 
     def add_answer(self, text: str, question: Turn, cited: Sequence[str], attributes: Mapping[str, object]) -> Unit:
-        """Remember an answer, sourced to the turns of the cited units and to the question's turn."""
+        """Store an answer with references to the question's turn and the turns of the cited units."""
         ...
 
 
@@ -42,10 +42,10 @@ def _utc_now() -> datetime:
 def remember_words(
     asked: Question, backbone: Backbone, dialogues: Dialogues, now: Callable[[], datetime] = _utc_now
 ) -> Turn:
-    """Remember what the user said, a question or not, as the next turn of the dialogue, and return the turn.
+    """Store what the user said, question or not, as the next turn of the dialogue, and return the turn.
 
-    It was said at the time of asking, as `Question.asked` has it: the user's clock, without an offset unless the user
-    gave one. More than eight hours from the turn before it, either way, a session starts.
+    Its time is `Question.asked`, by the user's clock, without an offset unless the user gave one. A new session starts
+    if the turn before it is more than eight hours away, in either direction.
 
     Raises:
         StoreError: the memory cannot be written.
@@ -67,10 +67,10 @@ def remember_words(
 
 
 def remember_answer(turn: Turn, trace: Trace, trace_id: str | None, dialogues: Dialogues) -> Unit | None:
-    """Remember the answer to what was asked in the turn, if there is one, and return it.
+    """Store the answer to the question in the turn, if there is an answer, and return it.
 
     Raises:
-        StoreError: what the answer rests on is not stored any more, or the memory cannot be written.
+        StoreError: the cited turns are not stored any more, or the memory cannot be written.
         ModelError: the embedder cannot be used.
     """
     if trace.status is not Status.ANSWERED or trace.answer is None:
@@ -81,7 +81,7 @@ def remember_answer(turn: Turn, trace: Trace, trace_id: str | None, dialogues: D
 
 
 def _own_id(text: str, moment: datetime) -> str:
-    """Return an id that no two turns share, also when two processes write at once: the second, and what tells apart."""
+    """Return an id that no two turns share, even if two processes write at once: the second, and a hash."""
     return f"{moment:%Y%m%d-%H%M%S}-{content_hash(moment.isoformat(), text)[:8]}"
 
 

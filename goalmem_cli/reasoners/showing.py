@@ -1,7 +1,7 @@
-"""Facts as a model with the full prompts reads them: a block a round, in the order of time, a heading for each session.
+"""Lays out facts for the full prompts: one block per round, in order of time, with a heading for each session.
 
-So "her" and an answer to what was said before can be understood, and the time is not repeated on every line. A block is
-never changed once it is shown: each prompt of an attempt begins with the one before it.
+The order lets a model understand "her" and replies, and headings save a time on every line. A block never changes once
+shown, so each prompt of an attempt begins like the one before it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from goalmem_cli.trace import Fact
 Placed = TypeVar("Placed", bound=Fact | Unit)
 
 SAID = ("turn", "passage")
-"""The kinds of unit that are what somebody said; every other was derived from that, and stands under the notes."""
+"""The kinds of unit that somebody said. All others are derived from those, and are shown as notes."""
 _APART = timedelta(hours=1) // timedelta(microseconds=1)
-"""How long after the time that was written last, in microseconds, a line of a session has its own."""
+"""A line shows its own time if it is at least this far, in microseconds, from the last time shown."""
 _LETTERS_PER_TOKEN = 3.2  # of English
 _TOKENS_PER_BYTE = 0.72  # of other scripts in UTF-8, at worst: emoji
 _LINE_END = 2
@@ -34,10 +34,10 @@ _SHOWN = re.compile(r"(F\d+)\. (?:([^:]+?)(?: to [^:]+)?: )?(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one round showed: its facts in the order shown, and the lines that a model reads, headings among them.
+    """What one round showed: its facts in the order shown, and the prompt's lines with headings.
 
-    `tokens` is about how many tokens the lines have, rather too many than too few. `brought` are the numbers of the
-    facts that came along with others: they count their tokens, but no units.
+    `tokens` is the estimated number of tokens of the lines, rather too high. `brought` holds the numbers of facts that
+    came along with others: they count as tokens, not as units.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was shown so far, a block a round: it only grows, at its end."""
+    """Everything shown so far, one block per round. New blocks are added at the end."""
 
     blocks: tuple[Block, ...] = ()
 
@@ -59,30 +59,29 @@ class Shown:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What a model reads of them: the lines of each block behind those of the one before it."""
+        """The prompt's lines of all blocks, in order."""
         return tuple(line for block in self.blocks for line in block.lines)
 
     @property
     def units(self) -> int:
-        """How many of the facts count as units of the budget."""
+        """The number of facts that count as units of the budget."""
         return sum(len(block.facts) - len(block.brought) for block in self.blocks)
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the lines have, rather too many than too few."""
+        """The estimated number of tokens of the lines, rather too high."""
         return sum(block.tokens for block in self.blocks)
 
     def plus(self, block: Block) -> Shown:
-        """Return the same with one more block; one without facts adds nothing."""
+        """Return this with one more block. A block without facts adds nothing."""
         return Shown((*self.blocks, block)) if block.facts else self
 
 
 def block_of(facts: Iterable[Fact], brought: Iterable[str] = ()) -> Block:
-    """Return the facts in the order of `in_order`, with a heading wherever session or day is another one.
+    """Return the facts in the order of `in_order`, with a heading wherever session or day changes.
 
-    A heading names the time of the first fact under it, and the conversation where it is another than above; a fact
-    that was said an hour or more after the time written last has its own. What was derived from turns stands at the
-    end, each with its time.
+    A heading has the time of its first fact, and the conversation if that changes too. A fact shows its own time if it
+    was said an hour or more after the last time shown. Derived facts come last, each with its time.
     """
     ordered = in_order(list(facts))
     lines: list[str] = []
@@ -100,14 +99,14 @@ def block_of(facts: Iterable[Fact], brought: Iterable[str] = ()) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
-    """A fact as a prompt shows it: its number, who says it, and what, with the brackets behind it."""
+    """A fact's line in a prompt: its number, its speaker, and its text with the brackets that follow."""
 
     number: str
     speaker: str
     told: str
 
     def says(self, text: str) -> bool:
-        """Say whether it is the line of a fact with that text, whose days a line has in words."""
+        """Say whether this is the line of a fact with that text, given that lines have days in words."""
         text = with_days_in_words(in_one_line(text))
         return self.told == text or self.told.startswith(f"{text} [")
 
@@ -119,16 +118,13 @@ def lines_shown(prompt: str) -> list[ShownLine]:
 
 
 def line_tokens(line: str) -> int:
-    """Return about how many tokens a line of a prompt has, rather too many than too few."""
+    """Return the estimated number of tokens of a prompt's line, rather too high."""
     letters = len(line.encode("ascii", "ignore"))
     return int(letters / _LETTERS_PER_TOKEN + (len(line.encode()) - letters) * _TOKENS_PER_BYTE) + _LINE_END
 
 
 def in_order(facts: Sequence[Placed]) -> list[Placed]:
-    """Return the facts by time, each session in one piece and as it went, what was derived from turns last.
-
-    Units that are no facts yet have the order that they will have as such.
-    """
+    """Return facts or units by time, each session in one piece and in its own order, and derived ones last."""
     said = [fact for fact in facts if is_said(fact)]
     sessions = dict.fromkeys((fact.conversation, fact.session) for fact in chronological(said, _itself))
     places = {session: place for place, session in enumerate(sessions)}
@@ -141,7 +137,7 @@ def _itself(placed: Placed) -> Placed:
 
 
 def line_of_unit(hit: Hit, number: str, times: Sequence[str]) -> str:
-    """Return the line that the hit has as a fact of that number, where the heading above says when it was said."""
+    """Return the line of the hit as a fact with that number, below a heading that has its time."""
     unit = hit.unit
     said = "" if is_said(unit) else _own_time(unit)
     told = saying_to(unit.speaker, hit.to)
@@ -151,19 +147,19 @@ def line_of_unit(hit: Hit, number: str, times: Sequence[str]) -> str:
 
 
 def is_said(fact: Fact | Unit) -> bool:
-    """Say whether somebody said it, and it was not derived from what was."""
+    """Say whether somebody said this, so that it is not derived."""
     return fact.kind in SAID
 
 
 def _stretch(fact: Fact) -> tuple[object, ...]:
-    """Return what facts under one heading have in common."""
+    """Return the key that facts under one heading share."""
     if not is_said(fact):
         return (fact.conversation,)
     return (fact.conversation, fact.session, fact.said and fact.said.date())
 
 
 def heading_of(fact: Fact | Unit, *, is_named: bool) -> str:
-    """Return the line above the first fact of a stretch; the conversation is named where it is another than above."""
+    """Return the heading above a fact. It names the conversation if `is_named`."""
     name = in_one_line(fact.conversation)
     if not is_said(fact):
         return f"[From notes of {name}]"
@@ -171,14 +167,14 @@ def heading_of(fact: Fact | Unit, *, is_named: bool) -> str:
 
 
 def _own_time(fact: Fact | Unit) -> str:
-    """Return when the fact was said, as its own line has it: the day stands in the heading of its session."""
+    """Return the time on the fact's own line: without the day, if the heading of its session has it."""
     if fact.said is None:
         return say_time(None)
     return f"said {say_clock(fact.said) if is_said(fact) else say_time(fact.said)}"
 
 
 def is_apart(written: datetime | None, said: datetime | None) -> bool:
-    """Say whether what was said then needs a time of its own below the one written: an hour or more lies between."""
+    """Say whether a line needs its own time: an hour or more lies between it and the last time `written`."""
     if written is None or said is None:
         return written is not said
     return abs(Moment.from_datetime(said).clock - Moment.from_datetime(written).clock) >= _APART

@@ -1,4 +1,4 @@
-"""`tiser`: retrieve once, then answer by way of a timeline that is checked first (REMem section 4.2, TISER)."""
+"""`tiser`: retrieve once, then answer after writing and checking a timeline (REMem section 4.2, TISER)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def calls() -> tuple[int, int]:
 
 
 class Tiser:
-    """Shows the model what `direct` shows it, over any backbone, and has it lay out the facts in time first.
+    """Shows the model the same facts as `direct`, and lets it write a timeline before it answers.
 
-    One call: the timeline and the check stand in the same reply as the answer that follows from them.
+    One call: the reply has the timeline, the check and the answer.
     """
 
     def __init__(self, tools: Tools) -> None:

@@ -1,4 +1,4 @@
-"""An observer for those who watch nothing."""
+"""The observer that does nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from goalmem_cli.trace import Action, Fact, Step
 
 
 class Unwatched:
-    """An observer that looks away."""
+    """An observer that ignores everything."""
 
     def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
         """Do nothing."""

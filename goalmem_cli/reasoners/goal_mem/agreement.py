@@ -1,6 +1,6 @@
-"""What groundings make together: conflicts, supersession, strictness, and the substitution they agree on.
+"""Checks groundings against each other: conflicts, supersession, strictness, and the substitution they agree on.
 
-The order in which they were proposed decides nothing (GOAL-MEM section 4.2, DESIGN section 5).
+The order in which they were proposed has no influence (GOAL-MEM section 4.2).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TORN = "facts are said both to entail and to contradict it"
 
 
 def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], bench: Bench) -> Ruling:
-    """Return the candidates that stand together, the others with the reason, and the substitution they make."""
+    """Return the candidates that agree, the others with the reason, and the resulting substitution."""
     standing, refused, undecided = _against_known(candidates, bench)
     torn = {item.subgoal for item in standing} & {item.subgoal for item in contradicted}
     refused += [_refused(item, _TORN) for item in standing if item.subgoal in torn]
@@ -41,10 +41,10 @@ def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], 
 def surest(
     candidates: Sequence[Grounded], ranks: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
 ) -> Ruling:
-    """Return the ruling over alternatives: each is taken, best first, that stands with those taken before it.
+    """Return the ruling over alternatives: take each, best rank first, that agrees with those taken before it.
 
-    A subgoal has one grounding, but where a variable of it asks for all that hold. What is passed over because its
-    subgoal has a surer grounding is not refused.
+    A subgoal gets one grounding, or several if it has a starred variable. Alternatives that lose only because their
+    subgoal has a surer grounding are not listed as refused.
     """
     taken: list[Grounded] = []
     refused: list[Rejected] = []
@@ -68,10 +68,10 @@ def surest(
 def as_proposed(
     candidates: Sequence[Grounded], ranks: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
 ) -> Ruling:
-    """Return the ruling that checks nothing: each subgoal has the grounding of the highest rank, else the first.
+    """Return the ruling without checks: each subgoal gets the grounding of the highest rank, or the first of several.
 
-    Where a variable asks for all that hold, all count. Of values that differ the first known stays; a value that only
-    one of the subgoals gives counts too. A grounding goes before a contradiction.
+    Starred variables collect all values, also those that only one subgoal gives. If values differ, the first known one
+    stays. A grounding wins over a contradiction.
     """
     taken: list[Grounded] = []
     order = sorted(range(len(candidates)), key=lambda place: (-ranks[place], place))
@@ -96,17 +96,17 @@ _Verdicts = tuple[list[Grounded], list[Rejected], list[tuple[str, str]]]
 
 
 def are_same(left: str, right: str, bench: Bench) -> bool:
-    """Say whether two constants count as one: equal, aliases, or judged equal by the model."""
+    """Say whether two constants count as the same: equal, aliases, or judged equal by the model."""
     return _compare(left, right, bench) not in (Equality.UNDECIDED, Equality.DIFFERENT)
 
 
 def shares(values: Sequence[str], others: Sequence[str]) -> bool:
-    """Say whether one of the values stands among the others, worded in any way: of $5 and 5 dollars one is kept."""
+    """Say whether one of the values equals one of the others, in any wording ($5 and 5 dollars)."""
     return any(compare(value, other) is Equality.EQUAL for value in values for other in others)
 
 
 def supports(item: Grounded, bench: Bench) -> dict[str, Support]:
-    """Return how each binding of a grounding rests on its facts; of several values the weakest support counts."""
+    """Return how the facts support each binding of a grounding. Of several values the weakest support counts."""
     values = _value_supports([item], bench)
     return {
         name: max((values[name, normalise(value)] for value in entry), key=_RANK.__getitem__)
@@ -132,7 +132,7 @@ def _all(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:  # noqa: AR
 
 
 def _against_known(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
-    """Sort out the candidates that differ from the substitution so far."""
+    """Refuse candidates that differ from the substitution so far."""
     standing: list[Grounded] = []
     refused: list[Rejected] = []
     undecided: list[tuple[str, str]] = []
@@ -158,7 +158,7 @@ def _against_known(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
 
 
 def _against_each_other(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
-    """Sort out candidates that conflict: neither stands, unless the question is of now and one was said later."""
+    """Refuse both of two candidates that conflict. If the question asks how things are now, the later one stands."""
     whys: dict[int, str] = {}
     notes: dict[int, list[str]] = {place: [] for place in range(len(candidates))}
     undecided: list[tuple[str, str]] = []
@@ -187,7 +187,7 @@ def _against_each_other(candidates: Sequence[Grounded], bench: Bench) -> _Verdic
 
 
 def _earlier_said(left: Grounded, right: Grounded, bench: Bench) -> Grounded | None:
-    """Return the grounding whose facts were said earlier, if that can be told."""
+    """Return the grounding whose facts were said earlier, or None if the times do not show it."""
     mine, theirs = last_said(left.facts, bench.facts), last_said(right.facts, bench.facts)
     if mine is None or theirs is None:
         return None
@@ -197,7 +197,7 @@ def _earlier_said(left: Grounded, right: Grounded, bench: Bench) -> Grounded | N
 
 
 def last_said(numbers: Iterable[str], facts: Mapping[str, Fact]) -> datetime | None:
-    """Return when the latest of the facts was said, None where none has a time or one is not there."""
+    """Return when the latest of the facts was said, or None if no known fact has a time."""
     latest: datetime | None = None
     for said in (facts[number].said for number in numbers if number in facts):
         if said is not None and (latest is None or is_later(said, latest)):
@@ -224,7 +224,7 @@ def _value_supports(items: Iterable[Grounded], bench: Bench) -> dict[tuple[str, 
 
 
 def _without_inferred(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
-    """Sort out bindings that no standing grounding states or derives; a starred variable loses only such values."""
+    """Refuse groundings with values that no other states or derives. Starred variables lose only those values."""
     standing, refused = list(candidates), list[Rejected]()
     while True:
         best = _value_supports((*bench.earlier, *standing), bench)
@@ -245,7 +245,7 @@ def _without_inferred(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts
 
 
 def _trimmed(item: Grounded, weak: set[tuple[str, str]], bench: Bench) -> Grounded | None:
-    """Return the grounding without the weak values, None if a variable would be left without any."""
+    """Return the grounding without the weak values, or None if a variable would have no value left."""
     bindings = {
         name: tuple(value for value in values if (name, normalise(value)) not in weak)
         for name, values in item.bindings.items()
@@ -255,7 +255,10 @@ def _trimmed(item: Grounded, weak: set[tuple[str, str]], bench: Bench) -> Ground
 
 
 def _combined(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Grounded], list[Rejected], Substitution]:
-    """Return the candidates with one value a plain variable, the refused without a common value, and the whole."""
+    """Return the candidates with one value per plain variable, those refused, and the substitution.
+
+    Groundings of a starred variable are refused if its subgoals have no value in common.
+    """
     bindings = _plain_bindings(candidates, bench)
     best = _value_supports((*bench.earlier, *candidates), bench)
     standing = [_settled(item, bindings, best, bench) for item in candidates]
@@ -273,7 +276,7 @@ def _combined(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Ground
 
 
 def _plain_bindings(candidates: Sequence[Grounded], bench: Bench) -> dict[str, tuple[str, ...]]:
-    """Return one value a plain variable: of aliases the better supported, then the more specific."""
+    """Return one value per plain variable: of aliases the better supported one, then the more specific."""
     bindings = {name: values for name, values in bench.substitution.bindings.items() if name not in bench.starred}
     best = _value_supports((*bench.earlier, *candidates), bench)
     for item in candidates:
@@ -293,7 +296,7 @@ def _plain_bindings(candidates: Sequence[Grounded], bench: Bench) -> dict[str, t
 def _settled(
     item: Grounded, bindings: dict[str, tuple[str, ...]], best: dict[tuple[str, str], Support], bench: Bench
 ) -> Grounded:
-    """Return the grounding with the values agreed on; a value taken over from another has that one's support."""
+    """Return the grounding with the agreed values. A value taken over from another grounding has its support."""
     agreed = {name: values if name in bench.starred else bindings[name] for name, values in item.bindings.items()}
     support = {
         name: item.support[name]
@@ -305,7 +308,7 @@ def _settled(
 
 
 def _common(name: str, items: Sequence[Grounded], bench: Bench) -> tuple[str, ...]:
-    """Return the values of a starred variable that hold in every grounded subgoal it stands in, in order."""
+    """Return the values of a starred variable that all grounded subgoals with it share, in order."""
     by_subgoal: dict[int, list[str]] = {}
     for item in sorted(items, key=lambda item: item.subgoal):
         for value in item.bindings.get(name, ()):

@@ -1,4 +1,4 @@
-"""Computed answers in a plan: read and checked as it is made, evaluated over its groundings once it is proved."""
+"""Computed answers of a plan: reads and checks their expressions, and evaluates them over the plan's groundings."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from goalmem_cli.trace import Calculation, Fact, Grounded, Part, Status, Trace
 
 
 def read_answers(texts: Sequence[str], question: Question, subgoals: Sequence[Atom]) -> tuple[Expression, ...]:
-    """Return what a reply names as the answer: variables, or what is computed from them.
+    """Return the answer's expressions: variables, or computations over them.
 
     Raises:
-        ReplyUnusable: one is no expression, does not fit the subgoals, or has words of its own in it.
+        ReplyUnusable: a text is no expression, does not fit the subgoals, or uses words that are not in the question.
     """
     variables = {variable.name: variable for atom in subgoals for variable in atom.variables}
     variables |= {variable.name: variable for atom in subgoals for variable in atom.variables if variable.is_starred}
@@ -55,7 +55,7 @@ def read_answers(texts: Sequence[str], question: Question, subgoals: Sequence[At
 
 
 def _own_words(expression: Expression, question: Question) -> str:
-    """Return a label or a constant of which a word stands neither in the question nor is the asker's name."""
+    """Return a label or constant with a word that is neither in the question nor the asker's name, or nothing."""
     asked = content_stems(f"{question.text} {question.asker or ''}")
     return next((named for named in _named(expression) if not content_stems(named) <= asked), "")
 
@@ -70,9 +70,9 @@ def _named(expression: Expression) -> Iterator[str]:
 
 
 def starred_for(subgoals: Sequence[Atom], answers: Iterable[Expression]) -> tuple[Atom, ...]:
-    """Return the subgoals with a star on what an answer takes every value of, and on all that only stands beside it.
+    """Return the subgoals with stars on the variables that an answer gathers, and on those that only occur beside them.
 
-    So that each payment has a date of its own, and no conflict with another payment's.
+    So each payment may have its own date without a conflict between the payments.
     """
     taken = frozenset[str]().union(*map(gathered, answers))
     within = [atom for atom in subgoals if taken & {variable.name for variable in atom.variables}]
@@ -88,7 +88,10 @@ def calculations(
     question: Question,
     judged: frozenset[Pair] = frozenset(),
 ) -> tuple[Calculation, ...]:
-    """Return what each answer of the plan comes to over the groundings, joined; `judged` are pairs held to be one."""
+    """Return the result of each of the plan's answers over the joined groundings.
+
+    `judged` holds the pairs of constants that a model judged to be the same.
+    """
 
     def same(left: str, right: str) -> bool | None:
         verdict = same_words(left, right)
@@ -105,7 +108,7 @@ def calculations(
 
 
 def concluded(found: Sequence[Calculation], trace: Trace) -> Trace:
-    """Return the trace with the computed answer, which nothing words anew; unknown where the values leave it open."""
+    """Return the trace with the computed answer, or unknown with a note if it cannot be computed."""
     trace = replace(trace, calculations=tuple(found))
     if why := next((calculation.why for calculation in found if calculation.why), ""):
         return replace(trace, notes=(*trace.notes, f"the answer cannot be computed: {why}"))
@@ -119,7 +122,7 @@ def _calculation(answer: Expression, found: Computed) -> Calculation:
 
 
 def _rows(item: Grounded, facts: Mapping[str, Fact]) -> Iterator[dict[str, Given]]:
-    """Yield what a grounding bound, one value for each variable: lists of one length go together, others all ways."""
+    """Yield a grounding's rows, one value per variable. Lists of one length are zipped, others are multiplied out."""
     said = last_said(item.facts, facts)  # a relative date among its values is read from there
     lengths = {len(values) for values in item.bindings.values()} - {1}
     if len(lengths) == 1:
@@ -135,9 +138,9 @@ def _rows(item: Grounded, facts: Mapping[str, Fact]) -> Iterator[dict[str, Given
 def _in_one_style(
     told: Sequence[tuple[int, dict[str, Given]]], facts: Mapping[str, Fact]
 ) -> list[tuple[int, dict[str, Given]]]:
-    """Return what was bound, ambiguous numbers such as 1.150 read as the others are written.
+    """Return the rows with ambiguous numbers (1.150) read in the style of the other values.
 
-    The other values tell; where they do not, what was said in the conversations that the facts are from.
+    If the other values do not show a style, the facts of the same conversations decide.
     """
     given = [one for _, values in told for one in values.values()]
     places = {facts[number].conversation for one in given for number in one.facts if number in facts}
@@ -147,7 +150,7 @@ def _in_one_style(
 
 
 def _plain(values: Mapping[str, Given], numbers: Set[str]) -> dict[str, Given]:
-    """Return the values with plain numbers for how many there are of something: its type says of what."""
+    """Return the values with plain numbers for the variables of type number or count: 3 for "three lamps"."""
     found = dict(values)
     for name in numbers & found.keys():
         if (amount := read_amount(found[name].value)) is not None:

@@ -1,8 +1,7 @@
-"""Facts that speak against a subgoal: they contradict it, or tell it of another person or thing, or only as a plan.
+"""Facts against a subgoal: they contradict it, or say it of another person or thing, or only as a plan.
 
-One such verdict is only the model's; it settles the subgoal as not provable once a further look for it brought nothing
-new, or the next reply says it again; at once where another person tells it and what the named person has to tell of
-it is in view.
+One such verdict is only the model's opinion. It becomes final when a further look finds nothing new, or the next reply
+repeats it. It is final at once if another person says it and the named person's own statement is in view.
 """
 
 from __future__ import annotations
@@ -19,22 +18,23 @@ from goalmem_cli.trace import Denied, Fact, Verdict
 
 
 class Denials:
-    """The latest of each subgoal, by its number."""
+    """The latest denial of each subgoal, by number."""
 
     def __init__(self) -> None:
         self._by_subgoal: dict[int, Denied] = {}
 
     def is_final(self, number: int) -> bool:
-        """Say whether a subgoal is settled as not provable."""
+        """Say whether the denial of a subgoal is final."""
         return number in self._by_subgoal and self._by_subgoal[number].is_final
 
     def why(self, number: int) -> str:
-        """Return what speaks against a subgoal, in words, or nothing."""
+        """Return in words what denies a subgoal, or an empty text."""
         return self._by_subgoal[number].why if number in self._by_subgoal else ""
 
     def take(self, claims: Sequence[Claim], atoms: Mapping[int, Atom], facts: Mapping[str, Fact]) -> tuple[Denied, ...]:
-        """Take what a reply says against the subgoals that are open, `atoms` by number; said again, or clear from the
-        facts in view, it is final.
+        """Record a reply's denials of open subgoals (`atoms` by number), and return them.
+
+        A denial is final if an earlier reply had one for this subgoal, or if the facts in view make it clear.
         """
         earlier = set(self._by_subgoal)
         told = [claim for claim in claims if claim.subgoal in atoms]
@@ -46,20 +46,21 @@ class Denials:
         return tuple(self._by_subgoal[number] for number in dict.fromkeys(claim.subgoal for claim in told))
 
     def confirm(self, numbers: Iterable[int]) -> tuple[Denied, ...]:
-        """Take it that a look for these subgoals brought nothing new, and return what is final by that."""
+        """Make the denials of these subgoals final, because a look found nothing new. Return those that changed."""
         confirmed = [n for n in numbers if n in self._by_subgoal and not self._by_subgoal[n].is_final]
         self._by_subgoal |= {n: replace(self._by_subgoal[n], is_final=True) for n in confirmed}
         return tuple(self._by_subgoal[n] for n in confirmed)
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Drop what was said against subgoals that are proved now."""
+        """Drop the denials of subgoals that are proved now."""
         for number in numbers:
             self._by_subgoal.pop(number, None)
 
 
 def _is_clear(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> bool:
-    """Say whether a further look would find nothing: another person tells it, and one thing that the named person says,
-    and does not ask, has every name and thing of the subgoal.
+    """Say whether a further look would find nothing.
+
+    That is so if another person says it, and one statement of the named person has every name and thing of the subgoal.
     """
     people = speakers(facts.values())
     named = [person for person in people if content_stems(person) & content_stems(atom.phrase)]
@@ -71,7 +72,7 @@ def _is_clear(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> bool:
 
 
 def _reason(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> str:
-    """Return what speaks against a subgoal, naming the fact: ``F1 says it of Audrey``."""
+    """Return what denies a subgoal, with the fact: ``F1 says it of Audrey``."""
     cited = ", ".join(claim.facts)
     if claim.verdict is Verdict.CONTRADICTED:
         return f"{cited} says otherwise"

@@ -1,7 +1,7 @@
 """GOAL-MEM: backward chaining over memory, every binding checked (arXiv 2605.12213).
 
-Followed from here, a question goes through a prover (which plans are tried, `provers/`), `loop` (one attempt), `pool`
-(what is shown of memory), `state` (what the engine accepted) and `wording` (how a proof becomes an answer).
+A question passes through a prover (it chooses the plans, `provers/`), `loop` (one attempt), `pool` (the facts in view),
+`state` (what the engine accepted) and `wording` (the proof becomes an answer).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from goalmem_cli.trace import Attempt, Checked, Contradicted, Status, Trace
 
 
 class GoalMem:
-    """Answers a question by backward chaining over a backbone; every binding of an answer was checked, unless told."""
+    """Answers a question by backward chaining over a backbone. Checks every binding, unless `limits.checks` is off."""
 
     def __init__(
         self,
@@ -43,10 +43,10 @@ class GoalMem:
         adapter: str = "",
         observer: Observer | None = None,
     ) -> None:
-        """Take what a question needs; `planning` None is the prover of the prompts' profile.
+        """Take the parts that a question needs. Without `planning`, the prompts' profile chooses the prover.
 
         Raises:
-            UsageError: the prompts of the profile have none for the planning.
+            UsageError: the prompts' profile has no prompts for this planning.
         """
         self._planning = chosen_planning(planning, prompts.profile)
         self._prover = prover_of(self._planning, model, prompts, limits, fitted)
@@ -59,7 +59,7 @@ class GoalMem:
         self._observer = observer or Unwatched()
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question: answered, unknown, or failed where no attempt got a usable reply.
+        """Return the question's trace: answered, unknown, or failed if the model gave no usable reply.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -86,7 +86,7 @@ class GoalMem:
 
 
 class SearchRun:
-    """One question on its way: its attempts, as a prover makes them, and how its proof becomes the answer."""
+    """The search for one question: it runs the prover's attempts, then turns the proof into an answer."""
 
     def __init__(self, terms: Terms, pool: Pool, blank: Trace) -> None:
         self._terms = terms
@@ -100,23 +100,23 @@ class SearchRun:
 
     @property
     def limits(self) -> Limits:
-        """Its bounds."""
+        """The bounds of the search."""
         return self._terms.limits
 
     @property
     def pool(self) -> Pool:
-        """Its facts, none in view so far."""
+        """The question's facts; none is in view at the start."""
         return self._pool
 
     def run(self, prover: Prover) -> Trace:
-        """Return the trace of the question, as the prover goes about it."""
+        """Let the prover search, and return the question's trace."""
         ended = prover.search(self)
         if ended is None or ended.state is None:
             return unproved(self._trace)
         return self._conclude(ended, ended.state, prover)
 
     def attempt(self, task: Task) -> Ended:
-        """Run an attempt, and keep it in the trace."""
+        """Run an attempt and record it in the trace."""
         ended = AttemptRun(self._terms, task).run()
         state, trace = ended.state, self._trace
         self._trace = replace(
@@ -131,7 +131,7 @@ class SearchRun:
         return ended
 
     def count(self, usage: Usage, note: str = "", failed: Attempt | None = None) -> None:
-        """Keep what a call outside of attempts cost, what there is to say of it, and an attempt that did not begin."""
+        """Record a call outside of attempts: its cost, a note, and the attempt if it failed before it began."""
         notes = (*self._trace.notes, note) if note else self._trace.notes
         attempts = self._trace.attempts if failed is None else (*self._trace.attempts, failed)
         self._trace = replace(self._trace, usage=self._trace.usage + usage, notes=notes, attempts=attempts)
@@ -139,7 +139,7 @@ class SearchRun:
     # The answer
 
     def _conclude(self, ended: Ended, state: ProofState, prover: Prover) -> Trace:
-        """Return the trace of a proved plan, which stands last: worded, and checked once more where that is due."""
+        """Return the trace of a proved plan: word the answer, and check it once more if there are reasons to."""
         proof, cited = _proof(self.question, state, self._pool)
         trace = self._trace
         others = (attempt for attempt in trace.attempts if attempt is not ended.record)
@@ -173,7 +173,7 @@ class SearchRun:
         return replace(trace, status=Status.ANSWERED, answer=answer)
 
     def _answer(self, ended: Ended, state: ProofState, proof: Proof, prover: Prover) -> str | None:
-        """Return the answer of a proved plan, computed or worded, None where it is open; the trace gets its notes."""
+        """Return the computed or worded answer of a proved plan, or None if it stays open. Add notes to the trace."""
         plan, trace = state.plan, self._trace
         if plan.is_computed:
             found = calculations(plan, state.groundings, self._pool.every_fact, self.question, state.judged)
@@ -204,7 +204,7 @@ class SearchRun:
 
 
 def _proof(question: Question, state: ProofState, pool: Pool) -> tuple[Proof, tuple[str, ...]]:
-    """Return what was proved, and the numbers of the facts that it rests on."""
+    """Return the proof and the numbers of the facts that it cites."""
     items, cited = settled_by(state.groundings, state.contradicted)
     settled = []
     for item in items:

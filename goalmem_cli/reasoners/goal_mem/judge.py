@@ -1,7 +1,6 @@
-"""Verifiable unification's second half: the engine's own word on every grounding that a model proposes.
+"""Verifiable unification: the engine checks every grounding that a model proposes (GOAL-MEM section 4.2).
 
-Nothing here asks a model (GOAL-MEM section 4.2, DESIGN section 4). What each claim is judged by on its own is here;
-what they make together is in `agreement.py`.
+Nothing here asks a model. This module checks each claim by itself; `agreement.py` checks claims against each other.
 """
 
 from __future__ import annotations
@@ -38,21 +37,21 @@ _SPEAKS = re.compile(
     r"|writ|wrote|messag|contact|invit|offer|suggest|propos|remind)",
     re.IGNORECASE,
 )
-"""What somebody does who asks something."""
+"""Verbs of speaking and asking. A subgoal with one of them may be about whoever asks a question."""
 BRIDGED = "bridged: "
-"""What a note on a grounding opens with where no cited fact names a constant of its subgoal."""
+"""The beginning of the note on a grounding if no cited fact names a constant of its subgoal."""
 
 
 UNCHECKED = "unchecked: the model's word alone"
 """The note on a grounding that was taken without checks."""
 
 LEFT_OUT = "left out: it is part of another value, or not quite what is asked for"
-"""Why a value is not in the answer that the model itself calls minor."""
+"""The reason for refusing a value that the model itself calls minor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one reply came to: accepted, refused, contradicted (of a closed question), and spoken against."""
+    """The outcome of judging one reply: accepted, refused, contradicted (closed questions) and denied claims."""
 
     grounded: tuple[Grounded, ...] = ()
     rejected: tuple[Rejected, ...] = ()
@@ -63,9 +62,9 @@ class Taken:
 
 
 def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:
-    """Return which of the model's claims hold, and the substitution that they make with the earlier ones.
+    """Return which claims hold, and the substitution that they make together with the earlier groundings.
 
-    The order of the claims decides nothing; how sure the model is of alternatives does.
+    The order of the claims has no influence. Among alternatives the model's certainty decides.
     """
     candidates: list[Grounded] = []
     ranks: list[float | None] = []
@@ -90,7 +89,7 @@ def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:
 
 
 def _misfit(claim: Claim, bench: Bench) -> str:
-    """Return why the claim cannot stand whatever else was proposed, or nothing."""
+    """Return why the claim fails by itself, whatever else was proposed, or an empty text."""
     if not 0 <= claim.subgoal < len(bench.subgoals):
         return "there is no such subgoal"
     if not claim.facts:
@@ -112,7 +111,7 @@ def _misfit(claim: Claim, bench: Bench) -> str:
 
 
 def _with_persons(claim: Claim, bench: Bench) -> Claim:
-    """Return the claim with the person whom a pronoun means in the first fact it cites: "I" is nobody's name."""
+    """Return the claim with pronouns ("I") replaced by the person whom they mean in the first cited fact."""
     fact = bench.facts.get(claim.facts[0]) if claim.facts else None
     if fact is None or not 0 <= claim.subgoal < len(bench.subgoals):
         return claim
@@ -130,7 +129,7 @@ def _with_persons(claim: Claim, bench: Bench) -> Claim:
 
 
 def _only_asked(claim: Claim, bench: Bench) -> str:
-    """Return that the value is whoever asks the very question, or nothing: asking tells nothing of who does it."""
+    """Return a refusal if the value is only the speaker who asks the question in the chat, else an empty text."""
     facts = [bench.facts[number] for number in claim.facts]
     if _SPEAKS.search(str(bench.subgoals[claim.subgoal])) or not all(only_asks(fact.text) for fact in facts):
         return ""
@@ -171,7 +170,7 @@ def _wrong_type(claim: Claim, bench: Bench) -> str:
 
 
 def _anchored(claim: Claim, bench: Bench) -> list[tuple[Constant, AnchorCheck]]:
-    """Check every constant of the grounded subgoal: those written in it, and those that its variables stand for."""
+    """Check each constant of the grounded subgoal against the facts: those written in it and its variables' values."""
     facts = [bench.facts[number] for number in claim.facts]
     constants = [_named(constant, bench.asker) for constant in bench.subgoals[claim.subgoal].constants]
     constants += [Constant(value) for values in _bindings(claim, bench).values() for value in values]
@@ -184,7 +183,7 @@ def _anchored(claim: Claim, bench: Bench) -> list[tuple[Constant, AnchorCheck]]:
 
 
 def _foreign_anchor(claim: Claim, bench: Bench) -> str:
-    """Return why a constant does not fit the facts: they are another's, or nobody but the model has named it."""
+    """Return why a constant does not fit: the facts are about somebody else, or only the model has named it."""
     sources = (bench.question, bench.asker or "", *bench.people, *(fact.text for fact in bench.facts.values()))
     told = {stem(word) for source in sources for word in words(source)}
     written = {_named(constant, bench.asker) for constant in bench.subgoals[claim.subgoal].constants}
@@ -198,7 +197,7 @@ def _foreign_anchor(claim: Claim, bench: Bench) -> str:
 
 
 def _invented(atom: Atom, told: set[str]) -> str:
-    """Return why a name or number among the subgoal's plain words is nobody's but the model's, or nothing."""
+    """Return why a name or number in the subgoal's plain words was invented by the model, or an empty text."""
     for part in atom.parts:
         for token in part.split() if isinstance(part, str) else ():
             is_name = token[:1].isupper() or any(character.isdigit() for character in token)
@@ -216,7 +215,7 @@ def _named(constant: Constant, asker: str | None) -> Constant:
 
 
 def _bindings(claim: Claim, bench: Bench) -> dict[str, tuple[str, ...]]:
-    """Return the claim's bindings for its subgoal's variables; plain ones are completed by what is bound already."""
+    """Return the claim's bindings for its subgoal's variables, completed by known values of plain variables."""
     found = {}
     for variable in bench.subgoals[claim.subgoal].variables:
         name = variable.name

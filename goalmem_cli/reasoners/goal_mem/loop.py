@@ -1,7 +1,6 @@
-"""One attempt: look into memory, let the prover propose, judge, and look for what is open, until it ends.
+"""One attempt at a plan: look into memory, let the prover propose, judge the claims, look for what is still open.
 
-Whatever a prover proposes, an attempt has at most 1 + max_depth rounds, and only what the judge accepted is in its
-state.
+An attempt has at most 1 + max_depth rounds. Its state holds only what the judge accepted.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ DECLINED = "no further plan: the model sees nothing more to look for"
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What all attempts of a question have in common."""
+    """What all attempts at a question share."""
 
     question: Question
     limits: Limits
@@ -46,7 +45,7 @@ class Terms:
 
 
 class AttemptRun:
-    """One task on its way; it runs once."""
+    """One run of a task. An object runs once."""
 
     def __init__(self, terms: Terms, task: Task) -> None:
         self._terms = terms
@@ -63,7 +62,7 @@ class AttemptRun:
         self._last_asked: frozenset[str] = frozenset()
 
     def run(self) -> Ended:
-        """Return how the attempt ended, after at most 1 + max_depth rounds.
+        """Run at most 1 + max_depth rounds, and return how the attempt ended.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -100,14 +99,14 @@ class AttemptRun:
     # Looking
 
     def _first_look(self) -> Looked:
-        """Look for the task's queries, or for what its plan leaves open; where there is neither, all is in view."""
+        """Retrieve for the task's queries, else for the plan's open subgoals. With neither, use the facts in view."""
         if self._state is not None:
             self._queries = open_queries(self._state, ())
         queries = self._task.queries
         return self._told(self._pool.look(self._queries) if queries is None else self._pool.look_first(queries))
 
     def _look_again(self) -> Looked:
-        """Look for what is open; where all is settled, for more of what is a list."""
+        """Retrieve for the open subgoals. If all are settled, retrieve for further values of lists."""
         state = self._state
         if state is None:
             return Looked()
@@ -135,17 +134,17 @@ class AttemptRun:
         return looked
 
     def _confirmed(self, looked: Looked) -> tuple[Denied, ...]:
-        """Take what speaks against a subgoal for settled where a look for it has just brought nothing new."""
+        """Make denials final whose subgoals this look found nothing new for."""
         if self._state is None:
             return ()
         found = {self._queries.get(query) for query, numbers in looked.found.items() if numbers}
         return self._state.denials.confirm(n for n in self._state.open_roots() if n not in found)
 
     def _wanted_again(self, state: ProofState) -> list[int]:
-        """Return the settled subgoals to look for once more: called open in the same reply, or with lists in them.
+        """Return the settled subgoals to retrieve for again: those the reply called open, and those with lists.
 
-        Lists are looked for again and again where all is wanted, which ends with the first look that brings nothing;
-        else once, and not at all where the question or a cited fact says of how many they are, and they are so many.
+        If the question wants everything, lists are retrieved for until a look finds nothing new. Otherwise they are
+        retrieved for once, or not at all if the list is as long as the question or a cited fact says.
         """
         called = [wish.subgoal for wish in self._wishes if state.has_settled(wish.subgoal)]
         lists = [number for name in sorted(state.starred) for number in state.grounded_with(name)]
@@ -154,7 +153,7 @@ class AttemptRun:
         return sorted({*called, *(n for n in lists if not self._is_whole(state, n))} - state.looked_again)
 
     def _is_whole(self, state: ProofState, number: int) -> bool:
-        """Say whether a settled list has as many values as there are said to be."""
+        """Say whether a settled list is as long as the question or a cited fact says."""
         cited = dict.fromkeys(fact for item in state.settling(number) for fact in item.facts)
         facts = self._pool.every_fact
         return is_whole(state, number, self._terms.question.text, [facts[each].text for each in cited])
@@ -162,7 +161,7 @@ class AttemptRun:
     # Asking
 
     def _has_to_ask(self, depth: int, looked: Looked) -> bool:
-        """Say whether a reply may say more than the last one: over new facts, or of what reads differently now."""
+        """Say whether asking again can help: there are new facts, or an open subgoal has changed its wording."""
         state = self._state
         if not self._pool.facts or self._is_denied:
             return False
@@ -176,11 +175,11 @@ class AttemptRun:
 
     @staticmethod
     def _open_texts(state: ProofState) -> frozenset[str]:
-        """Return the open subgoals as they read now, with what is bound put in."""
+        """Return the open subgoals with the known values put in."""
         return frozenset(str(state.applied(number)) for number in state.open_numbers())
 
     def _ask(self, step: Step) -> tuple[Step, Ending | None]:
-        """Ask for one round's reply and take it; return why the attempt ends, None if it goes on."""
+        """Ask for one reply and judge it. Return why the attempt ends, or None if it goes on."""
         reply = self._task.proposer.propose(self._standing)
         step = replace(step, usage=reply.usage)
         if reply.value is None:
@@ -213,7 +212,7 @@ class AttemptRun:
         return step, self._ending(state, proposed)
 
     def _refine(self, step: Step) -> tuple[Step, Ending | None]:
-        """Ask what to look for, where that is a call of its own; without a new query the attempt ends."""
+        """Ask the model what to retrieve, if the prover has a call for that. Without a new query the attempt ends."""
         state, refiner = self._state, self._refiner
         if state is None or state.is_settled or refiner is None:
             return step, None
@@ -248,10 +247,10 @@ class AttemptRun:
         return self._state is not None and self._state.is_settled and not self._is_void
 
     def _ending(self, state: ProofState, proposed: Proposed) -> Ending | None:
-        """Return why the attempt ends after a reply, or None if a further look may lead on.
+        """Return why the attempt ends after a reply, or None if it goes on.
 
-        Where a fact leaves out what is asked for, the turns next to it are looked at, and where the reply wants to stop
-        nothing else.
+        If a fact leaves out the detail that is asked for, the attempt goes on to show the turns next to that fact, even
+        if the reply wants to stop.
         """
         if self._is_proved:
             return None if self._wanted_again(state) else Ending.GROUNDED
@@ -261,9 +260,9 @@ class AttemptRun:
         return Ending.DECLINED if proposed.status is Status.STOP and not has_neighbours else None
 
     def _has_void_verdict(self, state: ProofState, proposed: Proposed, step: Step) -> bool:
-        """Say whether a closed question's verdict does not count: what it rests on was refused, or is to be found.
+        """Say whether a closed question's verdict does not count: its claims were refused, or are still to be found.
 
-        A verdict that is asked for in a call of its own comes after the attempt.
+        Provers that ask for the verdict in a separate call do so after the attempt, so this is False for them.
         """
         if not state.plan.is_closed or self._task.proposer.manner.words_apart:
             return False
@@ -274,9 +273,9 @@ class AttemptRun:
         return is_refused or (verdict_in(proposed.wording) is None and bool(proposed.wishes))
 
     def _end_idle(self, step: Step) -> tuple[Step, Ending | None]:
-        """End with a round that asks nothing, as it brought nothing new, or nothing that could change the outcome.
+        """End a round without asking the model, because nothing new was found that could change the outcome.
 
-        Where the first look found nothing at all, a prover that refines may still say what else to look for.
+        If the first look found nothing at all, a prover that refines may still say what else to retrieve.
         """
         if self._state is not None:
             step = replace(step, unresolved=self._unresolved(self._state, Taken()))
@@ -290,7 +289,7 @@ class AttemptRun:
         return Ending.BUDGET_SPENT if self._pool.is_spent else Ending.NOTHING_NEW
 
     def _spent(self) -> Ending | None:
-        """Return why the attempt ends where it may have no further round."""
+        """Return why the attempt ends when no further round is allowed."""
         if self._note:
             return None
         return Ending.GROUNDED if self._is_proved else Ending.MAX_DEPTH
@@ -320,7 +319,7 @@ class AttemptRun:
         )  # fmt: skip
 
     def _unresolved(self, state: ProofState, taken: Taken) -> tuple[Unresolved, ...]:
-        """Return what is open, each with the engine's reason, else the model's."""
+        """Return the open subgoals, each with the engine's reason, or else the model's."""
         refused = {item.subgoal: item.why for item in taken.rejected}
         told = {wish.subgoal: wish.why for wish in self._wishes if wish.why}
         told |= self._last.reasons if self._last is not None else {}

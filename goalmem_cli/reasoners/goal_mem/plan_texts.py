@@ -1,4 +1,4 @@
-"""What the engine's prompts say of bindings and of what is settled, and what its replies say of plans."""
+"""Writes bindings and settled subgoals for prompts, and reads plans from replies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def say_question(question: Question) -> dict[str, object]:
-    """Return what the prompts are told of a question: its text, who asks, and the day."""
+    """Return a question's inputs to the prompts: its text, who asks, and the day."""
     return {"question": question.text, "asker": asker_in(question), "asked": say_day(question.asked)}
 
 
@@ -30,9 +30,9 @@ def say_bindings(bindings: Mapping[str, Sequence[str]]) -> str:
 
 
 def say_settled(state: ProofState, number: int) -> str:
-    """Return what a subgoal is settled by: its values, all of a list, and its facts; nothing where it is open.
+    """Return what settles a subgoal: its values (all values of a list) and its facts. Empty if the subgoal is open.
 
-    A value of a list that another subgoal does not have, so that it is no part of the answer, is said to be so.
+    List values that another subgoal lacks, and that are therefore no part of the answer, are marked.
     """
     if against := [item for item in state.contradicted if item.subgoal == number]:
         return f"contradicted by {', '.join(against[0].facts)}"
@@ -49,7 +49,7 @@ def say_settled(state: ProofState, number: int) -> str:
 
 
 def say_lost(state: ProofState) -> list[str]:
-    """Return which values of lists are no part of the answer, and why: x = tea fell out: it is not in S2."""
+    """Return the list values that are no part of the answer, with the reason: `x = tea fell out: ...`."""
     lost = [entry for number in range(len(state.plan.subgoals)) for entry in state.lost_in(number).items()]
     return [
         f"{name} = {value} fell out: nothing says it of {_labels(lacking)}"
@@ -70,13 +70,12 @@ def parse_plan(
     meanings: Mapping[str, str],
     is_current: bool,
 ) -> Plan:
-    """Return the plan that a reply's texts write down, checked for what the engine relies on.
+    """Return the plan in a reply's texts, checked for what the engine relies on.
 
-    `answer` are variables, or expressions of what is computed from them.
+    `answer` lists variables, or expressions that are computed from them.
 
     Raises:
-        ReplyUnusable: text that is no atom, an answer that no subgoal could bind or that cannot be computed, or none
-            where one is asked.
+        ReplyUnusable: a text is no atom, an answer cannot be bound or computed, or an answer is missing.
     """
     if not answer and asks_for_something(question.text):
         raise ReplyUnusable("the question cannot be answered by yes or no: the goal needs an answer variable")
@@ -93,10 +92,12 @@ def parse_plan(
 
 
 def answered_anew(plan: Plan, answer: Sequence[str], question: Question) -> Plan:
-    """Return the plan with another answer, where a reply names one that is computed from all that was asked for.
+    """Return the plan with a computed answer if the reply gives one that uses all the plan's answer variables.
+
+    Otherwise the plan stays as it is.
 
     Raises:
-        ReplyUnusable: it cannot be computed from them.
+        ReplyUnusable: the answer cannot be computed from the subgoals.
     """
     answers = read_answers(answer, question, plan.subgoals)
     names = tuple(dict.fromkeys(name for expression in answers for name in variables_of(expression)))

@@ -1,4 +1,4 @@
-"""The facts in view of an attempt, their numbers, and the budget of what may still be shown."""
+"""The facts in view of an attempt, their numbers, and the budget for further facts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from goalmem_cli.records import Hit, Question
 from goalmem_cli.trace import Fact
 
 MOST_QUERIES = 8
-"""How many queries a look has at most: each more leaves less room for what the others find."""
+"""The most queries of one look: each further query leaves less room for the others' hits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What one look into memory brought: the queries that were new, the facts that were, and which query found which.
+    """The outcome of one look into memory: its new queries, the new facts, and the new facts that each query found.
 
-    `skipped` counts the units that were too long for the tokens left.
+    `skipped` counts the units that did not fit into the remaining tokens.
     """
 
     queries: tuple[str, ...] = ()
@@ -34,11 +34,11 @@ class Looked:
 
 
 class Pool:
-    """Looks into memory for one question and keeps what is in view, in blocks that are never changed.
+    """Retrieves for one question, and keeps the facts in view in blocks that never change.
 
-    A unit has one number in all pools of a question. What was shown stays in view, so that each prompt over a pool
-    begins with the one before it. With the full prompts a look shows its facts in the order of time, and brings the
-    turns on which they lean.
+    A unit has the same number in all pools of a question. Facts stay in view once shown, so each prompt over a pool
+    begins like the one before it. With the full prompts, a look shows its facts in order of time, together with the
+    turns that they lean on.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class Pool:
         self._likely: dict[str, list[float]] = {}
 
     def emptied(self, spending: Spending) -> Pool:
-        """Return the question's pool with nothing in view (Algorithm 1: each attempt begins so)."""
+        """Return the question's pool with nothing in view, as Algorithm 1 begins each attempt."""
         pool = copy(self)
         pool.shown, pool._hits, pool._spending = Shown(), {}, spending
         pool._begin()
         return pool
 
     def within(self, units: int, tokens: int, spending: Spending) -> Pool:
-        """Return a pool that goes on from what is in view, which counts against its units and tokens."""
+        """Return a pool that continues from the facts in view and counts them against its units and tokens."""
         pool = copy(self)
         pool._units, pool._tokens, pool._spending = units, tokens, spending
         pool._hits = dict(self._hits)
@@ -71,7 +71,7 @@ class Pool:
         return pool
 
     def beyond(self, limits: Limits, spending: Spending) -> Pool:
-        """Return a pool that goes on from what is in view, which does not count against the limits."""
+        """Return a pool that continues from the facts in view and does not count them against the limits."""
         units, tokens = limits.budget + self.shown.units, limits.max_fact_tokens + self.shown.tokens
         return self.within(units, tokens, spending)
 
@@ -87,28 +87,28 @@ class Pool:
 
     @property
     def every_fact(self) -> Mapping[str, Fact]:
-        """Every fact that any pool of the question has shown, by number."""
+        """All facts that any pool of the question has shown, by number."""
         return self._numbered.by_number
 
     @property
     def tried(self) -> tuple[str, ...]:
-        """The queries that were asked so far."""
+        """The queries so far."""
         return tuple(self._tried.values())
 
     @property
     def is_spent(self) -> bool:
-        """Say whether nothing further may be shown."""
+        """Say whether the budget is used up."""
         return self.shown.units >= self._units or self.shown.tokens >= self._tokens
 
     def nearest(self, phrase: str, count: int = 2) -> tuple[str, ...]:
-        """Return the facts in view that are likeliest to be evidence for a phrase, without looking again."""
+        """Return the numbers of the facts in view that are likeliest evidence for a phrase, without retrieving."""
         hits = list(self._hits.values())
         likely = likelihoods(phrase, hits)
         order = sorted(range(len(hits)), key=lambda place: -likely[place])[:count]
         return tuple(self._numbered.fact(hits[place]).number for place in order)
 
     def led_to(self, queries: Iterable[str]) -> dict[str, float]:
-        """Return the facts in view that the queries found, the likeliest evidence first, with how likely each is."""
+        """Return the facts in view that the queries found, best first: number -> probability of being evidence."""
         likely: dict[str, float] = {}
         for query in dict.fromkeys(queries):
             for hit, value in zip(self._found.get(query, ()), self._likely.get(query, ()), strict=True):
@@ -118,8 +118,9 @@ class Pool:
         return dict(sorted(likely.items(), key=lambda entry: -entry[1]))
 
     def by_speaker(self, query: str) -> dict[str, float]:
-        """Return how likely the best turn of each speaker is evidence for a query, shown or not, of those that ask
-        nothing; that the query names its speaker makes none likelier.
+        """Return speaker -> probability (0 to 1) that the speaker's best turn is evidence for a query, shown or not.
+
+        Turns with a question mark do not count, and a turn does not gain from the query naming its speaker.
         """
         best: dict[str, float] = {}
         hits = self._found.get(query, [])
@@ -131,7 +132,7 @@ class Pool:
     # Looking
 
     def look_first(self, queries: Sequence[str]) -> Looked:
-        """Look for the first queries of an attempt, best hits of each in turn, within the first share of the budget.
+        """Retrieve for the first queries of an attempt, taking turns over their hits, within the first share.
 
         Raises:
             StoreError: the memory could not be read.
@@ -150,14 +151,13 @@ class Pool:
     def look(
         self, queries: Iterable[str], cited: Iterable[str] = (), *, is_deep: bool = False, is_picky: bool = False
     ) -> Looked:
-        """Look for what is open, and beside the facts `cited`; queries that were asked before are left out, unless the
-        look `is_deep`.
+        """Retrieve for the queries that are new, and show the turns next to the facts `cited`.
 
-        What the budget has left may be shown, or a share of it, and with it the turns next to those of the facts cited:
-        of 127 training questions whose evidence is not among the first facts, a half each round proves 81, all of it
-        98. A query sees past what is in view, but only within a window of its best hits, so that "nothing new" can
-        happen. `is_deep`, for further values of a list, widens the window beyond all that is in view; `is_picky`
-        passes over what is hardly evidence.
+        The look may show a share of the remaining budget. For `together` this is all of it: of 127 training questions
+        whose evidence is not among the first facts, 98 are proved so, and 81 with half of it each round. A query sees
+        past the facts in view, but only within a window of its best hits, so a look can find nothing new. `is_deep`
+        (for further values of a list) repeats earlier queries and widens the window beyond the facts in view.
+        `is_picky` leaves out hits that are unlikely evidence.
 
         Raises:
             StoreError: the memory could not be read.
@@ -174,13 +174,13 @@ class Pool:
         return replace(looked, new=(*looked.new, *beside))
 
     def fresh(self, queries: Iterable[str], known: Collection[str] | None = None) -> list[str]:
-        """Return the first few queries that were not asked before, or are not `known` in normal form, each once."""
+        """Return at most `MOST_QUERIES` distinct queries whose normal form is not `known` (default: asked before)."""
         known = self._tried if known is None else known
         fresh = {normalise(query): query for query in queries if normalise(query)}
         return [query for key, query in fresh.items() if key not in known][:MOST_QUERIES]
 
     def _look(self, shares: Mapping[str, int], room: Room, *, is_deep: bool = False, least: float = 0.0) -> Looked:
-        """Show what the queries find, each at most its share, within the room."""
+        """Show the queries' hits, each query at most its share, within the room."""
         if room.units <= 0 or room.tokens <= 0 or not shares:
             return Looked()
         self._tried |= {normalise(query): query for query in shares}
@@ -203,9 +203,9 @@ class Pool:
         return Looked(tuple(shares), new, by_query, chosen.skipped)
 
     def _beside(self, cited: Iterable[str], *, is_sifted: bool) -> tuple[Fact, ...]:
-        """Show the turns next to those of the facts, the reply to each first: they count their tokens, and no units.
+        """Show the turns next to the cited facts, replies first. They count as tokens, not as units.
 
-        Where all is settled, turns that are never evidence are not worth another round.
+        With `is_sifted`, turns that are never evidence are left out: they do not justify another round.
         """
         facts, tokens = self.facts, self._tokens - self.shown.tokens
         hits = self._numbered.neighbours(facts[number] for number in dict.fromkeys(cited) if number in facts)
@@ -213,7 +213,7 @@ class Pool:
         return self._show(Chosen(brought=self._numbered.choose(hits, self._hits, room).hits))
 
     def _show(self, chosen: Chosen) -> tuple[Fact, ...]:
-        """Show what was chosen as the next block, numbered in the order in which it is shown."""
+        """Show the chosen hits as the next block, numbered in the order shown."""
         block = self._numbered.block(chosen)
         self.shown = self.shown.plus(block)
         self._hits |= {hit.unit.id: hit for hit in (*chosen.hits, *chosen.brought)}

@@ -1,4 +1,4 @@
-"""What is looked for after the first look: what is open, and more of what is a list."""
+"""The queries after the first look: for open subgoals, and for further values of lists."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from goalmem_cli.reasoners.goal_mem.state import ProofState
 
 
 def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
-    """Return the queries for what is open, each with the number of its subgoal.
+    """Return the queries for open subgoals, each with the number of its subgoal.
 
-    The model's own come first, as the question's words were looked for already; then the statements themselves, with
-    what is bound put in, and with what is bound provisionally. The query of an antecedent stands for its words where it
-    is a subgoal like the plan's own.
+    The model's own queries come first, since the question's words were searched already. Then come the statements with
+    their known values put in, and with provisional values too. An antecedent that counts like the plan's own subgoals
+    is searched by the model's query alone.
     """
     numbers = state.open_numbers()
     needs = [wish.need.subgoal for wish in wishes if wish.need is not None and wish.queries]
@@ -32,7 +32,7 @@ def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
 
 
 def is_whole(state: ProofState, number: int, question: str, facts: Iterable[str]) -> bool:
-    """Say whether the lists of a settled subgoal have as many values as the question or a cited fact says there are."""
+    """Say whether each list of a settled subgoal is as long as the question or a cited fact says."""
     lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
     counted = [(each.type, len(state.values_of(each.name, number))) for each in lists]
     asked, told = words(question), [words(text) for text in facts]
@@ -43,7 +43,7 @@ def is_whole(state: ProofState, number: int, question: str, facts: Iterable[str]
 
 
 _WHOLES = frozenset("all the my our his her their your these".split())
-"""Before a number these say that it is of all there are; without one of them it may be of some."""
+"""A number after one of these words counts all there are ("the three"); without one it may count only some."""
 _PARTS = frozenset(
     "more other others another besides except least only first last next also week month year today day".split()
 )
@@ -51,7 +51,7 @@ _NEAR = 4
 
 
 def _counts(found: Sequence[str], count: int, kind: str, before: Collection[str] = ()) -> bool:
-    """Say whether words speak of so many things of a kind and no more, one of the words `before` standing there."""
+    """Say whether the words state the number `count` for things of a kind, after one of the words `before` if given."""
     kinds = content_stems(kind)
     return count > 1 and any(
         word == str(count)
@@ -67,8 +67,10 @@ _BUT = re.compile(r" (?:besides|other than|apart from|except(?: for)?|excluding)
 
 
 def _phrase(atom: Atom, bound: Mapping[str, tuple[str, ...]]) -> str:
-    """Return a statement as a query, as somebody would have said it: with what is bound put in, and what is not by its
-    type, but without "type of" and without what is not wanted ("besides thrillers").
+    """Return a statement as a query in everyday words.
+
+    Known values are put in, and variables become their types. "type of" and exceptions ("besides thrillers") are left
+    out.
     """
     phrase = Substitution(bound).apply(atom).phrase
     return _BUT.sub("", _SORT_OF.sub("", phrase)).strip() or phrase

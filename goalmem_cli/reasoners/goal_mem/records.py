@@ -1,4 +1,4 @@
-"""What passes between the loop, its provers and the judge: frozen records, and the seams `Proposer` and `Prover`."""
+"""The frozen records that loop, provers and judge exchange, and the protocols `Proposer` and `Prover`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME = "goal-mem"
 VERDICTS = ("yes", "no", "likely yes", "likely no", "unknown")
-"""What a closed question is answered by."""
+"""The answers to a closed question."""
 
 Planning: TypeAlias = Literal["together", "stepwise", "paper"]
 """Who plans and proves: `together` in one reply a round, `stepwise` in small steps, `paper` as Algorithm 1 does."""
@@ -30,8 +30,9 @@ Planning: TypeAlias = Literal["together", "stepwise", "paper"]
 class Limits:
     """The bounds of a question (GOAL-MEM section 5): breadth, depth, subgoals of a plan, facts in view.
 
-    `read_tokens` is about how many tokens of facts a small model reads at once. Without `checks` the engine takes what
-    a model proposes as it is. `sifts` and `leans` are as `NumberedFacts` has them.
+    `max_fact_tokens` and `read_tokens` are estimated tokens of facts: all in view, and those that a small model reads
+    at once. Without `checks` the engine accepts whatever the model proposes. For `sifts` and `leans` see
+    `NumberedFacts`.
     """
 
     max_breadth: int = 3
@@ -49,9 +50,9 @@ class Limits:
 class Plan:
     """A rule for the goal (GOAL-MEM 4.1). Without answer variables the question is closed: yes or no.
 
-    `is_current` says that it asks how things stand now, `is_conclusion` that it asks what would or might be. `answers`
-    are what the answer variables make, in order: each stands for itself, or something is computed from them. `left_out`
-    are statements that were written down with it, and that nothing in it needs.
+    `is_current`: the question asks how things are now. `is_conclusion`: it asks what would or might be. `answers` are
+    the expressions of the answer, in order: a variable itself, or a computation over variables. `left_out` are
+    statements of the reply that the plan does not need.
     """
 
     goal: Atom
@@ -70,26 +71,26 @@ class Plan:
 
     @property
     def is_computed(self) -> bool:
-        """Say whether a part of the answer is computed."""
+        """Say whether any part of the answer is computed."""
         return any(isinstance(answer, Call) for answer in self.answers)
 
     def having(self, names: Collection[str]) -> frozenset[int]:
-        """Return the numbers of the subgoals that have one of the variables."""
+        """Return the numbers of the subgoals that contain one of the variables."""
         return frozenset(n for n, atom in enumerate(self.subgoals) if any(v.name in names for v in atom.variables))
 
     @property
     def key(self) -> frozenset[str]:
-        """The set of normalised subgoals: two plans with the same key repeat one another."""
+        """The set of normalised subgoals. Plans with the same key are the same plan."""
         return frozenset(normalise(subgoal.phrase) for subgoal in self.subgoals)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a model says of one subgoal: facts that entail it under the bindings, or that speak against it.
+    """What a model says about one subgoal: the facts entail it under the bindings, or deny it.
 
-    `why` says in a clause why facts suggest what they do not say. `is_instead` where it is to replace a value that was
-    settled before. Several with a `grounding_certainty` (0 to 1) are alternatives, of which the surest that passes the
-    checks is taken. Its subgoal is one that there is not where nothing declared the label.
+    `why` says why the facts suggest it, if they do not state it. `is_instead`: the claim wants to replace a settled
+    value. Claims with a `grounding_certainty` (0 to 1) are alternatives: the surest that passes the checks is taken.
+    `subgoal` is out of range if the reply used a label that it did not declare.
     """
 
     subgoal: int
@@ -102,17 +103,17 @@ class Claim:
 
     @property
     def is_contradiction(self) -> bool:
-        """Say whether it says that the subgoal is false."""
+        """Say whether the claim is that the subgoal is false."""
         return self.verdict is Verdict.CONTRADICTED
 
     def refused(self, why: str) -> Rejected:
-        """Return the record of the claim as refused."""
+        """Return the record of the claim as refused, with the reason."""
         return Rejected(self.subgoal, self.facts, why, self.bindings)
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """An antecedent: a statement that has to be known first (GOAL-MEM 4.3), and how the two are related."""
+    """An antecedent: a statement that must be known first (GOAL-MEM 4.3), and its relation to the subgoal."""
 
     subgoal: Atom
     relation: str
@@ -120,7 +121,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A subgoal to look for, also one that is settled and surely not complete: why, and what would find it."""
+    """A subgoal to retrieve for (open, or settled but incomplete): the reason, and queries that would find it."""
 
     subgoal: int
     why: str
@@ -129,7 +130,7 @@ class Wish:
 
 
 class Status(StrEnum):
-    """What the model wants next. The engine decides from what it accepted."""
+    """What the model wants to do next. The engine decides by what it accepted."""
 
     SETTLED = "settled"
     LOOK = "look"
@@ -138,12 +139,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A reply. `plan` is the one that it follows, given or written; None where it was declined.
+    """A model's reply. `plan` is the plan that it follows, given or newly written; None if the model declined.
 
-    `several` are the variables that it says have several values at once, `same` the pairs that it holds to be one,
-    `reasons` why subgoals are not proved, and `next` is another plan for the question. `wording` is the answer, of a
-    closed question its verdict. `repairs` are what had to be put right before it could be read, and a reply
-    `is_disorderly` whose model seems not to master its form: what it refuses says little.
+    `several`: variables that have several values at once. `same`: pairs of constants that are the same. `reasons`: why
+    subgoals are not proved. `next`: another plan for the question. `wording`: the answer, or the verdict of a closed
+    question. `repairs`: what had to be repaired before the reply could be read. `is_disorderly`: the model does not
+    seem to master the reply's form, so its refusals mean little.
     """
 
     plan: Plan | None
@@ -161,7 +162,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the last check says: whether the facts answer the question as it was asked, and if not what differs."""
+    """The last check's outcome: whether the facts answer the question as asked, and otherwise what differs."""
 
     is_same: bool
     differs: str = ""
@@ -171,9 +172,9 @@ class Judgement:
 class Bench:
     """What claims are judged against.
 
-    `question` is its text; `subgoals` are all of the attempt's, by number; `facts` those in view; `earlier` the
-    groundings accepted before; `people` the speakers of the conversations in sight; `same` the pairs that a model
-    judged equal. Where it `is_unchecked`, claims are taken as they are, if they can be read at all.
+    `question`: its text. `subgoals`: all subgoals of the attempt, by number. `facts`: the facts in view. `earlier`:
+    groundings accepted before. `people`: speakers of the conversations in view. `same`: pairs that a model judged
+    equal. `is_unchecked`: every readable claim is accepted.
     """
 
     question: str
@@ -191,18 +192,18 @@ class Bench:
 
     @property
     def starred(self) -> frozenset[str]:
-        """The variables that ask for all that hold: starred in any subgoal."""
+        """The variables that ask for all values: those starred in any subgoal."""
         return starred_in(self.subgoals)
 
 
 def starred_in(atoms: Iterable[Atom]) -> frozenset[str]:
-    """Return the variables that ask for all that hold: starred in any of the subgoals."""
+    """Return the variables that ask for all values: those starred in any of the subgoals."""
     return frozenset(variable.name for atom in atoms for variable in atom.variables if variable.is_starred)
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What was accepted and what was not; `undecided` are the pairs of constants that only a model could settle."""
+    """What was accepted and what was not. `undecided` are pairs of constants that only a model can compare."""
 
     grounded: tuple[Grounded, ...] = ()
     rejected: tuple[Rejected, ...] = ()
@@ -213,9 +214,9 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Where a question stands when a model is asked: `state` is None while there is no plan, or it is to be written.
+    """What a model is asked over: question, facts in view and state. `state` is None while there is no plan.
 
-    `failed` are the plans that failed, with the reasons.
+    `failed` lists the plans that failed, with the reasons.
     """
 
     question: Question
@@ -225,7 +226,7 @@ class Round:
 
     @property
     def begun(self) -> ProofState:
-        """The state, for a prover whose plan is made before the attempt.
+        """The state, for provers that plan before the attempt.
 
         Raises:
             ValueError: there is no plan yet.
@@ -239,9 +240,9 @@ class Round:
 class Manner:
     """How a proposer works.
 
-    `rereads` says that a subgoal that reads differently, with what was bound put in, is asked for over the same facts.
-    With `most_antecedents` antecedents are provisional and no more than that (see `ProofState`). `words_apart` says
-    that its replies have no wording: the answer, of a closed question the verdict, is a call of its own.
+    `rereads`: a subgoal whose wording changed, because a value was put in, is asked about again over the same facts.
+    `most_antecedents`: antecedents are provisional, and at most this many (see `ProofState`). `words_apart`: the answer
+    or verdict is worded in a separate call.
     """
 
     rereads: bool = True
@@ -250,7 +251,7 @@ class Manner:
 
 
 class Proposer(Protocol):
-    """What an attempt asks a model, in one call, retried once when the reply is unusable."""
+    """Asks a model to propose, in one call, which is retried once if the reply is unusable."""
 
     @property
     def manner(self) -> Manner:
@@ -258,27 +259,26 @@ class Proposer(Protocol):
         ...
 
     def propose(self, standing: Round) -> Reply[Proposed]:
-        """Return what the facts in view prove of the plan, and the plan itself where there is none (GOAL-MEM 4.2)."""
+        """Return which subgoals the facts in view prove, and a plan if there is none yet (GOAL-MEM 4.2)."""
         ...
 
 
 @runtime_checkable
 class Refiner(Protocol):
-    """A proposer that asks in a call of its own what to look for next."""
+    """A proposer that asks in a separate call what to retrieve next."""
 
     def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
-        """Return what would prove the unresolved subgoals, each with the reason why it is; none means stop (4.3)."""
+        """Return wishes for the unresolved subgoals, given by number with the reason. None means stop (4.3)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One attempt: what is asked, within which pool, and how many rounds after the first it may have.
+    """One attempt: who proposes, over which pool, and how many rounds may follow the first (`max_depth`).
 
-    `plan` is None where the first reply is to write it; `queries` are those of the first look, None for what the plan
-    leaves open. `failed` are the plans that failed before it, with the reasons, by their keys. `planned` are the
-    subgoals that the question is read for, where it is read as a whole, and `doubts` are reasons to check the answer
-    once more that lie in how it comes about.
+    `plan`: None if the first reply writes it. `queries`: those of the first look; None means the plan's open subgoals.
+    `failed`: earlier plans that failed, by key, with the reasons. `planned`: the subgoals, if the question is read as a
+    whole. `doubts`: reasons to check the answer once more that come from the way it is found.
     """
 
     breadth: int
@@ -294,10 +294,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An attempt that ended: its record, None where no plan was made; how its proof stands, and the last reply.
+    """An attempt that ended: its record (None if no plan was made), its state and its last reply.
 
-    `is_proved` says that every subgoal was settled, `is_over` that no further plan is to be asked for, `note` why where
-    the record does not say it.
+    `is_proved`: every subgoal was settled. `is_over`: no further plan should be asked for. `note`: the reason, if the
+    record does not have it.
     """
 
     task: Task
@@ -312,7 +312,7 @@ class Ended:
 
 
 class Search(Protocol):
-    """One question on its way, as a prover sees it: what it tries is kept in the trace."""
+    """The search for one question, as a prover sees it. Everything it tries is recorded in the trace."""
 
     @property
     def question(self) -> Question:
@@ -321,12 +321,12 @@ class Search(Protocol):
 
     @property
     def limits(self) -> Limits:
-        """Its bounds."""
+        """The bounds of the search."""
         ...
 
     @property
     def pool(self) -> Pool:
-        """Its facts, none in view so far."""
+        """The question's facts; none is in view at the start."""
         ...
 
     def attempt(self, task: Task) -> Ended:
@@ -334,39 +334,38 @@ class Search(Protocol):
         ...
 
     def count(self, usage: Usage, note: str = "", failed: Attempt | None = None) -> None:
-        """Keep what a call outside of attempts cost, what there is to say of it, and an attempt that did not begin."""
+        """Record a call outside of attempts: its cost, a note, and the attempt if it failed before it began."""
         ...
 
 
 class Prover(Protocol):
-    """How models of one size plan and prove: which attempts are made, and how a proof is worded and checked."""
+    """Plans and proves in the way that suits models of one size: makes attempts, words the proof, checks the answer."""
 
     @property
     def spending(self) -> Spending:
-        """How much of a question's budget each look shows."""
+        """How much of a question's budget each look may show."""
         ...
 
     def search(self, search: Search) -> Ended | None:
-        """Try plan after plan, and return the attempt that has the answer, None where none has."""
+        """Try one plan after another. Return the attempt that found the answer, or None."""
         ...
 
     def word(self, proof: Proof) -> Reply[str] | None:
-        """Return the wording of what was proved; None where the proof's own counts (4.4)."""
+        """Return the answer's wording (4.4), or None if the last reply already has it."""
         ...
 
     def check(self, proof: Proof, answer: str) -> Reply[Judgement] | None:
-        """Return whether the facts answer the question as it was asked; None where this prover has no last check."""
+        """Return whether the facts answer the question as asked, or None if this prover has no last check."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """How much a look may show: the first one of the whole budget, each later one of what is left (0 to 1).
+    """How much a look may show, as shares from 0 to 1: the first of the whole budget, later ones of what is left.
 
-    `beside` is the share of the first look that each of its queries after the first may fill; None: all fill as much.
-    `least_look` is how many hits a query sees at least, whether or not they are in view. `neighbours` says whether the
-    turns next to those of cited facts come along with a later look, and `least` how likely evidence a unit has to be to
-    be worth another round of a list that seems to be complete.
+    `beside`: the share of the first look for each query after the first (None: equal shares). `least_look`: how many
+    hits a query sees at least, shown before or not. `neighbours`: later looks also show the turns next to cited facts.
+    `least`: how likely evidence (0 to 1) a unit must be to justify another round for a list that seems complete.
     """
 
     first: float = 0.5
@@ -377,13 +376,13 @@ class Spending:
     least: float = 0.0
 
     def within(self, max_depth: int) -> Spending:
-        """Return it for an attempt of so many further looks: where there is none, the first may show everything."""
+        """Return the spending for `max_depth` further looks. If there are none, the first may show everything."""
         return self if max_depth else replace(self, first=1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was proved, for wording and last check: the goal with its bindings, the facts, how each subgoal was settled.
+    """A proof, for wording and last check: the goal with its values, the cited facts, and how each subgoal was settled.
 
     `found` are the answer's values.
     """

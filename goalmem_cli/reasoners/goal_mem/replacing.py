@@ -1,6 +1,6 @@
-"""A value that is replaced by one said later: an amount that was agreed after an offer, a state that has changed.
+"""Replaces a settled value by one said later: an amount agreed after an offer, or a state that has changed.
 
-Only what was said later replaces, and never what was given up before: so values cannot go to and fro.
+Only later statements replace earlier ones. A value that was given up never comes back, so values cannot alternate.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What a claim would replace, and by which facts; `problem` says why it may not, if so."""
+    """What a claim (`by`) would replace (`lost`, `values`). `problem` says why it may not, or is empty."""
 
     lost: tuple[Grounded | Contradicted, ...] = ()
     values: frozenset[tuple[str, str]] = frozenset()
@@ -24,12 +24,12 @@ class Replacement:
     problem: str = ""
 
     def noted(self, item: Grounded) -> Grounded:
-        """Return the grounding with what it supersedes."""
+        """Return the grounding with notes on what it supersedes."""
         notes = [f"supersedes {_said(old)} of {', '.join(old.facts)}" for old in self.lost]
         return replace(item, notes=tuple(dict.fromkeys((*item.notes, *notes))))
 
     def refused(self) -> list[Rejected]:
-        """Return what was replaced, as refused for that."""
+        """Return refusals for what was replaced."""
         if self.by is None:
             return []
         why = f"superseded: {', '.join(self.by.facts)} was said later"
@@ -50,10 +50,10 @@ def replacement(
     facts: Mapping[str, Fact],
     given_up: Collection[tuple[str, str]],
 ) -> Replacement:
-    """Return what a claim with `instead` replaces: whatever is settled of its subgoal, or binds one of its variables.
+    """Return what a claim with `is_instead` replaces: what settled its subgoal, and other values of its variables.
 
-    Of a list nothing is replaced but in the claim's own subgoal. `given_up` are variables with values that were
-    replaced before, in normal form.
+    Values of starred variables are replaced only in the claim's own subgoal. `given_up` holds pairs of variable and
+    normalised value that were replaced before.
     """
     changed = {(n, normalise(v)) for n, values in claim.bindings.items() for v in values}
     if changed & set(given_up):

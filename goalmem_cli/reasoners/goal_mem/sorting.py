@@ -1,7 +1,7 @@
-"""What is done with a claim by its verdict: it is judged, refused at once, or speaks against its subgoal.
+"""Sorts claims by their verdict: to be judged, refused at once, or denying their subgoal.
 
-What facts only suggest counts for a question that asks for a conclusion, or for a favourite, the best or the most, and
-is marked wherever it is shown.
+A claim that facts only suggest counts for a question that asks for a conclusion, a favourite, the best or the most. It
+is marked as likely wherever it is shown.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from goalmem_cli.reasoners.goal_mem.state import ProofState
 
 SUGGESTED = "likely: the facts suggest it and do not say it"
-"""The note on a grounding of a question for a conclusion that rests on what makes it likely."""
+"""The note on a grounding that facts only suggest."""
 LIKELY = "likely "
-"""How an answer begins that facts only suggest."""
+"""The beginning of an answer that facts only suggest."""
 
 Cited = tuple[int, tuple[str, ...]]
 """A subgoal and the facts that a claim cites for it."""
@@ -31,10 +31,10 @@ Cited = tuple[int, tuple[str, ...]]
 
 @dataclass(slots=True)
 class Sorted:
-    """The claims to be judged, those refused at once, and those that speak against their subgoal.
+    """The claims to be judged (`kept`), those refused at once, and those that deny their subgoal.
 
-    `suggested` has the reason of each claim that is only likely, and `incomplete` the facts that tell of a subgoal and
-    leave out what is asked for, with its number.
+    `suggested` maps each claim that is only likely to its reason. `incomplete` lists subgoals with facts that are about
+    them but leave out the detail that is asked for.
     """
 
     kept: list[Claim] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Sorted:
 
 
 def sort_claims(reply: Proposed, facts: Iterable[str], state: ProofState) -> Sorted:
-    """Return what is done with each claim; `facts` are the numbers of those in view."""
+    """Return the claims sorted by what to do with them; `facts` are the numbers in view."""
     found, in_view, is_conclusion = Sorted(), set(facts), state.plan.is_conclusion
     said = {claim.subgoal for claim in reply.claims if claim.verdict is Verdict.ENTAILED}
     for claim in reply.claims:
@@ -70,21 +70,21 @@ def sort_claims(reply: Proposed, facts: Iterable[str], state: ProofState) -> Sor
 
 
 def _speaks_against(claim: Claim, state: ProofState) -> bool:
-    """Say whether a claim denies its subgoal; a plan's own subgoal of a closed question is settled by that instead."""
+    """Say whether a claim denies its subgoal. In a closed question a contradiction settles a plan's subgoal instead."""
     is_verdict = state.plan.is_closed and claim.subgoal < len(state.plan.subgoals)
     denies = claim.verdict is Verdict.OF_ANOTHER or (claim.verdict is Verdict.CONTRADICTED and not is_verdict)
     return denies and state.is_provisional
 
 
 def _may_be_likely(atom: Atom, reply: Proposed, state: ProofState) -> bool:
-    """Say whether what facts only suggest counts for a subgoal: a favourite only where nothing is left to look for."""
+    """Say whether a mere suggestion counts for a subgoal. For a favourite, nothing may be left to retrieve."""
     words = " ".join(part if isinstance(part, str) else part.type for part in atom.parts)
     is_last = reply.status is not Status.LOOK and asks_for_ranking(words)
     return not state.is_strict and (state.plan.is_conclusion or is_last)
 
 
 def _says_again(claim: Claim, state: ProofState) -> bool:
-    """Say whether a claim only repeats what is settled."""
+    """Say whether a claim only repeats a settled value."""
     number, bindings = claim.subgoal, claim.bindings
     if claim.is_contradiction:
         return any(item.subgoal == number for item in state.contradicted)
@@ -96,7 +96,7 @@ def _says_again(claim: Claim, state: ProofState) -> bool:
 
 
 def marked(ruling: Ruling, suggested: Mapping[Cited, str]) -> Ruling:
-    """Return the ruling with what only rests on suggestions marked so, each with why it is likely."""
+    """Return the ruling with suggested groundings marked as likely, each with its reason."""
     return replace(ruling, grounded=tuple(_marked(item, suggested) for item in ruling.grounded))
 
 
@@ -112,6 +112,6 @@ def _marked(item: Grounded, suggested: Mapping[Cited, str]) -> Grounded:
 
 
 def as_likely(answer: str, groundings: Iterable[Grounded]) -> str:
-    """Return the answer, with "likely" before it where a grounding is only suggested."""
+    """Return the answer, preceded by "likely" if a grounding is only suggested."""
     is_suggested = any(SUGGESTED in item.notes for item in groundings)
     return f"{LIKELY}{answer}" if is_suggested and not answer.startswith(LIKELY) else answer

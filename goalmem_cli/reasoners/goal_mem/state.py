@@ -1,7 +1,7 @@
-"""Where one plan stands: its subgoals and antecedents, what the engine accepted of the claims, and what is open.
+"""The state of one plan: its subgoals and antecedents, the claims that the engine accepted, and what is still open.
 
-Every claim is judged by `judge.rule`. What is added here: a list grows over rounds, a value may be replaced by one said
-later, what an antecedent binds may be provisional, and facts that speak against a subgoal settle it.
+`judge.rule` judges every claim. This module adds what spans several rounds: lists grow, a value said later replaces an
+earlier one, antecedents bind provisionally, and facts against a subgoal settle it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ Bindings = Mapping[str, tuple[str, ...]]
 
 
 class ProofState:
-    """One plan on its way. Subgoals are numbered from 0: the plan's, then the antecedents in the order they came.
+    """One plan and its state. Subgoals are numbered from 0: the plan's first, then antecedents in order of arrival.
 
-    `looked_again` are the settled subgoals that were looked for once more, for further values of a list. `incomplete`
-    are the facts that by the last reply tell of an open subgoal and leave out what is asked for.
+    `looked_again` holds the settled subgoals that were retrieved for again, for further values of a list. `incomplete`
+    holds the facts that, by the last reply, are about an open subgoal but leave out the detail that is asked for.
     """
 
     def __init__(
         self, question: Question, plan: Plan, *, is_strict: bool, is_unchecked: bool = False,
         most_antecedents: int | None = None,
     ) -> None:  # fmt: skip
-        """Take the plan. With `most_antecedents` there may be no more, and they are provisional: what they bind is held
-        against nothing until the subgoal that they serve is settled, and one that the next reply does not prove is
-        dropped. Without, they are subgoals like the plan's own while the one that they serve is open (Algorithm 1).
+        """Take the plan, and how it treats antecedents.
+
+        With `most_antecedents`, there are at most that many, and they are provisional: their bindings constrain nothing
+        until the subgoal that they serve is settled, and the next reply must prove them or they are dropped. Without
+        it, they count like the plan's own subgoals while the subgoal that they serve is open (Algorithm 1).
         """
         self.plan = plan
         self.atoms: list[Atom] = list(plan.subgoals)
@@ -76,18 +78,18 @@ class ProofState:
 
     @property
     def is_refuted(self) -> bool:
-        """Say whether the facts speak against every subgoal that has the answer; of a closed question, all the open."""
+        """Say whether facts deny every subgoal that has an answer variable (closed question: every open subgoal)."""
         wanted = self.plan.having(self.plan.answer_variables) or self.open_roots()
         return bool(wanted) and all(self.denials.is_final(number) for number in wanted)
 
     @property
     def is_dead(self) -> bool:
-        """Say whether the facts speak against a subgoal of the plan, so that it cannot succeed."""
+        """Say whether facts deny a subgoal of the plan, so that the plan cannot succeed."""
         return any(self.denials.is_final(number) for number in self.open_roots())
 
     @property
     def groundings(self) -> tuple[Grounded, ...]:
-        """What the plan's substitution rests on: its subgoals' groundings, and those of antecedents that agree."""
+        """The groundings behind the plan's substitution: those of its subgoals and of antecedents that agree."""
         bound = self.substitution.bindings
         kept = [item for item in self._grounded if self._rests_on(item, bound)]
         used = [item for item in self._antecedents if self.has_settled(self._root_of(item.subgoal))]
@@ -100,13 +102,13 @@ class ProofState:
 
     @property
     def perhaps(self) -> Bindings:
-        """The provisional bindings: what only antecedents have given so far."""
+        """The provisional bindings, which only antecedents have given so far."""
         found = {name: values for item in self._antecedents for name, values in item.bindings.items()}
         return {name: values for name, values in found.items() if name not in self.substitution}
 
     @property
     def judged(self) -> frozenset[Pair]:
-        """The pairs of constants that the model holds to be one thing."""
+        """The pairs of constants that the model judged to be the same."""
         return frozenset(self._same)
 
     @property
@@ -115,7 +117,7 @@ class ProofState:
         return starred_in(self.atoms)
 
     def has_subgoal(self, number: int) -> bool:
-        """Say whether there is a subgoal of that number, and it was not dropped."""
+        """Say whether the subgoal exists and was not dropped."""
         return 0 <= number < len(self.atoms) and number not in self._dropped
 
     def has_settled(self, number: int) -> bool:
@@ -127,7 +129,7 @@ class ProofState:
         return [item for item in (*self._grounded, *self._antecedents) if item.subgoal == number]
 
     def lost_in(self, number: int) -> dict[str, dict[str, list[int]]]:
-        """Return the values of lists that fell out: a subgoal has them, and the others with the variable have not."""
+        """Return the list values of this subgoal that other subgoals lack, as variable -> value -> those subgoals."""
         lost: dict[str, dict[str, list[int]]] = {}
         bench = self._bench({})
         for item in self.settling(number):
@@ -142,7 +144,7 @@ class ProofState:
         return lost
 
     def values_of(self, name: str, number: int) -> tuple[str, ...]:
-        """Return what a subgoal's groundings bind a variable to, each value once."""
+        """Return the distinct values that a subgoal's groundings bind a variable to."""
         found = (value for item in self.settling(number) for value in item.bindings.get(name, ()))
         return tuple({normalise(value): value for value in found}.values())
 
@@ -151,7 +153,7 @@ class ProofState:
         return [number for number in range(self._roots) if not self.has_settled(number)]
 
     def open_numbers(self) -> list[int]:
-        """Return all that is open: an antecedent is while it was not dropped and the subgoal it serves is open."""
+        """Return all open subgoals. An antecedent is open until it is dropped or the subgoal that it serves settles."""
         return [number for number in range(len(self.atoms)) if self._is_open(number)]
 
     def _is_open(self, number: int) -> bool:
@@ -160,21 +162,21 @@ class ProofState:
         return is_there and (served is None or self._is_open(served))
 
     def active_numbers(self) -> list[int]:
-        """Return what a reply is asked for: all that is open, and the lists that were looked for once more."""
+        """Return the subgoals to ask about: the open ones, and the lists that were retrieved for again."""
         return sorted({*self.open_numbers(), *self.looked_again})
 
     def applied(self, number: int) -> Atom:
-        """Return a subgoal with what is bound put in; a variable of several values stands there by its type."""
+        """Return a subgoal with the known values put in. A variable with several values stays as it is."""
         bound = {name: values for name, values in self.substitution.bindings.items() if name not in self.starred}
         return Substitution(bound).apply(self.atoms[number])
 
     @property
     def antecedents(self) -> tuple[Atom, ...]:
-        """What was asked for beside the plan."""
+        """The statements that were added to the plan's own subgoals."""
         return tuple(self.atoms[self._roots :])
 
     def in_view(self) -> list[int]:
-        """Return the subgoals that the next round shows: the plan's, and the antecedents that still serve."""
+        """Return the subgoals that the next round shows: the plan's, and the antecedents that were not dropped."""
         return [*range(self._roots), *(n for n in self._serves if n not in self._dropped)]
 
     def grounded_with(self, name: str) -> list[int]:
@@ -182,13 +184,13 @@ class ProofState:
         return sorted({item.subgoal for item in self._grounded if name in item.bindings})
 
     def serves(self, number: int) -> int | None:
-        """Return the subgoal that an antecedent serves, None for the plan's own."""
+        """Return the subgoal that an antecedent serves, or None for one of the plan's own."""
         return self._serves.get(number)
 
     # What a reply changes
 
     def take(self, reply: Proposed, facts: Mapping[str, Fact]) -> Taken:
-        """Judge what a reply claims, keep what holds, and return what became of each claim."""
+        """Judge a reply's claims, keep those that hold, and return what happened to each."""
         if reply.plan is not None and reply.plan != self.plan:  # its answer is another, over the same subgoals
             self.plan = reply.plan
             self._several |= starred_in(reply.plan.subgoals)
@@ -225,7 +227,7 @@ class ProofState:
         )
 
     def add(self, wishes: Iterable[Wish]) -> tuple[Refined, ...]:
-        """Take the antecedents that a reply asks for, each under the next number; those known already are not."""
+        """Add the antecedents that a reply asks for, each under the next number, and return the new ones."""
         known = {normalise(atom.phrase) for atom in self.atoms}
         added = []
         for wish in wishes:
@@ -252,7 +254,7 @@ class ProofState:
     def _judge_all(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
         """Rule on claims for the plan's own subgoals.
 
-        A value that grounded only some of the subgoals it stands in gives way to one that grounds all of them at once.
+        A value that grounded only some subgoals with its variable gives way to a value that grounds all of them.
         """
         for name, values in self.substitution.bindings.items():
             others = self._joint_alternative(name, values, claims)
@@ -268,7 +270,7 @@ class ProofState:
         return ruling, []
 
     def _joint_alternative(self, name: str, values: tuple[str, ...], claims: Sequence[Claim]) -> frozenset[int] | None:
-        """Return the subgoals that have the variable if one other value is claimed for all of them, some still open."""
+        """Return the subgoals with the variable, if some are open and one other value is claimed for all of them."""
         places = {n for n in range(self._roots) if any(v.name == name for v in self.atoms[n].variables)}
         if name in self.starred or all(map(self.has_settled, places)):
             return None
@@ -284,7 +286,7 @@ class ProofState:
         )
 
     def _replaced(self, claim: Claim, facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
-        """Rule on a claim that is to replace what was settled before."""
+        """Rule on a claim that wants to replace a settled value."""
         known: list[Grounded | Contradicted] = [*self._grounded, *self._contradicted.values()]
         found: Replacement = replacement(claim, known, self.starred, facts, self._given_up)
         if found.problem:
@@ -298,7 +300,7 @@ class ProofState:
         return ruling, found.refused()
 
     def _rule_on_antecedents(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> list[Ruling]:
-        """Rule on claims for antecedents, each on its own: what they bind is held against nothing but what is known."""
+        """Rule on claims for antecedents, each by itself: their bindings are checked only against known values."""
         rulings = []
         for number in sorted({claim.subgoal for claim in claims}):
             own = [claim for claim in claims if claim.subgoal == number]
@@ -308,7 +310,7 @@ class ProofState:
         return rulings
 
     def _keep(self, ruling: Ruling, without: Iterable[Grounded | Contradicted] = ()) -> None:
-        """Keep what a ruling accepted, and no longer what it replaces."""
+        """Keep what a ruling accepted, and remove what it replaces (`without`)."""
         lost = list(without)
         self._grounded = [item for item in self._grounded if item not in lost] + list(ruling.grounded)
         self._contradicted = {n: item for n, item in self._contradicted.items() if item not in lost}
@@ -321,7 +323,7 @@ class ProofState:
         self.denials.forget(item.subgoal for item in ruling.grounded)
 
     def _promote(self) -> None:
-        """Make certain what antecedents bound, once the subgoal that they serve is grounded."""
+        """Make an antecedent's bindings certain once the subgoal that it serves is grounded."""
         bound = dict(self.substitution.bindings)
         for item in self._antecedents:
             if self.has_settled(self._root_of(item.subgoal)):
@@ -330,14 +332,14 @@ class ProofState:
         self.substitution = Substitution(bound, self.starred & bound.keys())
 
     def _drop(self) -> tuple[int, ...]:
-        """Drop the antecedents that were asked for before this reply, and that it did not prove."""
+        """Drop the antecedents that were added before this reply and that it did not prove."""
         dropped = tuple(sorted(n for n in self._waiting if not self.has_settled(n)))
         self._dropped |= set(dropped)
         self._waiting = set()
         return dropped
 
     def _star(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Let variables have several values, where their types and their statements allow that."""
+        """Let the named variables have several values, if their types and statements allow it. Return the new ones."""
         roots = [(atom, variable) for atom in self.atoms for variable in atom.variables]
         single = {variable.name for atom, variable in roots if has_one_value(atom, variable)}
         known = {variable.name for _, variable in roots}
@@ -352,7 +354,7 @@ class ProofState:
         without: Iterable[Grounded | Contradicted] = (),
         keep: Substitution | None = None,
     ) -> Bench:
-        """Return what claims are judged against, as if the groundings `without` had not been accepted."""
+        """Return what claims are judged against, as if the groundings in `without` had not been accepted."""
         lost = list(without)
         earlier = [item for item in self._grounded if item not in lost]
         held = {name for item in earlier for name in item.bindings}

@@ -1,4 +1,4 @@
-"""Two small made-up questions that show whether a model can plan and prove in one reply (`together`)."""
+"""Two made-up questions that test whether a model can plan and prove in one reply (`together`)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from goalmem_cli.records import Hit, Query, Question, Turn, Unit
 SAID = datetime(2023, 5, 7, 18, 30)
 LIMITS = Limits(max_breadth=1, max_depth=0)
 MOST_TOKENS = 500
-"""Tokens of a reply: a good one has some 300, and a model that goes on and on does not master the form."""
+"""The most tokens of a reply. A good one has some 300, so a longer one shows that the model fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A made-up question over what two people said, and the value that the answer has to have."""
+    """A made-up question over a chat of two people, and the value that the right answer contains."""
 
     question: str
     lines: tuple[tuple[str, str, str], ...]
@@ -53,9 +53,9 @@ TRIALS = (
 
 
 def masters_proofs(model: LanguageModel, prompts: PromptBook) -> bool | None:
-    """Say whether the model's replies to both questions can be used as they are, and prove the right answers.
+    """Say whether the model's replies to both questions are well-formed and prove the right answers.
 
-    None where a reply says nothing of it: it has no text, or was cut off before it came to the form that is asked for.
+    None if a reply shows neither: it is empty, or was cut off before any JSON began.
 
     Raises:
         ModelError: the model cannot be used at all.
@@ -66,7 +66,7 @@ def masters_proofs(model: LanguageModel, prompts: PromptBook) -> bool | None:
 
 
 def _is_proved(trial: Trial, model: LanguageModel, prompts: PromptBook) -> bool:
-    """Say whether one round proves the value."""
+    """Say whether the model proves the trial's value in one round."""
     question, prover = Question(trial.question, SAID), Together(model, prompts, LIMITS)
     pool = Pool(_Told(trial), question, LIMITS, "full", prover.spending)
     task = Task(1, prover, pool, LIMITS.max_depth, queries=(trial.question,))
@@ -78,7 +78,7 @@ def _is_proved(trial: Trial, model: LanguageModel, prompts: PromptBook) -> bool:
 
 
 class _Brief:
-    """The model, with replies that are cut off early."""
+    """The model with short replies: at most `MOST_TOKENS`."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -94,7 +94,7 @@ class _Brief:
 
 
 class _Told:
-    """A memory of nothing but the lines of a trial."""
+    """A memory that holds only the lines of a trial."""
 
     def __init__(self, trial: Trial) -> None:
         self._hits = [
@@ -106,8 +106,8 @@ class _Told:
         ]  # fmt: skip
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Take nothing further."""
+        """Ignore the turns: this memory is fixed."""
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:  # noqa: ARG002 - all of it is shown
-        """Return what was said, in order."""
+        """Return the first `k` lines, in order."""
         return self._hits[:k]

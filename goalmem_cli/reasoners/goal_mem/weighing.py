@@ -1,4 +1,4 @@
-"""What a small model's claim has to be beside right in form: about whom the statement names, and news."""
+"""Checks a small model's claims beyond their form: they are about the named person, and they say something new."""
 
 from __future__ import annotations
 
@@ -14,39 +14,43 @@ from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.trace import Fact
 
 NEARER = 0.75
-"""How much likelier another's best turn is evidence for a question than the named person's, for the question to be
-about the other: a difference of the logarithms of odds."""
+"""The least difference in log odds by which another speaker's best turn must be likelier evidence than the named
+person's, for the question to count as being about the wrong person."""
 _LEAST = 1e-9
 _OWN = re.compile(r"\b(?:my|our|mine|ours)\b[^.!?,;]*", re.IGNORECASE)
 _GREETED = (
     "hey|hi|hello|thanks|thank you|wow|oh|yeah|yes|yep|no|sorry|well|congrats|congratulations|bye|okay|ok|sure|dear"
     "|good|morning|night|and|so|but|you"
 )
-"""What a name follows by which somebody is addressed, beside a mark or nothing."""
+"""The words that may come before the name of somebody who is addressed: "thanks, Sam"."""
 
 
 def log_odds(probability: float) -> float:
-    """Return the logarithm of the odds of a probability; certainty is as sure as a number can be."""
+    """Return the natural logarithm of the odds of a probability, kept away from 0 and 1 so that it is finite."""
     kept = min(max(probability, _LEAST), 1 - _LEAST)
     return math.log(kept / (1 - kept))
 
 
 def speakers(facts: Iterable[Fact]) -> frozenset[str]:
-    """Return who speaks in the facts and around them."""
+    """Return the speakers of the facts and of the turns shown around them."""
     said = [(fact.speaker, *(speaker for speaker, _ in (*fact.before, *fact.after))) for fact in facts]
     return frozenset(speaker for entry in said for speaker in entry)
 
 
 def doubt(atom: Atom, fact: Fact, people: Iterable[str], beside: Iterable[Fact] = ()) -> str:
-    """Return why a fact does not tell of whom or what the statement names, or nothing.
+    """Return why a fact is not about the persons and things that the statement names, or an empty text.
 
-    Of two who talk, what one says of himself is likeliest to be taken for the other's: of 59 right answers of held-out
-    conversations and of LoCoMo that rule costs one. That half of a name's words are said in the fact or beside it, or
-    are its speaker's, is so of 863 of the 905 names in the corpus's proofs; that what a statement begins with is not
-    told of by another's "I", of 554 of 571. In talks of two "you" names whom it is said to; and a statement that
-    names both who speaks and whom it is said to may be told of without naming the second, unless the speaker calls
-    something in it "my". Of facts that are read together with those `beside` it, one of the same conversation may name
-    who or what no speaker is called.
+    In two-person chats the commonest error is to give one person's statement to the other. The rules:
+
+    - A person of the conversation must speak in the fact or be named in it. This costs one of 59 right answers of
+      held-out conversations and LoCoMo.
+    - At least half of a name's words must occur in the fact, near it, or in its speaker's name. This holds for 863 of
+      the 905 names in the corpus' proofs. A fact `beside` it, of the same conversation, may have the name as well.
+    - If the statement begins with a name, the speaker must not say "I" of himself or herself. This holds for 554 of
+      571.
+
+    In a two-person chat "you" names the hearer. A statement that names both speaker and hearer may be stated without
+    the hearer's name, unless the speaker calls something in it "my".
     """
     text = f"{fact.text} {told_as_you(fact)}"
     told = content_stems(f"{fact.speaker} {text}")
@@ -70,7 +74,7 @@ def doubt(atom: Atom, fact: Fact, people: Iterable[str], beside: Iterable[Fact] 
 
 
 def _hearer(atom: Atom, fact: Fact) -> str:
-    """Return whom the fact is said to, where the statement names its speaker, who calls nothing in it "my"."""
+    """Return the hearer of the fact if the statement names its speaker, who calls nothing in it "my"; else nothing."""
     speaker = content_words(fact.speaker)
     is_named = any(name and name <= speaker for name in (content_words(constant.value) for constant in atom.constants))
     own = content_stems(" ".join(_OWN.findall(fact.text)))
@@ -78,11 +82,10 @@ def _hearer(atom: Atom, fact: Fact) -> str:
 
 
 def told_by_another(question: str, told: Mapping[str, float], people: Iterable[str]) -> tuple[str, str] | None:
-    """Return the one person who talks and whom a question names, and who tells of it rather than that person, if so.
+    """Return the speaker whom a question names and another who seems to have said it, or None.
 
-    `told` is how likely the best turn of each speaker is evidence, whomever the question names. Of the corpus's
-    questions that name one speaker and have an answer, 5% are nearer to what another says; of the same questions with
-    somebody else's name in them, 45%.
+    `told` maps each speaker to the probability that the best turn is evidence. Of the corpus' answerable questions that
+    name one speaker, 5% are nearer to another's turn. With a wrong name put into the same questions it is 45%.
     """
     asked = content_words(question)
     named = [person for person in people if asked & content_words(person)]
@@ -94,9 +97,9 @@ def told_by_another(question: str, told: Mapping[str, float], people: Iterable[s
 
 
 def is_addressed(value: str, facts: Iterable[Fact], people: Iterable[str]) -> bool:
-    """Say whether the value is the name of one who talks, and stands in the facts only to address that person.
+    """Say whether the value is a speaker's name that the facts use only to address that person.
 
-    "Thanks, Sam!" tells nothing of Sam. None of the names bound in the corpus's proofs stands like that.
+    "Thanks, Sam!" says nothing about Sam. No name in the corpus' proofs is used only in this way.
     """
     name = content_words(value)
     if not any(name <= content_words(person) for person in people):
@@ -114,9 +117,9 @@ def _is_name(phrase: str) -> bool:
 
 
 def says_nothing_new(bindings: Mapping[str, Sequence[str]], atom: Atom) -> bool:
-    """Say whether a value stands in the grounded statement twice, or is made of the statement's own words.
+    """Say whether a value occurs twice in the grounded statement, or consists of the statement's own words.
 
-    No proof in the corpus has the first, 5 of 1,482 bindings there have the second, and many wrong ones have.
+    In the corpus' proofs no value does the first, and 5 of 1,482 bindings do the second. Many wrong claims do.
     """
     values = [normalise(value) for found in bindings.values() for value in found]
     named = [normalise(constant.value) for constant in atom.constants]
@@ -131,7 +134,7 @@ def _stems(atom: Atom) -> frozenset[str]:
 
 
 def _wording(part: str | Variable | Constant) -> str:
-    """Return the words of a part of a statement; a type that names a choice is none of them."""
+    """Return the words of a part of a statement, without a type that names a choice ("tea or coffee")."""
     if isinstance(part, Variable):
         return "" if " or " in part.type else part.type
     return part.value if isinstance(part, Constant) else part

@@ -1,4 +1,4 @@
-"""How a proof becomes an answer: its wording, its verdict, whether it is only likely, and when to check once more."""
+"""Turns a proof into an answer: checks its wording, reads its verdict, and says when one more check is due."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ _SETTLING = [verdict for verdict in VERDICTS if verdict != "unknown"]
 
 
 def checked_wording(text: str, found: Sequence[str], asked: str) -> tuple[str, str]:
-    """Return the model's wording, dates in their form, if it says what was found and nothing more, else the bindings;
-    and a note.
+    """Return the model's wording if it says what was found and nothing more, else the bindings, and a note.
 
-    Nothing unchecked leaves the engine: beside function words, every word of the wording stands in the bindings or in
-    what was `asked`, and it denies, opposes or joins nothing that the bindings do not.
+    Every word of the wording, except function words, must be in the bindings or in `asked`. Words such as "not", "or"
+    and "without" must be in the bindings. Dates are written in the standard form.
     """
     bindings, wording = ", ".join(found), " ".join(text.split())
     if not all(_says(wording, value) for value in found):
@@ -40,7 +39,7 @@ def _says(wording: str, value: str) -> bool:
 
 
 def _added(wording: str, found: Sequence[str], asked: str) -> str:
-    """Return a word of the wording that neither the bindings nor the question account for, or nothing."""
+    """Return a word of the wording that is neither in the bindings nor in the question, or an empty text."""
     bound = {stem(word) for value in found for word in words(value)}
     told = bound | {stem(word) for word in words(asked)}
     for word in words(wording):
@@ -51,7 +50,7 @@ def _added(wording: str, found: Sequence[str], asked: str) -> str:
 
 
 def verdict_in(wording: str) -> str | None:
-    """Return the verdict that a wording opens with: yes, no, likely yes or likely no; None where it has none."""
+    """Return the verdict that a wording begins with: yes, no, likely yes or likely no; None if it has none."""
     said = f"{normalise(wording)} "
     return next((verdict for verdict in _SETTLING if said.startswith(f"{verdict} ")), None)
 
@@ -59,16 +58,16 @@ def verdict_in(wording: str) -> str | None:
 def settled_by(
     groundings: Iterable[Grounded], contradicted: Iterable[Contradicted]
 ) -> tuple[list[Grounded | Contradicted], tuple[str, ...]]:
-    """Return what settled the subgoals, in their order, and the numbers of the facts that it cites, each once."""
+    """Return what settled the subgoals, by subgoal, and the distinct numbers of the cited facts."""
     items: list[Grounded | Contradicted] = sorted([*groundings, *contradicted], key=lambda item: item.subgoal)
     return items, tuple(dict.fromkeys(number for item in items for number in item.facts))
 
 
 def reasons_to_check(groundings: Sequence[Grounded], breadth: int) -> tuple[str, ...]:
-    """Return why an answer has to be checked once more before it leaves the engine; nothing where it need not.
+    """Return the reasons to check an answer once more; none if it needs no check.
 
-    An answer of a later plan may have asked for less; what the model inferred or bridged rests on its word alone. A
-    value that one grounding states or derives is inferred by none.
+    A later plan (`breadth` above 1) may ask for less than the question does. Inferred values and bridged constants rest
+    on the model's word alone. A value does not count as inferred if any grounding states or derives it.
     """
     later = [f"it is the answer of plan {breadth}"] if breadth > 1 else []
     supports = [
@@ -86,7 +85,7 @@ def reasons_to_check(groundings: Sequence[Grounded], breadth: int) -> tuple[str,
 
 
 def unproved(trace: Trace) -> Trace:
-    """Return the trace as unknown, or as failed where every attempt that asked ended in unusable replies."""
+    """Return the trace as failed if every attempt that asked a model ended in unusable replies, else as unknown."""
     tried = [each for each in trace.attempts if each.breadth or any(step.usage.calls for step in each.steps)]
     if tried and all(attempt.ending is Ending.UNUSABLE_REPLY for attempt in tried):
         last = tried[-1]

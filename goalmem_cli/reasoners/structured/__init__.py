@@ -1,1 +1,1 @@
-"""Reasoners that read what one structured backbone made of the turns, and no other."""
+"""Reasoners that each work with one structured backbone only."""

@@ -1,6 +1,6 @@
-"""`graphrag-global`: what all reports say of a question, then one answer from that (GraphRAG section 2.6).
+"""`graphrag-global`: reads all reports for points on a question, then answers from the best (GraphRAG section 2.6).
 
-For questions about a whole memory rather than a place in it: nothing is retrieved, every report is read.
+It suits questions about a whole memory: it retrieves nothing, and reads every report.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HIGHEST = 100
 
 
 class Reports(Protocol):
-    """A memory that keeps reports on what belongs together."""
+    """A memory that keeps reports on its communities."""
 
     def reports(self, query: Query) -> list[Hit]:
         """Return the reports that pass the query's filters, the broadest and some levels below them."""
@@ -41,7 +41,7 @@ class Reports(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What some reports say of a question, and how much that helps to answer it, from 1 to 100."""
+    """A point that some reports make about a question, and how much it helps, from 1 to 100."""
 
     text: str
     score: int
@@ -54,9 +54,9 @@ def calls(batches: int) -> tuple[int, int]:
 
 
 class GraphRAGGlobal:
-    """Asks of each batch of reports what it says of the question, then for an answer from the best of that.
+    """Asks for the points in each batch of reports, then for an answer from the best points.
 
-    A batch is as many reports as the budget's tokens hold; there are at most so many `batches`.
+    A batch has as many reports as the budget's tokens hold. There are at most `batches` of them.
     """
 
     def __init__(self, tools: Tools, memory: Reports, batches: int) -> None:

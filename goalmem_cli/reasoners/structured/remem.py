@@ -30,7 +30,7 @@ RECOLLECTION, REASONING = 3, 5
 
 
 class Memory(Protocol):
-    """What the tools explore: the backbone `remem`; `tools` are those on offer."""
+    """The memory that the tools explore, which is the backbone `remem`; `tools` are those available."""
 
     @property
     def tools(self) -> Sequence[Tool]: ...
@@ -51,7 +51,7 @@ def calls(steps: int = REASONING) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A call, as the next prompts show it: what it found, by number, and the lines of those not seen before."""
+    """A call as later prompts show it: the numbers of what it found, and the lines of those that were new."""
 
     thought: str
     call: str
@@ -60,10 +60,10 @@ class Observed:
 
 
 class Remem:
-    """Lets the model choose each step: a tool and its parameters, or its answer with the facts that it rests on.
+    """Lets the model choose each step: a tool with its parameters, or its answer with the facts that it cites.
 
-    It begins with a retrieval: the other tools name what was seen, and an answer rests on it. A call is made once.
-    After the last step it has to answer, from all that it has observed.
+    The first step must retrieve, since other tools and the answer refer to what was seen. No call is repeated. In the
+    last step the model must answer from all that it has observed.
     """
 
     def __init__(self, tools: Tools, memory: Memory, steps: int = REASONING) -> None:

@@ -1,4 +1,4 @@
-"""The provers: who plans and proves, one for each size of model and one for the paper's order."""
+"""The provers, which plan and prove: one for each size of model, and one in the paper's order."""
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.fitted import Fitted
@@ -10,16 +10,16 @@ from goalmem_cli.reasoners.goal_mem.records import Limits, Planning, Prover
 STEPWISE = stepwise.NAME
 PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
 AUTO = "auto"
-"""Names no prover: which one suits the model is found out before its prompts are chosen."""
+"""Not a prover: goalmem tests which prover suits the model before it chooses the prompts."""
 OLD_NAMES: dict[str, Planning] = {"seen": together.NAME, "blind": paper.NAME}
-"""What two of them were called before, which the command line still takes; of small models `blind` is `stepwise`."""
+"""Former names that the command line still accepts. For small models `blind` means `stepwise`."""
 
 
 def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
-    """Return the prover as wanted, else the one for the models that have the prompts of the profile.
+    """Return the name of the wanted prover, or else the usual one for the prompts' profile.
 
     Raises:
-        UsageError: there is no such prover, or the prompts of the profile have none for it.
+        UsageError: there is no such prover, or the profile has no prompts for it.
     """
     usual: Planning = stepwise.NAME if profile == "compact" else together.NAME
     if wanted in (None, AUTO, usual):
@@ -58,7 +58,7 @@ def steps_of(planning: Planning) -> tuple[str, ...]:
 
 
 def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
-    """Return the least and the most model calls of a question, without second tries, for maximum breadth and depth."""
+    """Return the least and the most model calls of a question for maximum breadth and depth, without retries."""
     if planning == together.NAME:
         return 1, breadth * (depth + 1) + 2
     if planning == paper.NAME:

@@ -1,5 +1,6 @@
-"""The floor under every answer: where a reply has no proof that can be read, the facts in view are read once, as
-`direct` reads them, and what is read is held to the question as any claim is.
+"""The floor under every answer: if a reply has no readable proof, the model reads the facts in view once.
+
+It reads as `direct` does. The engine checks the answer like any other claim.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from goalmem_cli.reasoners.prompt_texts import Reply, ask_whole
 
 
 class Floor:
-    """Proposes for a plan whose only subgoal is the question what the facts in view tell of it."""
+    """Proposes an answer read from the facts in view, for a plan whose only subgoal is the question."""
 
     manner = Manner(rereads=False)
 
@@ -30,7 +31,7 @@ class Floor:
         self._prompt = prompt
 
     def propose(self, standing: Round) -> Reply[Proposed]:
-        """Return what is read of the question, as a claim that names the facts which state it."""
+        """Return what was read as a claim with the facts that state it."""
         state, numbers = standing.begun, list(standing.pool.facts)
         sent: list[Request] = []
 

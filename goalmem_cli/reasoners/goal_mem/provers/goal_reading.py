@@ -1,7 +1,7 @@
-"""The question as its own subgoal: what the facts that it found tell of it together, read and then checked.
+"""Reads the question as its own subgoal: the model answers from the retrieved facts, and the engine checks the answer.
 
-A small model is led astray by facts beside the right one, and among too few that one is missing: so it may read the
-best few first, and more where it is not sure. Of all that the checks let stand, the words it was surest of are taken.
+Further facts mislead a small model, but among too few the right one may be missing. So the model may read the best few
+first, and more if it is unsure. Of the answers that pass the checks, the one with the likeliest words is taken.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ NOTHING_MORE = "the facts do not settle it, and there is no further fact to read
 
 
 class GoalReading:
-    """Proposes for the only subgoal of a plan, which is its goal, what several facts tell of it together."""
+    """Proposes an answer read from several facts together, for a plan whose only subgoal is its goal."""
 
     manner = Manner()
 
     def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, before: Shown | None) -> None:
-        """Take what is fitted to the model, and what was read `before`."""
+        """Take the values fitted to the model, and the facts that were read `before`."""
         self._model = model
         self._prompts = prompts
         self._fitted = fitted
         self._before = before
 
     def propose(self, standing: Round) -> Reply[Proposed]:
-        """Return what the facts tell of the goal; no model is asked where nothing is shown that was not read before."""
+        """Return what the facts say about the goal. The model is not asked if they were all read before."""
         state = standing.begun
         if standing.pool.shown == self._before:
             return Reply(Proposed(state.plan, reasons={0: NOTHING_MORE}), Usage())
@@ -65,14 +65,14 @@ class GoalReading:
 
 
 def plan_asked(question: Question) -> Plan:
-    """Return the question as a plan of one step, made by rule."""
+    """Return the question as a plan of one subgoal, made by rule."""
     goal = goal_asked(question.text)
     names = tuple(variable.name for variable in goal.variables)
     return Plan(goal, (goal,), names, is_current=asks_for_current_state(question.text))
 
 
 def likelihood_of(read: Ended) -> float:
-    """Return the mean probability of the words read, 0 to 1; 0 if they were refused, 1 if the model tells none."""
+    """Return the mean probability (0 to 1) of the words read: 0 if refused, 1 if the model gives no probabilities."""
     steps = read.record.steps if read.record is not None and read.is_proved else ()
     told = [item.grounding_certainty for step in steps for item in step.grounded]
     told += [item.grounding_certainty for step in steps for item in step.contradicted]
@@ -80,7 +80,7 @@ def likelihood_of(read: Ended) -> float:
 
 
 def _rounds(facts: Sequence[Fact], rounds: Sequence[Sequence[int]]) -> Iterator[list[Sequence[Fact]]]:
-    """Yield the lots of facts that are read, by rounds; one that a smaller number shows already is left out."""
+    """Yield for each round the lists of facts to read. Lists that an earlier round showed whole are left out."""
     read = 0
     for counts in rounds:
         views = [facts[:count] for count in sorted({min(count, len(facts)) for count in counts}) if count > read]
@@ -90,9 +90,9 @@ def _rounds(facts: Sequence[Fact], rounds: Sequence[Sequence[int]]) -> Iterator[
 
 
 def claimed_of(read: Read, standing: Round, state: ProofState, trusted: float) -> Proposed:
-    """Return the claim of a reading of the whole question, if its facts tell it of whom they should, else why not.
+    """Return a reading of the whole question as a claim if its facts are about the right person, else why not.
 
-    Of whom they tell is not asked where the reading is as likely as `trusted`.
+    A reading that is at least as likely as `trusted` (0 to 1) skips the check of the person.
     """
     plan, reading, likelihood = state.plan, read.reading, read.likelihood
     if reading.answer is None:
@@ -116,9 +116,10 @@ def claimed_of(read: Read, standing: Round, state: ProofState, trusted: float) -
 
 
 def _together(told: Sequence[Proposed], plan: Plan) -> Proposed:
-    """Return the claims of several readings, which are alternatives; or of one, the surest, where a verdict is asked
-    for. A model that tells no probabilities has the reading of the most facts taken. Where there is no claim, return
-    why the reading of the most facts has none.
+    """Return the claims of several readings as alternatives.
+
+    For a closed question only the likeliest reading counts. If the model gives no probabilities, the reading of the
+    most facts counts. Without any claim, return why the reading of the most facts has none.
     """
     found = [(claim, each.wording) for each in told for claim in each.claims]
     if not found:

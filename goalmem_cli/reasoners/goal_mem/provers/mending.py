@@ -1,8 +1,8 @@
-"""Reads what can be read of a JSON reply that breaks its schema; each repair is named, and nothing is made up.
+"""Repairs JSON replies that break their schema, names each repair, and makes nothing up.
 
-Small models behind a server write brackets, lists and labels in ways of their own. What is read so is a proposal like
-any other: the engine checks it all the same. What would change its meaning, such as a value that was cut off or a
-subgoal that cannot be read, makes a reply unusable.
+Small models behind a server vary brackets, lists and labels. A repaired reply is a proposal like any other, which the
+engine checks. A fault that could change the meaning, such as a value that was cut off or an unreadable subgoal, makes
+the reply unusable.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from goalmem_cli.reasoners.goal_mem.wording import verdict_in
 
 Schema = Mapping[str, Any]
 _NOTHING: Final = object()
-"""What stands for a part that cannot be read."""
+"""Stands for a part that cannot be read."""
 
 PLAN_KEYS = ("goal", "current", "conclusion", "variables", "answer", "subgoals")
 _WHOLE = ("subgoals", "answer")
-"""The lists of which nothing is left out: labels count their places, and all that a plan asks for is to be proved."""
+"""Lists that must be readable whole: labels count their places, and a plan must prove all that it asks for."""
 _FREE = ("why", "wording", "queries", "stands_for")
-"""The texts that may be cut where they are too long, since nothing is proved by them."""
+"""Texts that may be shortened, since they prove nothing."""
 _SOME_LETTER, _ANY_LETTER = "[x-zwvu]", "[a-z]"
-"""How a pattern of a schema has the letters that a model may choose from, and those that are read."""
+"""The letters for variables that a schema offers to the model, and those that are accepted when reading."""
 _DEEPEST = 60
 _LONGEST = 120
 
@@ -46,11 +46,10 @@ _SYNONYMS = {said: verdict for verdict, all_said in _VERDICTS.items() for said i
 
 
 def mended_json(text: str, schema: Schema, defaults: Mapping[str, object]) -> tuple[Any, list[str]]:
-    """Return the reply's JSON value, of the form of the schema, and what had to be repaired; `defaults` are what stands
-    for keys that were left out.
+    """Return the reply's JSON value in the form of the schema, and the repairs. `defaults` replace missing keys.
 
     Raises:
-        ReplyUnusable: what can be read of it does not have that form.
+        ReplyUnusable: the readable parts do not have that form.
     """
     found, repairs = _loaded(text)
     schema = json.loads(json.dumps(schema).replace(_SOME_LETTER, _ANY_LETTER))
@@ -62,7 +61,7 @@ def mended_json(text: str, schema: Schema, defaults: Mapping[str, object]) -> tu
 
 
 def _loaded(text: str) -> tuple[dict[str, object], list[str]]:
-    """Return the object in the text, and what of its JSON had to be repaired."""
+    """Return the JSON object in the text, and the repairs to its syntax."""
     try:
         found, repairs = json.loads(text), list[str]()
     except RecursionError:
@@ -77,10 +76,10 @@ def _loaded(text: str) -> tuple[dict[str, object], list[str]]:
 
 
 def _repaired(text: str) -> object:
-    """Return the JSON value in a text that is not quite JSON.
+    """Return the value in a text that is almost JSON.
 
-    Where the text was cut off, the value under its last key is left out; nothing is read where that belongs to the plan
-    or the groundings, since what followed may have said otherwise.
+    If the text was cut off, the value of its last key is dropped. If that key belongs to the plan or the groundings,
+    the reply is unusable, since the missing rest may have said otherwise.
     """
     if max(text.count("["), text.count("{")) > _DEEPEST * 4 or _depth(text) > _DEEPEST:
         raise ReplyUnusable("it is nested too deep")
@@ -107,23 +106,23 @@ def _depth(text: str) -> int:
 
 
 def _is_open(text: str) -> bool:
-    """Say whether an object is not closed where the text ends; what stands in quotes does not count."""
+    """Say whether the text ends inside an object. Braces in quotes do not count."""
     plain = re.sub(r'"(?:[^"\\]|\\.)*(?:"|$)', "", text, flags=re.DOTALL)
     return plain.count("{") > plain.count("}")
 
 
 class _Mending:
-    """Brings values into the form of a schema; what it repairs is added to `repairs`."""
+    """Brings values into the form of a schema, and adds each repair to `repairs`."""
 
     def __init__(self, schema: Schema, defaults: Mapping[str, object], repairs: list[str], *, claims_all: bool) -> None:
-        """Take the schema of the reply, and whether the reply `claims_all` to be settled."""
+        """Take the reply's schema, and whether the reply claims that all is settled (`claims_all`)."""
         self._top = set(map(_key, schema["properties"]))
         self._defaults = defaults
         self._repairs = repairs
         self._claims_all = claims_all
 
     def value(self, found: object, schema: Schema, name: str) -> Any:
-        """Return the value in the form of the schema; `name` is the key under which it stands."""
+        """Return the value in the form of the schema; `name` is its key."""
         kind = schema["type"]
         if kind == "object":
             return self._object(found, schema, name)
@@ -160,7 +159,7 @@ class _Mending:
         return mended if read and all(key in mended for key in schema["required"]) else _NOTHING
 
     def _blank(self, key: str, schema: Schema, place: str, *, may_hold: bool) -> Any:
-        """Return what stands for a key that is not there or not readable; nothing where only the model can say it."""
+        """Return a neutral value for a missing or unreadable key, or `_NOTHING` if only the model can know it."""
         if not place and key in self._defaults:
             return self._defaults[key]
         if "enum" in schema:
@@ -173,7 +172,7 @@ class _Mending:
         return _NOTHING if schema.get("minLength") else ""
 
     def _from_text(self, found: object, properties: Mapping[str, Schema], required: Sequence[str], name: str) -> Any:
-        """Return an object of which only its text was written: a need as a plain statement."""
+        """Return the object for a reply that wrote only its text, such as a need as a plain statement."""
         if not isinstance(found, str) or "text" not in properties:
             return _NOTHING
         self._say(f"{name!r} was a plain text")
@@ -194,7 +193,7 @@ class _Mending:
         return kept if len(kept) >= schema.get("minItems", 0) else _NOTHING
 
     def _listed(self, found: object, items: Schema, name: str) -> list[Any]:
-        """Return the list that was meant: one thing alone, or an object with a key for each."""
+        """Return the intended list: the reply may give one item alone, or an object with a key per item."""
         if isinstance(found, list):
             return found
         if found is None or found == "":
@@ -211,7 +210,7 @@ class _Mending:
         return [{properties[0]: key, **value} for key, value in told.items()]
 
     def _apart(self, item: Any, items: Schema) -> list[Any]:
-        """Return what one item of a list stands for: several labels in one text, or several values of one variable."""
+        """Return the items that one item stands for: several labels in one text, or several values of one variable."""
         if isinstance(item, str) and "choices" in items and len(labels := _LABEL.findall(item)) > 1:
             self._say(f"several labels stood in {item!r}")
             return ["".join(label).upper() for label in labels]
@@ -261,7 +260,7 @@ class _Mending:
         return found
 
     def _labelled(self, text: str, choices: str) -> str:
-        """Return a label as it is written: S1, F2, or a letter; what is none stays as it is."""
+        """Return a label in its usual form (S1, F2, or a letter). Other texts stay as they are."""
         mended = text
         if choices == "variables":
             if (letter := _LETTER.fullmatch(text)) is not None:
@@ -283,7 +282,7 @@ def _key(name: object) -> str:
 
 
 def _text_in(found: object) -> str | None:
-    """Return a value as text; None where it is none, or has the end of the JSON around it in it."""
+    """Return a value as text, or None if it is no text or contains the end of the surrounding JSON."""
     if isinstance(found, dict):
         found = found.get("text")
     if isinstance(found, bool) or not isinstance(found, str | int | float):

@@ -1,6 +1,6 @@
-"""Reads what can be read of a plan that breaks the notation: brackets, letters, types, and a goal that is the question.
+"""Repairs plans that break the notation: brackets, letters, types, and a goal that repeats the question.
 
-Each repair is named. A subgoal that cannot be read makes the plan unusable, since all that it asks for is to be proved.
+Each repair is named. An unreadable subgoal makes the plan unusable, since a plan must prove all that it asks for.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from goalmem_cli.records import Question
 from goalmem_cli.trace import Verdict
 
 LETTERS = tuple("xyzwvu")
-"""The letters that variables may have."""
+"""The letters for variables."""
 UNTYPED = "thing"
-"""The type of a variable that was written without one."""
+"""The type of a variable that was written without a type."""
 
 _ANY_BRACKET = str.maketrans("[]{}<>", "()()()")
 _BARE = re.compile(r"(?<![(\w])([u-z])\s*:\s*([A-Za-z][\w-]*\*?)(?![\w)])")
@@ -30,11 +30,10 @@ _DENYING = (Verdict.OF_ANOTHER, Verdict.CONTRADICTED)
 
 @dataclass(frozen=True, slots=True)
 class MendedPlan:
-    """A plan's texts as they can be read.
+    """The texts of a repaired plan.
 
-    `subgoals` are in the order of their labels, None for one that nothing needs, which stands under its label in
-    `left_out`; `letters` are the variables that got another letter, by the one that was written, and `repairs` says
-    what was done.
+    `subgoals` are in the order of their labels; None stands for one that nothing needs, which is in `left_out` under
+    its label. `letters` maps written variables to their new letters. `repairs` names what was done.
     """
 
     goal: str
@@ -45,15 +44,15 @@ class MendedPlan:
     repairs: tuple[str, ...] = ()
 
     def letter(self, written: str) -> str:
-        """Return the letter of a variable, by the one that was written."""
+        """Return the letter that a written variable has now."""
         return self.letters.get(written, written)
 
 
 def mended_plan(written: Mapping[str, Any], question: Question) -> MendedPlan:
-    """Return the plan that a reply writes down with `goal`, `subgoals` and `answer`; as it is where all can be read.
+    """Return the plan of a reply with `goal`, `subgoals` and `answer`, repaired where it breaks the notation.
 
     Raises:
-        ReplyUnusable: a subgoal cannot be read, or it is not clear what the answer is.
+        ReplyUnusable: a subgoal is unreadable, or it is unclear which variable is the answer.
     """
     repairs: list[str] = []
     letters_told = _letters_told(written)
@@ -83,16 +82,15 @@ def mended_plan(written: Mapping[str, Any], question: Question) -> MendedPlan:
 
 
 def read_statement(text: str, letters: Mapping[str, str]) -> Atom | None:
-    """Return the statement that a text writes down, with its brackets put right and the letters changed; None where
-    there is none.
-    """
+    """Return the statement in a text with brackets repaired and letters changed, or None if there is none."""
     found = _statement(text, [], ())
     return None if found is None else _renamed(found, letters)
 
 
 def _statement(text: str, repairs: list[str], letters: Collection[str]) -> Atom | None:
-    """Return the statement that a text writes down, with its brackets put right; None where it is a question, or where
-    nothing is left of it. In one that can be read, a letter without brackets is a variable only if it is of `letters`.
+    """Return the statement in a text with brackets repaired, or None if the text is a question or empty.
+
+    In a readable statement, a letter without brackets is a variable only if it is one of `letters`.
     """
     text = " ".join(text.split())
     try:
@@ -116,7 +114,7 @@ def _statement(text: str, repairs: list[str], letters: Collection[str]) -> Atom 
 
 
 def _bracketed(text: str) -> str:
-    """Return the text with round brackets, one around each term."""
+    """Return the text with exactly one pair of round brackets around each term."""
     text = text.translate(_ANY_BRACKET)
     text = re.sub(r"\(\s*(?=\()", "", text)
     text = re.sub(r"\)(?:\s*\))+", ")", text)
@@ -136,14 +134,14 @@ def _bracketed(text: str) -> str:
 
 
 def _letters_told(written: Mapping[str, Any]) -> set[str]:
-    """Return the letters that are variables by what the rest of the reply says of them."""
+    """Return the letters that the rest of the reply uses as variables."""
     bindings = [binding for entry in written.get("groundings", ()) for binding in entry["bindings"]]
     named = [*written["answer"], *(each["name"] for each in written.get("variables", ()))]
     return {*named, *(binding["variable"] for binding in bindings)} & set(LETTERS)
 
 
 def _with_variables(atom: Atom, declared: Mapping[str, str], repairs: list[str]) -> Atom:
-    """Return the statement with a variable where the letter of one stands as a constant: ``(x)``, and ``(place:x)``."""
+    """Return the statement with variables for letters that were written as constants: ``(x)`` and ``(place:x)``."""
     parts: list[Any] = []
     for part in atom.parts:
         if isinstance(part, Constant) and part.type in declared and part.value.islower():
@@ -158,7 +156,7 @@ def _with_variables(atom: Atom, declared: Mapping[str, str], repairs: list[str])
 
 
 def _letters(atoms: Iterable[Atom], taken: Collection[str], repairs: list[str]) -> dict[str, str]:
-    """Return free letters for the variables that have none of those that there are."""
+    """Return new letters for the variables whose names are not in `LETTERS`."""
     names = list(dict.fromkeys(variable.name for atom in atoms for variable in atom.variables))
     free = [letter for letter in LETTERS if letter not in names and letter not in taken]
     found = dict(zip((name for name in names if name not in LETTERS), free, strict=False))
@@ -175,7 +173,7 @@ def _renamed(atom: Atom, letters: Mapping[str, str]) -> Atom:
 
 
 def _in_letters(text: str, letters: Mapping[str, str]) -> str:
-    """Return an expression with other letters for its variables; what stands in quotes is none."""
+    """Return an expression with renamed variables. Text in quotes stays as it is."""
     parts = re.split(r"('[^']*')", text)
     return "".join(
         part if part.startswith("'") else re.sub(r"\b[a-z]\d?\b", lambda found: letters.get(found[0], found[0]), part)
@@ -186,13 +184,13 @@ def _in_letters(text: str, letters: Mapping[str, str]) -> str:
 def _answer(
     answer: Sequence[str], goal: Atom, atoms: Sequence[Atom], question: Question, repairs: list[str], *, is_own: bool
 ) -> tuple[str, ...]:
-    """Return what the answer is made of: as it was written, if that stands in the subgoals, else the goal's variables.
+    """Return the answer's expressions: as written if the subgoals have them, else the goal's variables.
 
-    Where the goal was made by rule (not `is_own`), its letter says nothing: the variable of its type is meant, or the
-    only one that there is.
+    If the goal was made by rule (not `is_own`), its letter means nothing: the answer is then the variable of the same
+    type, or the only variable there is.
 
     Raises:
-        ReplyUnusable: neither is there.
+        ReplyUnusable: there is no such variable.
     """
     found = {variable.name: variable.type for atom in atoms for variable in atom.variables}
     if not asks_for_something(question.text) or any(len(text) > 1 or text in found for text in answer):
@@ -208,8 +206,9 @@ def _answer(
 
 
 def _unneeded(atoms: Sequence[Atom], answer: Sequence[str], groundings: Sequence[Any]) -> dict[str, str]:
-    """Return the statements, by label, that have variables, share none with the answer, also not over others, and that
-    no grounding denies.
+    """Return the statements that nothing needs, by label.
+
+    They have variables, share none with the answer even through other statements, and no grounding denies them.
     """
     reached = {letter for text in answer for letter in re.findall(r"\b[a-z]\b", text)}
     names = [{variable.name for variable in atom.variables} for atom in atoms]

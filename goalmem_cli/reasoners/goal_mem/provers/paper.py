@@ -1,6 +1,6 @@
-"""GOAL-MEM's Algorithm 1: decompose, unify, refine and answer, each a call of its own, with JSON replies.
+"""GOAL-MEM's Algorithm 1: decompose, unify, refine and answer, each in its own call, with JSON replies.
 
-A plan is made before any fact is seen, and each plan starts with no fact in view.
+The model plans before it sees any fact, and each plan starts with no fact in view.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ T = TypeVar("T")
 
 
 class Paper:
-    """Plans before any fact is seen (GOAL-MEM Algorithm 1 and section 4).
+    """Plans before it sees any fact (GOAL-MEM Algorithm 1 and section 4).
 
-    Model calls stay within 1 + B(2 + 2D) a question, or 2B(3 + 2D) where every reply needs its second try, for
-    maximum breadth B and depth D (Appendix B).
+    A question takes at most 1 + B(2 + 2D) model calls for maximum breadth B and depth D, or 2B(3 + 2D) if every reply
+    needs its retry (Appendix B).
     """
 
     manner = Manner(words_apart=True)
@@ -54,7 +54,7 @@ class Paper:
         self._prompts = prompts
 
     def search(self, search: Search) -> Ended | None:
-        """Try plan after plan, each another than those that failed."""
+        """Try one plan after another, each different from those that failed."""
         failed: dict[frozenset[str], str] = {}
         depth = search.limits.max_depth
         for breadth in range(1, search.limits.max_breadth + 1):
@@ -70,7 +70,7 @@ class Paper:
         return None
 
     def _new_plan(self, search: Search, failed: Mapping[frozenset[str], str], breadth: int) -> Plan | None:
-        """Return a plan that none of the failed ones equals; a repeated one is refused once."""
+        """Return a plan that differs from the failed ones, or None. A repeated plan is refused once."""
         most, problem, note = search.limits.max_subgoals, "", ""
         for _ in range(2):
             reply = self.decompose(search.question, list(failed.values()), problem)
@@ -92,7 +92,7 @@ class Paper:
         return None
 
     def decompose(self, question: Question, failed: Sequence[str] = (), problem: str = "") -> Reply[Plan]:
-        """Return a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1)."""
+        """Ask for a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1)."""
 
         def build(trouble: str) -> Request:
             inputs = say_question(question) | {"failed": list(failed), "problem": trouble or problem}
@@ -101,7 +101,7 @@ class Paper:
         return self._ask(build, lambda reply: _read_plan(reply, question))
 
     def propose(self, standing: Round) -> Reply[Proposed]:
-        """Return the claims for all active subgoals over all facts, from one reply (GOAL-MEM 4.2)."""
+        """Ask in one call for claims on all active subgoals over all facts in view (GOAL-MEM 4.2)."""
         state = standing.begun
         active = {number: state.applied(number) for number in state.active_numbers()}
         labels = {f"S{number + 1}": number for number in active}
@@ -125,7 +125,7 @@ class Paper:
         return self._ask(build, lambda reply: _read_claims(reply, labels, state.plan))
 
     def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
-        """Return antecedents for the unresolved subgoals, from one reply; none means stop (GOAL-MEM 4.3)."""
+        """Ask in one call for antecedents of the unresolved subgoals. None means stop (GOAL-MEM 4.3)."""
         state = standing.begun
         labels = {f"S{number + 1}": number for number in unresolved}
 
@@ -138,7 +138,7 @@ class Paper:
         return self._ask(build, lambda reply: _read_antecedents(reply, labels))
 
     def word(self, proof: Proof) -> Reply[str]:
-        """Return the wording of what was found, of a closed question its verdict (GOAL-MEM 4.4)."""
+        """Ask for the wording of the answer, or the verdict of a closed question (GOAL-MEM 4.4)."""
         step = "verdict" if proof.is_closed else "answer"
         told = {"settled": list(proof.settled)} if proof.is_closed else {"found": ", ".join(proof.found)}
 
@@ -150,10 +150,10 @@ class Paper:
         return self._ask(build, lambda reply: str(reply["answer"]))
 
     def check(self, proof: Proof, answer: str) -> None:
-        """Return nothing: Algorithm 1 has no last check."""
+        """Return None: Algorithm 1 has no last check."""
 
     def _ask(self, build: Callable[[str], Request], read: Callable[[Any], T]) -> Reply[T]:
-        """Ask for one JSON reply; it is validated here too, since a server may ignore the schema."""
+        """Ask for one JSON reply, and validate it, since a server may ignore the schema."""
         shapes: list[JsonShape] = []
 
         def recorded(trouble: str) -> list[Request]:

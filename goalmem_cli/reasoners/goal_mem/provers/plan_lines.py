@@ -1,4 +1,4 @@
-"""A plan as the compact prompts have it: its grammar, how it is written, for training, and read."""
+"""Plans in the form of the compact prompts: writes them (for training), reads them, and fills their grammar."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from goalmem_cli.records import Question
 
 _WORD, _CAPITAL = re.compile(r"\w+"), re.compile("[A-Z0-9]")
 _ADDRESSED = "Assistant"
-"""Whom "you" means in a question."""
+"""The name for "you" in a question."""
 _SUBGOAL = re.compile(r"\d\. (.+)")
 
 
 def write_plan(goal: str, subgoals: Sequence[str]) -> str:
-    """Return a plan as its reply: the goal, whose variables are those of the answer, then the subgoals."""
+    """Return a plan as a reply: the goal, whose variables are the answer's, then one numbered line per subgoal."""
     return "\n".join((goal, *(f"{number}. {text}" for number, text in enumerate(subgoals, start=1))))
 
 
 def read_plan(text: str, question: Question) -> Plan:
-    """Return the plan of a reply; the goal is its subgoal where those named lack something that is asked for.
+    """Return the plan of a reply. If its subgoals lack an answer variable, the goal is the only subgoal.
 
     Raises:
-        ReplyUnusable: it is not of the form, or no plan for the question.
+        ReplyUnusable: the reply has another form, or is no plan for the question.
     """
     goal, *rest = text.strip().split("\n")
     matches = [_SUBGOAL.fullmatch(line) for line in rest]
@@ -53,14 +53,12 @@ def read_plan(text: str, question: Question) -> Plan:
 
 
 def _having(name: str, atoms: Sequence[Atom]) -> list[Variable]:
-    """Return the variable as the first subgoal that has it writes it."""
+    """Return the variable as the first subgoal with it writes it: a list of one, or none."""
     return [variable for atom in atoms for variable in atom.variables if variable.name == name][:1]
 
 
 def plan_choices(question: Question) -> dict[str, list[str]]:
-    """Return what the grammar of a plan depends on: whether its goal has a variable, of which kind, or several, and
-    which names it may have.
-    """
+    """Return the choices for the grammar of a plan: the goal's variables, their types, and the names it may use."""
     is_several = may_ask_for_several(question.text)
     return {
         "kinds": [] if is_several else list(kinds_asked_for(question.text)),
@@ -72,9 +70,9 @@ def plan_choices(question: Question) -> dict[str, list[str]]:
 
 
 def _names(*texts: str) -> list[str]:
-    """Return what a statement about the texts may write with a capital or a digit: a small model makes names up.
+    """Return the words with a capital or digit that a plan may use, so that a small model cannot make names up.
 
-    Any of their words may be a name that was typed without its capital, where the first text has none.
+    If the first text has no capitals, each of its words may be a name.
     """
     words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
     is_cased = any(len(word) > 1 and word[0].isupper() for word in _WORD.findall(texts[0])[1:])

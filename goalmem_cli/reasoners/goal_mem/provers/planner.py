@@ -1,4 +1,4 @@
-"""Plans alone, for measuring how well they are made."""
+"""Makes plans without proving them, to measure their quality."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from goalmem_cli.records import Question
 
 
 def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
-    """Return what gives the subgoals of a question's first decomposition as plain words; none if it is unusable."""
+    """Return a function that gives a question's first subgoals in plain words, or none if the plan is unusable."""
     prover = Stepwise(model, prompts, UNFITTED) if prompts.profile == "compact" else Paper(model, prompts)
 
     def plan(question: Question) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""What facts tell together, read as from a passage: the request, which facts state it, and of whom they tell."""
+"""Readings: the model answers a question from several facts, and this module finds the facts that state the answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact
 
 CITED = 4
-"""How many facts an answer may rest on that none of them states alone."""
+"""The most facts that may together state an answer that none of them states alone."""
 UNREAD = "read together, the facts do not tell it"
 UNSTATED = "the facts do not state what was read"
 
@@ -37,8 +37,9 @@ def reading_request(
     choices: Mapping[str, Sequence[str]],
     trouble: str = "",
 ) -> Request:
-    """Return the request for an answer from facts shown in that order: the best last, since a model of this size goes
-    by what stands next to the question.
+    """Return the request to read an answer from the facts `shown`, in that order.
+
+    The best facts come last, since a small model relies on what is next to the question.
     """
     inputs = {
         "question": question.text,
@@ -51,7 +52,7 @@ def reading_request(
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was read of a question put to facts, and the mean probability of its words; None where that is not told."""
+    """A reading and the mean probability (0 to 1) of its words, or None if the model gives no probabilities."""
 
     reading: Reading
     likelihood: float | None
@@ -60,7 +61,7 @@ class Read:
 def read_each(
     model: LanguageModel, prompt: Prompt, standing: Round, questions: Sequence[tuple[str, Sequence[Fact]]]
 ) -> Reply[list[Read]]:
-    """Return what is read of each question, from its own facts in view, all in one call."""
+    """Read each question from its own facts, all in one call."""
     sent: list[Request] = []
 
     def build(trouble: str) -> list[Request]:
@@ -82,16 +83,17 @@ def read_each(
 
 
 def as_shown(shown: Shown, view: Collection[Fact]) -> list[Fact]:
-    """Return the facts of a view in the order in which a prompt shows them: block by block, the best of each last.
+    """Return the facts of a view in the order of prompts: block by block, the best of each block last.
 
-    So a reading that adds a block to those of an earlier one has a prompt that begins as the earlier one's did.
+    So a later reading with one more block has a prompt that begins like the earlier one.
     """
     return [fact for block in shown.blocks for fact in reversed(block.facts) if fact in view]
 
 
 def told_of_another(standing: Round, state: ProofState) -> dict[int, str]:
-    """Return the active subgoals of the plan that have the answer, where the question asks of one person what another
-    tells, and why that is thought.
+    """Return the active subgoals with the answer, each with a reason, if the question seems to name the wrong person.
+
+    Empty if the named person's own turns are the likeliest evidence, or if a time is asked for.
     """
     pool, plan, text = standing.pool, state.plan, standing.question.text
     found = told_by_another(text, pool.by_speaker(text), speakers(pool.shown.facts))
@@ -117,10 +119,10 @@ def stated_by(
     *,
     is_trusted: bool = False,
 ) -> tuple[str, tuple[str, ...]] | str:
-    """Return an answer that was read, and the facts that state it, those cited first; or why none of them does.
+    """Return the answer that was read with the facts that state it, cited ones first, or else why none of them does.
 
-    A day that no fact states is the time, of several days, that one of those cited tells. Whether they tell it of whom
-    the statement names is not asked where it `is_trusted`.
+    If the answer is a day that no fact states, a time of several days in a cited fact takes its place. If the reading
+    `is_trusted`, the facts need not be about the person whom the statement names.
     """
     people, facts = speakers(in_view), {fact.number: fact for fact in in_view}
     cited = [facts[number] for number in numbers]
@@ -140,8 +142,9 @@ def stated_by(
 
 
 def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
-    """Return the first fact that states the answer, or means it where it is a time, else the first few that together
-    say all of its words.
+    """Return the first fact that states the answer, or implies it if it is a time.
+
+    Without one, return the first few facts that together have all words of the answer (at most `CITED`), or none.
     """
     for fact in facts:
         support = support_of(answer, [fact])
@@ -159,9 +162,9 @@ def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
 def fitting(
     claims: Sequence[Claim], standing: Round, state: ProofState, *, is_trusted: bool = False
 ) -> tuple[tuple[Claim, ...], dict[int, str]]:
-    """Return the claims that say something, of whom they should; and of each other subgoal why one does not.
+    """Return the claims that say something new about the right person, and for other subgoals why theirs do not.
 
-    Whom the facts tell of is not asked where they are `is_trusted`.
+    If the claims are `is_trusted`, the facts need not be about the person whom the statement names.
     """
     in_view = standing.pool.shown.facts
     people, facts = speakers(in_view), standing.pool.facts
@@ -187,7 +190,7 @@ def fitting(
 
 
 def _misnamed(claim: Claim, atom: Atom, question: Question, people: frozenset[str]) -> str:
-    """Return why a person whom the claim names cannot be what is asked for, or nothing."""
+    """Return why a person in the claim's bindings cannot be what is asked for, or an empty text."""
     for variable in atom.variables:
         for value in claim.bindings.get(variable.name, ()):
             if is_only_named(value, question.text, people):

@@ -1,4 +1,4 @@
-"""A subgoal put as a question."""
+"""Words a subgoal as a question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from goalmem_cli.logic import Atom, Constant, Variable
 def step_question(atom: Atom, wanted: str) -> str:
     """Return the subgoal as a question for the variable of that name: ``Alice ordered which drink at Momoco?``.
 
-    Other variables read as "some" of their type. Without the variable it asks whether it is so.
+    Other variables become "some" and their type. Without `wanted` it is a yes-or-no question.
     """
     text = " ".join("".join(_said(part, wanted) for part in atom.parts).split())
     return f"{text[:1].upper()}{text[1:]}?"

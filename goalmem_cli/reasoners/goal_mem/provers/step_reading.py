@@ -1,6 +1,6 @@
-"""A plan's steps, each read from what its own words find, with what earlier steps bound put in.
+"""Reads a plan's steps one after another, each from its own retrieval, with the values of earlier steps put in.
 
-Whoever asks for the neighbour's granddaughter has to know first who the neighbour is: no one retrieval finds both.
+To find the neighbour's granddaughter, one must first know who the neighbour is: no single retrieval finds both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _YES = ("yes", "likely yes")
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One step put as a question: its number, what it reads as, the variable to find (None: yes or no), its facts."""
+    """A step as a question: its number, its statement, the variable to find (None: yes or no), the facts to read."""
 
     number: int
     atom: Atom
@@ -43,10 +43,10 @@ class _Asked:
 
 
 class StepReading:
-    """Proposes for the subgoals of a plan what is read of them, one after another.
+    """Proposes for a plan's subgoals what the model reads about each.
 
-    Each reading shows the facts that the reading of the question was `shown`, and a few more that the step led to: the
-    first may be a long one, as far as `room` tokens hold all.
+    Each reading shows the facts `shown` for the question, and a few more that the step's own queries found. All facts
+    together have at most `room` tokens; within that the first further fact may be a long one.
     """
 
     manner = Manner()
@@ -59,8 +59,9 @@ class StepReading:
         self._room = room - shown.tokens
 
     def propose(self, standing: Round) -> Reply[Proposed]:
-        """Return what the facts of each step that is ready tell, read in one call: a step that lacks one value, or, if
-        there is none, the first that lacks more.
+        """Read all steps that are ready in one call.
+
+        A step is ready if it lacks at most one value. If none is, the first step is read for each of its values.
         """
         state = standing.begun
         asked = list(self._asked(standing, state))
@@ -81,7 +82,7 @@ class StepReading:
                 yield _Asked(number, atoms[number], wanted, facts)
 
     def _facts(self, standing: Round, state: ProofState, number: int) -> tuple[Fact, ...]:
-        """Return the facts to read the step from: what it led to, the likeliest first, and what was shown before."""
+        """Return the facts to read a step from: its queries' hits, likeliest first, then the facts shown before."""
         facts, shown = standing.pool.facts, {fact.number for fact in self._shown}
         count, tokens = self._fitted.added
         led, more, cost = list[Fact](), 0, 0
@@ -97,7 +98,7 @@ class StepReading:
 
 
 def _told(readings: Sequence[tuple[_Asked, Read]], standing: Round, state: ProofState) -> Proposed:
-    """Return a claim for each step of which all that it lacks was read, and why there is none for the others."""
+    """Return a claim for each step whose missing values were all read, and the reason for each other step."""
     claims, reasons = list[Claim](), dict[int, str]()
     for number in dict.fromkeys(asked.number for asked, _ in readings):
         own = [entry for entry in readings if entry[0].number == number]
@@ -121,7 +122,7 @@ def _told(readings: Sequence[tuple[_Asked, Read]], standing: Round, state: Proof
 
 
 def _value(asked: _Asked, reading: Reading, standing: Round) -> tuple[str, tuple[str, ...]] | str:
-    """Return what was read and the facts that state it, or why it is not taken."""
+    """Return the value that was read and the facts that state it, or else why it is refused."""
     if reading.answer is None:
         return UNREAD
     if asked.wanted is None:

@@ -1,8 +1,8 @@
-"""Small models: read the question from its best facts; where that does not settle it, plan, read the steps, read again.
+"""The prover for small models: read the question from its best facts; if unsure, plan, read the steps, and read again.
 
-Whoever reads facts together sees what a proof from single facts does not: which of several turns is meant, and a yes
-or no. So an easy question takes one call. Each further reading shows what the first one did, and more: a model in this
-process computes only what is new.
+Reading several facts together shows what single facts do not: which of several turns is meant, and yes or no. An easy
+question takes one call. Each further reading begins with the facts of the first, so a model in this process computes
+only what is new.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from goalmem_cli.records import Question, Usage
 NAME: Final = "stepwise"
 STEPS = ("decompose", "read")
 READINGS = 4
-"""How often the question itself is read, at most: first, in two calls where few facts come first, after its steps, and
-from more facts."""
+"""The most readings of the question itself: two at first (few facts, then more), one after its steps, one from more
+facts."""
 
 
 class Stepwise:
-    """Reads the question, its plan's steps and the question again; each reading is checked like any claim.
+    """Reads the question, the steps of a plan, and the question again. The engine checks each reading like any claim.
 
-    Model calls stay within 1 + 4 + (D + 1) a question, for maximum depth D: the plan, the readings of the question, and
-    the rounds in which its steps are read; twice that where every reply needs its second try.
+    A question takes at most 1 + 4 + (D + 1) model calls for maximum depth D: the plan, the readings of the question,
+    and the rounds for the steps. It takes twice that if every reply needs its retry.
     """
 
     spending = Spending()
@@ -43,8 +43,9 @@ class Stepwise:
         self._fitted = fitted
 
     def search(self, search: Search) -> Ended | None:
-        """Read, and where no reading is sure plan, read the plan's steps, and read the question again: from what the
-        steps found, or from more facts.
+        """Read the question. If that is unsure, plan, read the plan's steps, and read the question again.
+
+        The last readings use the facts that the steps found, or more of the question's own.
         """
         asked = plan_asked(search.question)
         first = search.attempt(self._reading(search, asked))
@@ -69,8 +70,10 @@ class Stepwise:
         return first if first.is_proved else None
 
     def _reading(self, search: Search, asked: Plan, after: Ended | None = None, beside: tuple[str, ...] = ()) -> Task:
-        """Return the task of reading the question: from its best facts, or `after` another reading from what that saw
-        and more. That is what the queries `beside` the question find, or without any what else the question does.
+        """Return the task of reading the question from its best facts.
+
+        `after` an earlier reading it shows that reading's facts and more: hits of the queries `beside`, or else further
+        hits of the question.
         """
         limits, fitted = search.limits, self._fitted
         pool, units, tokens = search.pool, min(limits.budget, fitted.rounds[-1][-1]), limits.read_tokens
@@ -98,7 +101,7 @@ class Stepwise:
         return Task(1, proposer, pool, depth, plan, queries)
 
     def decompose(self, question: Question) -> Reply[Plan]:
-        """Return a rule for the question (GOAL-MEM 4.1)."""
+        """Ask for a rule for the question (GOAL-MEM 4.1)."""
 
         def build(trouble: str) -> list[Request]:
             inputs = {"question": question.text, "asker": asker_in(question), "problem": trouble}
@@ -107,18 +110,18 @@ class Stepwise:
         return ask(self._model, build, lambda texts: read_plan(texts[0], question))
 
     def word(self, proof: Proof) -> Reply[str] | None:
-        """Return what was read, without a call; of a closed question the reading has the verdict."""
+        """Return the values read, without a call; None for a closed question, whose reading has the verdict."""
         return None if proof.is_closed else Reply(", ".join(proof.found), Usage())
 
     def check(self, proof: Proof, answer: str) -> None:
-        """Return nothing: a small model's word on its own answer is worth little."""
+        """Return None: a small model cannot check its own answer."""
 
 
 def most_calls(depth: int) -> int:
-    """Return the most calls of a question, without second tries."""
+    """Return the most model calls of a question, without retries."""
     return 1 + READINGS + depth + 1
 
 
 def may_read(plan: Plan) -> bool:
-    """Say whether a plan's steps can be read: one thing is asked for, or yes or no, and nothing is computed."""
+    """Say whether a plan's steps can be read: at most one answer variable, and nothing computed."""
     return len(plan.answer_variables) <= 1 and not plan.is_computed

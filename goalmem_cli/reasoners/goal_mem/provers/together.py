@@ -1,8 +1,8 @@
-"""Plan and proof in one reply a round, over facts that are shown first: for models of about 3B parameters and more.
+"""Plans and proves in one reply per round, over facts that are shown first: for models from about 3B parameters on.
 
-The schema is built for each call: facts, labels and variables are enumerations of what exists, and a round whose plan
-is given has no keys for one. A reply is read by the prompt's own schema, without those enumerations, since a server may
-ignore them: a citation of what was not shown is then a claim that the engine refuses, not a reply to ask for again.
+Each call has its own schema: it enumerates the facts, labels and variables that exist, and has keys for a plan only
+while there is none. Replies are read without these enumerations, since a server may ignore them. A claim that cites a
+fact which was not shown is then refused, without asking for another reply.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ STEPS = (PROVE, CHECK, READ)
 UNPLANNED = "it was read, not planned"
 NOT_PLANNED = "read, not planned: no proof could be read of what the model replied"
 MOST_ANTECEDENTS = 8
-"""How many antecedents an attempt may have: with four subgoals the labels go from S1 to S12."""
+"""The most antecedents of an attempt: with four subgoals, the labels go from S1 to S12."""
 
 Schema = Mapping[str, Any]
 
@@ -72,9 +72,9 @@ class Together:
         self._max_subgoals = limits.max_subgoals
 
     def search(self, search: Search) -> Ended | None:
-        """Try plan after plan: the first written over the first facts, a later one as a reply proposed it.
+        """Try one plan after another: the first reply writes the first plan, and later ones come from replies too.
 
-        Where a reply has no proof that can be read, the question is read from the facts in view instead.
+        If a reply has no readable proof, the model reads the question from the facts in view instead.
         """
         failed: dict[frozenset[str], str] = {}
         plan: Plan | None = None
@@ -99,7 +99,7 @@ class Together:
         return None
 
     def _read(self, search: Search, doubts: tuple[str, ...]) -> Ended | None:
-        """Read the question once from the facts in view."""
+        """Let the model read the question once from the facts in view."""
         asked = plan_asked(search.question)
         planned = tuple(map(str, asked.subgoals))
         floor = Floor(self._model, self._prompts[READ])
@@ -110,7 +110,7 @@ class Together:
         return ended
 
     def propose(self, standing: Round) -> Reply[Proposed]:
-        """Return what one reply plans, proves and wants to look for."""
+        """Return one reply: its plan, its claims and what it wants to retrieve."""
         prompt, state = self._prompts[PROVE], standing.state
         labels = range(self._max_subgoals) if state is None else state.in_view()
         choices = {
@@ -134,10 +134,10 @@ class Together:
         return ask(self._model, lambda trouble: [build(trouble)], read, takes_parts=True)
 
     def word(self, proof: Proof) -> None:
-        """Return nothing: the last reply has the wording."""
+        """Return None: the last reply has the wording."""
 
     def check(self, proof: Proof, answer: str) -> Reply[Judgement]:
-        """Return whether the facts answer the question as it was asked."""
+        """Ask the model whether the facts answer the question as asked."""
         prompt = self._prompts[CHECK]
 
         def build(trouble: str) -> Request:
@@ -155,9 +155,9 @@ class Together:
 def for_round(schema: Schema, standing: Round) -> Schema:
     """Return the schema of a round's reply.
 
-    A plan that is to be written is required, but a further one may be declined, by leaving it empty. Of one that is
-    given no key is written again, but its answer may be, last and only as something computed; a closed question's
-    wording is one of the verdicts.
+    Without a plan, the reply must write one; after failed plans it may decline by leaving goal and subgoals empty. With
+    a plan, the reply has no keys of a plan except `answer`, for a computed answer. The wording of a closed question is
+    one of the verdicts.
     """
     properties, required = dict(schema["properties"]), [*PLAN_KEYS, *schema["required"]]
     if standing.state is not None:
@@ -174,7 +174,7 @@ def for_round(schema: Schema, standing: Round) -> Schema:
 
 
 def _is_disorderly(ended: Ended) -> bool:
-    """Say whether an attempt ended with a reply that could not be used, or hardly."""
+    """Say whether the attempt's last reply was unusable or disorderly."""
     is_unusable = ended.record is not None and ended.record.ending is Ending.UNUSABLE_REPLY
     return is_unusable or (ended.last is not None and ended.last.is_disorderly)
 
@@ -213,7 +213,7 @@ def _proposed(bindings: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _failure(state: ProofState, record: Attempt) -> str:
-    """Return a plan that failed and why, for the next one to be another."""
+    """Return a failed plan with the reasons, so that the next reply writes another."""
     rule = Rule(state.plan.subgoals, state.plan.goal)
     last = record.steps[-1].unresolved if record.steps else ()
     whys = [f"S{entry.subgoal + 1}: {entry.why}" for entry in last if entry.subgoal < len(state.plan.subgoals)]

@@ -1,4 +1,4 @@
-"""Reads a reply of `plan_and_prove`, as far as it can be read; what does not hold is not judged here."""
+"""Reads replies of `plan_and_prove`. Whether their claims hold is judged elsewhere (`judge.py`)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from goalmem_cli.trace import Verdict
 
 
 def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
-    """Return what the reply says; labels stand for the subgoals in the order in which it writes them down.
+    """Return the content of a reply. Labels S1, S2 ... count the subgoals in the order of the reply.
 
     Raises:
-        ReplyUnusable: a plan cannot be read, or has too many subgoals.
+        ReplyUnusable: the plan is unreadable, or has too many subgoals.
     """
     state, atoms, places = standing.state, list[Atom](), dict[str, int]()
     plan, mended, repairs = None, None, list[str]()
@@ -61,7 +61,7 @@ def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
 
 
 def _is_unreadable(claims: Sequence[Claim], plan: Plan, standing: Round, count: int) -> bool:
-    """Say whether most claims name subgoals that nothing declares, or cite facts for the answer and do not say it."""
+    """Say whether most claims use undeclared labels, or whether claims for the answer bind no answer variable."""
     if 2 * sum(not 0 <= claim.subgoal < count for claim in claims) > len(claims):
         return True
     bound = standing.state.substitution.bindings if standing.state is not None else {}
@@ -72,10 +72,10 @@ def _is_unreadable(claims: Sequence[Claim], plan: Plan, standing: Round, count: 
 
 
 def _plan(question: Question, written: MendedPlan, max_subgoals: int, meanings: Mapping[str, str]) -> Plan:
-    """Return the plan that a reply writes down.
+    """Return the plan of a reply.
 
     Raises:
-        ReplyUnusable: it cannot be read.
+        ReplyUnusable: it is unreadable, has too many subgoals, or uses an unknown variable.
     """
     subgoals = [text for text in written.subgoals if text is not None]
     if len(subgoals) > max_subgoals:
@@ -88,7 +88,7 @@ def _plan(question: Question, written: MendedPlan, max_subgoals: int, meanings: 
 
 
 def _next(written: Sequence[Any], plan: Plan, question: Question, max_subgoals: int, repairs: list[str]) -> Plan | None:
-    """Return the next plan; one that cannot be read spoils no proof, and is left out."""
+    """Return the next plan, or None. An unreadable one is left out and noted in `repairs`."""
     if not written:
         return None
     try:
@@ -100,13 +100,13 @@ def _next(written: Sequence[Any], plan: Plan, question: Question, max_subgoals: 
 
 
 def _places(texts: Sequence[str | None]) -> dict[str, int]:
-    """Return which subgoal each label stands for; one that was written twice is one, and one left out none."""
+    """Return label -> subgoal number. Repeated texts share a number; texts that were left out have none."""
     distinct = list(dict.fromkeys(text for text in texts if text is not None))
     return {f"S{place}": distinct.index(text) for place, text in enumerate(texts, 1) if text is not None}
 
 
 def _claim(entry: Any, places: Mapping[str, int], atoms: Sequence[Atom], mended: MendedPlan | None) -> Claim:
-    """Return the grounding; bindings of variables that its subgoal does not have are dropped from it."""
+    """Return the claim of a grounding, without bindings of variables that its subgoal lacks."""
     is_known = entry["subgoal"] in places
     number = places[entry["subgoal"]] if is_known else _number(entry["subgoal"])
     names = {variable.name for variable in atoms[number].variables} if is_known else set()
@@ -122,7 +122,7 @@ def _claim(entry: Any, places: Mapping[str, int], atoms: Sequence[Atom], mended:
 
 
 def _number(label: str) -> int:
-    """Return the number of a label that nothing declared, which no subgoal has."""
+    """Return the number in an undeclared label, which no subgoal has."""
     return int(label[1:]) - 1 if label[1:].isdecimal() and len(label) < 4 else -1
 
 
