@@ -5,18 +5,17 @@ Everything heavy is imported inside the function that needs it, so that a comman
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE, parse_shards
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, StoreError, UsageError
+from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.stages import LOADING, stage
 
@@ -28,12 +27,6 @@ if TYPE_CHECKING:
     from goalmem_cli.models.weights.lora import Adapter
     from goalmem_cli.ports import Embedder, LanguageModel, Vectors
     from goalmem_cli.prompts import Profile
-
-
-OUTCOMES = "planning.json"
-OUTCOMES_SCHEMA = 1
-
-Suited = Literal["together", "stepwise"]
 
 
 def _nothing() -> None:
@@ -126,24 +119,52 @@ def load_model(
         ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
         UsageError: an adapter is named for a model that is a server's.
     """
-    from goalmem_cli.models.catalogue import COMPACT, is_address, resolve
+    from goalmem_cli.models.catalogue import is_address
 
     if is_address(settings.model):
         return suited(_served_model(settings, announce), settings, announce)
-    from goalmem_cli.models.weights.gguf import file_digest
+    weights = _weights_of(settings, announce, watch)
+    path, model = _model_of(weights.path, weights.spec, settings, weights.adapter, announce)
+    loaded = replace(weights, path=path).loaded(model, model.context, model.close, settings)
+    return suited(loaded, settings, announce)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """A model's files: what its name stands for, the file that runs, and its adapter."""
+
+    spec: ModelSpec
+    path: Path
+    adapter: Adapter | None
+
+    @property
+    def digest(self) -> str:
+        """What tells these weights, with their adapter, from others."""
+        from goalmem_cli.models.weights.gguf import file_digest
+
+        digest = file_digest(self.path)
+        return f"{digest}+{self.adapter.digest}" if self.adapter else digest
+
+    def loaded(self, model: LanguageModel, context: int, close: Callable[[], None], settings: Settings) -> LoadedModel:
+        """Return the record of a model that runs these weights."""
+        from goalmem_cli.models.catalogue import COMPACT
+
+        profile: Profile = "compact" if self.spec.profile == COMPACT else "full"
+        return LoadedModel(
+            model, self.spec.name, profile, context, close, self.digest, settings.parallel,
+            adapter=self.adapter.digest if self.adapter else "",
+            fitted=self.spec.known.fitted if self.spec.known else UNFITTED,
+        )  # fmt: skip
+
+
+def _weights_of(settings: Settings, announce: Callable[[str], None], watch: Watch | None) -> _Weights:
+    from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.weights.lora import chosen_adapter
 
     spec = resolve(settings.model, note=announce, watch=watch)
     adapter = chosen_adapter(settings.adapter, spec.adapter, spec.path, announce)
     merged = adapter if settings.adapter is None else None
-    path, model = _model_of(weights_that_run(spec, announce, merged), spec, settings, adapter, announce)
-    profile: Profile = "compact" if spec.profile == COMPACT else "full"
-    digest, own = file_digest(path), adapter.digest if adapter else ""
-    loaded = LoadedModel(
-        model, spec.name, profile, model.context, model.close, f"{digest}+{own}" if own else digest,
-        settings.parallel, adapter=own, fitted=spec.known.fitted if spec.known else UNFITTED,
-    )  # fmt: skip
-    return suited(loaded, settings, announce)
+    return _Weights(spec, weights_that_run(spec, announce, merged), adapter)
 
 
 def _model_of(
@@ -215,6 +236,60 @@ def _served_model(settings: Settings, announce: Callable[[str], None]) -> Loaded
     )
 
 
+# A model that another process keeps warm
+
+
+def keep_warm(settings: Settings, seconds: float, announce: Callable[[str], None], watch: Watch | None = None) -> None:
+    """Load the model and answer other processes' calls until it was not used for that many seconds.
+
+    Raises:
+        ModelError: it cannot be loaded, or another process keeps a model warm.
+    """
+    from goalmem_cli.models.servers.warm import Held, serve
+
+    with closing(load_model(settings, announce, watch)) as loaded:
+        about = Held(loaded.name, loaded.digest, loaded.context, _loaded_with(settings), os.getpid())
+        serve(loaded.model, about, seconds)
+
+
+def kept_warm(
+    settings: Settings, announce: Callable[[str], None] = lambda _: None, watch: Watch | None = None
+) -> LoadedModel | None:
+    """Return the model of the settings if `goalmem warm` keeps it loaded in the same way, else None.
+
+    For ``bundled`` that is any bundled model that is warm: while it is, no better one fits into the free memory.
+
+    Raises:
+        ModelError: the files of the model are not there any more.
+    """
+    from goalmem_cli.models.bundled import BUNDLED as MODELS
+    from goalmem_cli.models.catalogue import BUNDLED
+    from goalmem_cli.models.servers.warm import WarmModel, held
+
+    about = held()
+    if about is None:
+        return None
+    named = settings
+    if settings.model == BUNDLED and about.name in MODELS:
+        named = replace(settings, model=about.name)
+    if named.model != about.name:
+        return None
+    weights = _weights_of(named, announce, watch)
+    if weights.digest != about.digest or _loaded_with(named) != about.loaded_with:
+        announce(f"{about.name} is kept warm with other settings, so it is loaded here")
+        return None
+    model = WarmModel(lambda: load_model(named, announce, watch).model)
+    return suited(weights.loaded(model, about.context, model.close, named), named, announce)
+
+
+def _loaded_with(settings: Settings) -> dict[str, object]:
+    """Return the settings that two processes must share to share a loaded model, besides its files."""
+    return {
+        "context": settings.context, "threads": settings.threads, "parallel": settings.parallel,
+        "has_own_adapter": settings.adapter is None,
+    }  # fmt: skip
+
+
 # Which prover suits a model, and with it which prompts: found out once for each, and kept in the user's cache
 
 
@@ -247,11 +322,11 @@ def _found_out(loaded: LoadedModel, settings: Settings, announce: Callable[[str]
     """
     from goalmem_cli.prompts import PromptBook
     from goalmem_cli.reasoners.goal_mem import steps_of
-    from goalmem_cli.reasoners.goal_mem.trial import masters_proofs
+    from goalmem_cli.reasoners.goal_mem.trial import keep_outcome, kept_outcomes, masters_proofs
 
     prompts = PromptBook.load(settings.prompts, "full", steps_of("together"))
     key = f"{loaded.name} {loaded.digest} {prompts.hashes['plan_and_prove'][:12]}"
-    found = _outcomes().get(key)
+    found = kept_outcomes().get(key)
     if found is None:
         announce(f"{loaded.name} is new here: it is asked two made-up questions to see how it plans best")
         masters = masters_proofs(loaded.model, prompts)
@@ -261,35 +336,8 @@ def _found_out(loaded: LoadedModel, settings: Settings, announce: Callable[[str]
         found = "together" if masters else "stepwise"
         told = "proved both" if masters else "did not prove both"
         announce(f"it {told}, so planning is {found} from now on (--planning says otherwise)")
-        _keep(key, found)
+        keep_outcome(key, found)
     return "compact" if found == "stepwise" else "full"
-
-
-def _outcomes_file() -> Path:
-    from goalmem_cli.models.state_cache import model_cache
-
-    return model_cache() / OUTCOMES
-
-
-def _outcomes() -> dict[str, Suited]:
-    """Return what was found out, by model; nothing where there is no such file, or it cannot be read."""
-    try:
-        document = json.loads(_outcomes_file().read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    models = document.get("models") if isinstance(document, dict) else None
-    if not isinstance(models, dict) or document.get("schema_version") != OUTCOMES_SCHEMA:
-        return {}
-    return {str(key): found for key, found in models.items() if found in ("together", "stepwise")}
-
-
-def _keep(key: str, found: Suited) -> None:
-    """Keep the outcome; where nothing can be written, the model is asked again the next time."""
-    from goalmem_cli.store.files import replace_file
-
-    document = {"schema_version": OUTCOMES_SCHEMA, "models": {**_outcomes(), key: found}}
-    with suppress(StoreError):
-        replace_file(_outcomes_file(), json.dumps(document, ensure_ascii=False, indent=1).encode())
 
 
 class DeferredModel:

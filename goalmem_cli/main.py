@@ -32,6 +32,7 @@ from goalmem_cli.cli import (
     sources,
     stores,
     trace,
+    warm,
 )
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import UNINSTALLED, version_of
@@ -74,6 +75,7 @@ COMMANDS = (
     stores,
     people,
     models,
+    warm,
     embedder,
     prompts,
     bench,

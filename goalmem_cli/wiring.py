@@ -17,6 +17,7 @@ from goalmem_cli.loading import (
     DeferredEmbedder,
     DeferredModel,
     LoadedModel,
+    kept_warm,
     load_embedder,
     load_model,
     open_unread,
@@ -35,34 +36,12 @@ if TYPE_CHECKING:
     from goalmem_cli.store.traces import TraceFolder
 
 __all__ = [
-    "DEFAULT_EMBEDDER",
-    "GOAL_MEM",
-    "DeferredModel",
-    "Factories",
-    "LoadedModel",
-    "backbone_entry",
-    "backbone_names",
-    "build_planner",
-    "build_reasoner",
-    "call_ranges",
-    "check_backbone",
-    "chosen_embedder",
-    "is_indexed",
-    "load_embedder",
-    "load_model",
-    "local",
-    "names_to_index",
-    "open_backbone",
-    "open_prompts",
-    "open_store",
-    "open_stored",
-    "open_structured",
-    "open_traces",
-    "open_unread",
-    "reasoner_entry",
-    "reasoner_names",
+    "DEFAULT_EMBEDDER", "GOAL_MEM", "DeferredModel", "Factories", "LoadedModel", "backbone_entry", "backbone_names",
+    "build_planner", "build_reasoner", "call_ranges", "check_backbone", "chosen_embedder", "is_indexed", "kept_warm",
+    "load_embedder", "load_model", "local", "names_to_index", "open_backbone", "open_prompts", "open_store",
+    "open_stored", "open_structured", "open_traces", "open_unread", "reasoner_entry", "reasoner_names",
     "reasoner_steps",
-]
+]  # fmt: skip
 
 DEFAULT_EMBEDDER = "static"
 GOAL_MEM = "goal-mem"
@@ -82,11 +61,20 @@ def all_backbones() -> Mapping[str, BackboneEntry[Backbone]]:
 
 @dataclass(frozen=True, slots=True)
 class Factories:
-    """What builds the expensive parts; whoever has others hands in their own."""
+    """What builds the expensive parts. `warm` finds a model that another process keeps loaded."""
 
     embedder: Callable[[str], Embedder] = load_embedder
     model: Callable[[Settings], LoadedModel] = load_model
     backbones: Callable[[], Mapping[str, BackboneEntry[Backbone]]] = all_backbones
+    warm: Callable[[Settings], LoadedModel | None] = lambda _: None
+
+    def answering(self, settings: Settings) -> LoadedModel:
+        """Return the model that answers questions: one that another process keeps warm, else one loaded here.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        return self.warm(settings) or self.model(settings)
 
 
 def chosen_embedder(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Embedder:
