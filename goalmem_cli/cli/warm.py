@@ -48,9 +48,9 @@ def warm(
 ) -> int:
     """Keep the model loaded between commands, for some minutes.
 
-    `ask`, `chat` and `mcp` use it. A process of its own holds the model and its memory, and ends by itself. Only you can
-    reach it: it listens on a socket in a folder of your cache that nobody else can enter, and keeps nothing of what it
-    is asked.
+    `ask`, `chat` and `mcp` use it. A process of its own holds the model and its memory, and ends by itself. Only you
+    can reach it: it listens on a socket in a folder of your cache that nobody else can enter, and keeps nothing of what
+    it is asked.
     """
     from goalmem_cli.models.catalogue import is_address
     from goalmem_cli.models.servers import warm as kept
