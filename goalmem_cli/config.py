@@ -25,10 +25,10 @@ STORE_FILE = "goalmem.yaml"
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""What structured backbones are told, by the backbone's name and the parameter's."""
+"""Settings of backbones or reasoners: name -> parameter -> value."""
 _KIND_NAMES: Mapping[Any, str] = {
     bool: "true or false", int: "a whole number", str: "text", Path: "a path",
-    Parameters: "settings by backbone, such as {stitch: {window: 20}}",
+    Parameters: "settings by name, such as {stitch: {window: 20}}",
 }  # fmt: skip
 
 
@@ -75,9 +75,10 @@ class Settings:
     None is the machine's.
     `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
     a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
-    bundled model has. `backbones` is what structured backbones are told, by name; each checks its own when it is
-    opened. `parallel` is how many requests a model works on at a time, `timeout` how many seconds a server may take for
-    one; `model_cache` is how many megabytes of evaluated prompts are kept on disk, 0 for none.
+    bundled model has. `backbones` and `reasoners` are the settings of structured backbones and of reasoners, by name;
+    each checks its own when it is built. `parallel` is how many requests a model works on at a time, `timeout` how many
+    seconds a server may take for one; `model_cache` is how many megabytes of evaluated prompts are kept on disk, 0 for
+    none.
 
     `store` is the store's folder. Where `--store` names a memory in Milvus, that is its `address`, and `store` the
     folder that has its settings, traces and locks.
@@ -92,6 +93,7 @@ class Settings:
     backbone: str = "reranked"
     backbones: Parameters = field(default_factory=dict)
     reasoner: str = "goal-mem"
+    reasoners: Parameters = field(default_factory=dict)
     planning: str | None = None
     max_breadth: int = 3
     max_depth: int = 5

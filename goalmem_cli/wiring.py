@@ -306,14 +306,20 @@ def reasoner_entry(name: str, *, has_gold: bool = False) -> ReasonerEntry:
 
 
 def _choices(settings: Settings, profile: Profile) -> Choices:
-    """Return what the settings choose for reasoners."""
+    """Return what the settings choose for reasoners.
+
+    Raises:
+        UsageError: they name a reasoner that does not exist.
+    """
     from goalmem_cli.reasoners.catalogue import Choices
     from goalmem_cli.reasoners.goal_mem import Limits
 
+    if strange := sorted(settings.reasoners.keys() - set(reasoner_names(settings.reasoners))):
+        raise UsageError(f"reasoners: none is called {strange[0]!r}", f"those are {', '.join(reasoner_names())}")
     limits = Limits(settings.max_breadth, settings.max_depth, settings.max_subgoals, checks=settings.checks)
     if settings.fact_tokens is not None:
         limits = replace(limits, max_fact_tokens=settings.fact_tokens or sys.maxsize)
-    return Choices(profile, settings.planning, limits, settings.max_steps, settings.strict)
+    return Choices(profile, settings.planning, limits, settings.max_steps, settings.strict, settings.reasoners)
 
 
 def reasoner_steps(names: Iterable[str], settings: Settings, profile: Profile) -> frozenset[str]:

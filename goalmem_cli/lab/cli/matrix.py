@@ -21,6 +21,7 @@ from goalmem_cli.lab.cli.wanted import Wanted, listed, one_of
 from goalmem_cli.records import Usage, content_hash
 
 if TYPE_CHECKING:
+    from goalmem_cli.config import Settings
     from goalmem_cli.lab.cli.judging import Jury
     from goalmem_cli.lab.evaluation.runs.estimate import Cost
     from goalmem_cli.lab.evaluation.runs.matrix import Part, Variant
@@ -188,7 +189,7 @@ class _Matrix:
             name, settings = named(variant.label), self.made.settings
             if _is_reasoner(variant):
                 part = Part(name, variant.of, variant.label, "reasoner")
-                changed = replace(settings, **variant.changes)
+                changed = _changed(settings, variant)
                 yield part, replace(self.wanted, reasoners=(variant.of,)), replace(run, settings=changed)
                 continue
             own = {**settings.backbones.get(variant.of, {}), **variant.changes}
@@ -200,7 +201,25 @@ class _Matrix:
 
 def _is_reasoner(variant: Variant) -> bool:
     """Return whether it is a reasoner with other settings, and not a backbone: `remem` is both."""
-    return set(variant.changes) <= set(CHANGEABLE)
+    return set(variant.changes) <= set(CHANGEABLE) or bool(_own_settings(variant.of))
+
+
+def _own_settings(reasoner: str) -> frozenset[str]:
+    """Return the names of a reasoner's own settings; none for what is no reasoner of goalmem."""
+    from dataclasses import fields
+
+    from goalmem_cli.reasoners.catalogue import REASONERS
+
+    entry = REASONERS.get(reasoner)
+    return frozenset(slot.name for slot in fields(entry.settings)) if entry is not None else frozenset()
+
+
+def _changed(settings: Settings, variant: Variant) -> Settings:
+    """Return the settings of a reasoner's variant."""
+    own = {key: value for key, value in variant.changes.items() if key in _own_settings(variant.of)}
+    common = {key: value for key, value in variant.changes.items() if key not in own}
+    told = {**settings.reasoners, variant.of: {**settings.reasoners.get(variant.of, {}), **own}} if own else None
+    return replace(settings, **common, **({"reasoners": told} if told else {}))
 
 
 def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied: Sequence[str]) -> list[Variant]:
@@ -231,26 +250,28 @@ def _varied(made: Invocation, text: str) -> Variant:
     from goalmem_cli.backbones.structured.settings import settings_from
     from goalmem_cli.config import setting_in_words
     from goalmem_cli.lab.evaluation.runs.matrix import Variant
+    from goalmem_cli.reasoners.catalogue import REASONERS
     from goalmem_cli.wiring import backbone_entry, is_indexed
 
     name, colon, rest = text.partition(":")
     pairs = [setting.partition("=") for setting in rest.split(",")]
     if not (name and colon and all(key and equals and value for key, equals, value in pairs)):
         raise UsageError(f"--vary {text!r} is no variant", "write NAME:KEY=VALUE, such as goal-mem:max_breadth=1")
-    keys = [key.strip() for key, _, _ in pairs]
-    changes: dict[str, object] = {}
-    if set(keys) <= set(CHANGEABLE):
-        changes = {key: setting_in_words(key, value.strip(), "--vary") for key, _, value in pairs}
-    elif is_indexed(name, made.factories):
-        try:
-            changes = {key: yaml.safe_load(value) for key, (_, _, value) in zip(keys, pairs, strict=True)}
-        except yaml.YAMLError as error:
-            raise UsageError(f"--vary {text!r}: a value is none", "write a number, a word, true or false") from error
+    told, own = {key.strip(): value.strip() for key, _, value in pairs}, _own_settings(name)
+    common = {key: setting_in_words(key, value, "--vary") for key, value in told.items() if key in CHANGEABLE}
+    try:
+        changes = {key: yaml.safe_load(value) for key, value in told.items() if key not in common}
+    except yaml.YAMLError as error:
+        raise UsageError(f"--vary {text!r}: a value is none", "write a number, a word, true or false") from error
+    if own:
+        settings_from(name, REASONERS[name].settings, changes, "reasoners")
+    elif changes and is_indexed(name, made.factories):
+        changes = {key: yaml.safe_load(value) for key, value in told.items()}
+        common = {}
         settings_from(name, backbone_entry(name, made.factories).settings, changes)
-    else:
-        wrong = next(key for key in keys if key not in CHANGEABLE)
-        raise UsageError(f"--vary: {name} has no setting {wrong!r}", f"it has {', '.join(CHANGEABLE)}")
-    return Variant(name, f"{name}, {rest.strip()}", changes)
+    elif changes:
+        raise UsageError(f"--vary: {name} has no setting {next(iter(changes))!r}", f"it has {', '.join(CHANGEABLE)}")
+    return Variant(name, f"{name}, {rest.strip()}", {**common, **changes})
 
 
 def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel) -> Iterator[Variant]:

@@ -323,8 +323,8 @@ class Measuring:
             decisive["conversations"] = ",".join(sorted(set(wanted.conversations)))
         if self._listed is not None:
             decisive["only"] = content_hash(*sorted(self._listed))
-        for name in self._structured:
-            decisive |= {f"{name}.{key}": value for key, value in settings.backbones.get(name, {}).items()}
+        for told, names in ((settings.backbones, self._structured), (settings.reasoners, wanted.reasoners)):
+            decisive |= {f"{name}.{key}": value for name in names for key, value in told.get(name, {}).items()}
         if loaded is not None:
             steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), settings, loaded.profile)
             steps |= {"decompose"} if "model" in self._kinds else frozenset()
