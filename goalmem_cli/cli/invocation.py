@@ -67,10 +67,12 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         if settings.planning in OLD_NAMES:
             screen.note(f"planning {settings.planning} is called {OLD_NAMES[settings.planning]} now")
     own = context.obj if isinstance(context.obj, Factories) else None
-    told = {"announce": screen.note, "watch": screen.bytes_done}
-    return Invocation(
-        settings, screen, own or Factories(model=partial(load_model, **told), warm=partial(kept_warm, **told))
-    )
+    if own is None:
+        own = Factories(
+            model=partial(load_model, announce=screen.note, watch=screen.bytes_done),
+            warm=partial(kept_warm, announce=screen.note, watch=screen.bytes_done),
+        )
+    return Invocation(settings, screen, own)
 
 
 def is_terminal() -> bool:

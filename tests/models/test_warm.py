@@ -63,7 +63,7 @@ def never() -> LanguageModel:
 def test_requests_and_replies_pass_unchanged(kept: Callable[..., Thread]) -> None:
     """Every field arrives as it was sent, in both directions."""
     said = [Completion("zwölf\n", 3, 2, 1, False, 0.1, 0.30000000000000004), Completion("", likelihood=None)]
-    model = ScriptedModel(list(said))
+    model = ScriptedModel(lambda request: said[request.step == "unify"])
     kept(model)
     assert WarmModel(never).complete([ASKED, IN_JSON]) == said
     assert model.seen == [ASKED, IN_JSON]
@@ -75,7 +75,7 @@ def test_errors_stay_errors(kept: Callable[..., Thread], kind: type[ModelError])
     """An error of the model reaches whoever asked, and costs nobody else anything."""
 
     def reply(request: Request) -> str:
-        if request is None or request.step == "read":
+        if request.step == "read":
             raise kind("too long", "fewer facts")
         return "fine"
 

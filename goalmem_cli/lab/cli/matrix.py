@@ -218,8 +218,10 @@ def _changed(settings: Settings, variant: Variant) -> Settings:
     """Return the settings of a reasoner's variant."""
     own = {key: value for key, value in variant.changes.items() if key in _own_settings(variant.of)}
     common = {key: value for key, value in variant.changes.items() if key not in own}
-    told = {**settings.reasoners, variant.of: {**settings.reasoners.get(variant.of, {}), **own}} if own else None
-    return replace(settings, **common, **({"reasoners": told} if told else {}))
+    told = {**settings.reasoners.get(variant.of, {}), **own}
+    return replace(
+        settings, **common, reasoners={**settings.reasoners, variant.of: told} if told else settings.reasoners
+    )
 
 
 def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied: Sequence[str]) -> list[Variant]:
