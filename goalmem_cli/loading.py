@@ -65,9 +65,7 @@ class LoadedModel:
         return self.profile if self.suits is None else self.suits()
 
     def least_certainty(self, reasoner: str, wanted: int | None) -> float:
-        """Return how certain the reasoner's answers have to be, from 0 to 1: as many percent as are wanted, else as
-        what is fitted to the model says.
-        """
+        """Return the least certainty of the reasoner's answers (0 to 1): `wanted` percent, else the model's floor."""
         return self.fitted.floors.get(reasoner, 0.0) if wanted is None else wanted / 100
 
 
@@ -87,6 +85,19 @@ class DeferredEmbedder:
             EmbedderMismatch: what is there under that name is not what the store was built with.
             ModelError: nothing is there, or it cannot be loaded.
         """
+        return self._own().embed(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query, of shape (dimension,).
+
+        Raises:
+            EmbedderMismatch, ModelError: as `embed`.
+        """
+        from goalmem_cli.ports import query_vector
+
+        return query_vector(self._own(), text)
+
+    def _own(self) -> Embedder:
         if self._loaded is None:
             self._loaded = self._load(self.name)
             if self._loaded.dimension != self.dimension:
@@ -95,7 +106,7 @@ class DeferredEmbedder:
                     f"{self.dimension}",
                     f"bring back that model, or embed the store again: goalmem embedder use {self.name}",
                 )
-        return self._loaded.embed(texts)
+        return self._loaded
 
 
 def load_embedder(name: str) -> Embedder:
@@ -119,7 +130,7 @@ def load_model(
         ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
         UsageError: an adapter is named for a model that is a server's.
     """
-    from goalmem_cli.models.catalogue import is_address
+    from goalmem_cli.models.servers.address import is_address
 
     if is_address(settings.model):
         return suited(_served_model(settings, announce), settings, announce)
@@ -300,7 +311,7 @@ def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], No
     the model is: it is asked two made-up questions, once. One that goalmem has fitted itself to never is, and neither
     is one for which somebody has written full prompts alone.
     """
-    from goalmem_cli.models.catalogue import is_address
+    from goalmem_cli.models.servers.address import is_address
     from goalmem_cli.prompts import folder_of
     from goalmem_cli.reasoners.goal_mem.provers import AUTO, STEPWISE
 
@@ -384,5 +395,5 @@ def open_memory(settings: Settings, embedder: Embedder, announce: Callable[[str]
 
 
 def open_unread(settings: Settings, embedder: Callable[[str], Embedder], announce: Callable[[str], None]) -> KeptMemory:
-    """Return the memory of the settings without reading it, over an embedder that embeds nothing."""
+    """Return the memory of the settings, not read yet, over an embedder that embeds nothing."""
     return open_memory(settings, DeferredEmbedder("", 0, embedder), announce)

@@ -121,6 +121,20 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class QueryEmbedder(Protocol):
+    """An embedder that reads queries in another way than what is stored, such as behind an instruction."""
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query, of shape (dimension,)."""
+        ...
+
+
+def query_vector(embedder: Embedder, text: str) -> Vectors:
+    """Return the unit vector of a query, of shape (dimension,)."""
+    return embedder.embed_query(text) if isinstance(embedder, QueryEmbedder) else embedder.embed([text])[0]
+
+
 class Backbone(Protocol):
     """A way to organise and retrieve memory (GOAL-MEM section 3)."""
 

@@ -52,8 +52,8 @@ def warm(
     can reach it: it listens on a socket in a folder of your cache that nobody else can enter, and keeps nothing of what
     it is asked.
     """
-    from goalmem_cli.models.catalogue import is_address
     from goalmem_cli.models.servers import warm as kept
+    from goalmem_cli.models.servers.address import is_address
 
     run = begin(context, quiet=quiet, model=model, adapter=adapter, context=context_length, threads=threads)
     if not kept.can_be_kept_warm():

@@ -18,6 +18,7 @@ from goalmem_cli.models import installed
 from goalmem_cli.models.bundled import BUNDLED as MODELS
 from goalmem_cli.models.bundled import BundledModel
 from goalmem_cli.models.installed import Installation, Watch, adapter_of, known
+from goalmem_cli.models.servers.address import is_address
 from goalmem_cli.models.weights.gguf import GgufHeader, read_header
 from goalmem_cli.models.weights.lora import Adapter
 from goalmem_cli.models.weights.parts import how_to_get, pip_install
@@ -140,11 +141,6 @@ def _chosen(there: Installation, note: Callable[[str], None]) -> BundledModel:
     if choice.why_not_better:
         note(f"the model is {choice.model.name}, since {choice.why_not_better}")
     return choice.model
-
-
-def is_address(name: str) -> bool:
-    """Return whether the name of a model is the address of a server that has it."""
-    return name.lower().startswith(("http://", "https://"))
 
 
 def _file_path(name: str) -> Path:

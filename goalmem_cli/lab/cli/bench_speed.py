@@ -92,7 +92,7 @@ def speed(
     ingest and search, for which it takes about 5 KB of disk a unit. Everything is made in a folder that is gone
     afterwards.
     """
-    from goalmem_cli.models.catalogue import is_address
+    from goalmem_cli.models.servers.address import is_address
 
     with TemporaryDirectory(prefix="goalmem-bench-") as name:
         folder = Path(name)

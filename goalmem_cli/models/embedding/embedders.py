@@ -18,6 +18,7 @@ from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.gguf_embedder import PREFIX as GGUF
 from goalmem_cli.models.embedding.gguf_embedder import GgufEmbedder
 from goalmem_cli.models.embedding.sentence import SentenceEmbedder, load_transformer
+from goalmem_cli.models.servers.address import is_address
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import encodable
 
@@ -186,9 +187,10 @@ def load_embedder(name: str = "static", *, may_download: bool = False, threads: 
     """Return the embedder called `name`.
 
     `name` is ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), ``gguf:`` and the
-    path of a GGUF model, a folder that `distil` or sentence-transformers wrote, or the name of a sentence-transformers
-    model on the Hugging Face hub, which is fetched only when `may_download` is True and must be in the local cache
-    otherwise. `threads` is how many threads a GGUF model computes with (None: one a core).
+    path of a GGUF model, ``http://host:port/v1#name`` on a server, a folder that `distil` or sentence-transformers
+    wrote, or the name of a sentence-transformers model on the Hugging Face hub, which is fetched only when
+    `may_download` is True and must be in the local cache otherwise. `threads` is how many threads a GGUF model computes
+    with (None: one a core).
 
     Raises:
         ModelMissing: nothing is there under that name.
@@ -196,6 +198,10 @@ def load_embedder(name: str = "static", *, may_download: bool = False, threads: 
     """
     if name == "static":
         return StaticEmbedder.from_folder(name, STATIC_FOLDER)
+    if is_address(name):
+        from goalmem_cli.models.embedding.served import ServedEmbedder
+
+        return ServedEmbedder.from_address(name)
     if name.startswith(GGUF):
         return GgufEmbedder.from_file(Path(name.removeprefix(GGUF)), threads=threads)
     try:
@@ -204,7 +210,8 @@ def load_embedder(name: str = "static", *, may_download: bool = False, threads: 
     except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
         reason = getattr(error, "strerror", None) or error
         raise ModelMissing(
-            f"no embedder is there under the name {name}: {reason}", "use static, minilm, gguf:PATH or a model's folder"
+            f"no embedder is there under the name {name}: {reason}",
+            "use static, minilm, gguf:PATH, a model's folder or a server",
         ) from error
     if is_folder:
         name = str(folder.resolve())

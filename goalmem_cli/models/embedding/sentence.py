@@ -36,15 +36,26 @@ class SentenceEmbedder:
         self._model = model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows; of a long text the model reads its first tokens."""
+        """Return an (n, dimension) matrix of unit-length rows; of a long text the model reads its first tokens.
+
+        If the model has a prompt for documents, each text is read behind it.
+        """
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         readable = [encodable(text) for text in texts]
         with _quiet():
-            rows = self._model.encode(
+            rows = self._model.encode_document(
                 readable, batch_size=TEXTS_PER_BATCH, show_progress_bar=False, normalize_embeddings=True
             )
         return np.asarray(rows, dtype=np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query, of shape (dimension,), read behind the model's prompt for queries if it
+        has one.
+        """
+        with _quiet():
+            row = self._model.encode_query(encodable(text), show_progress_bar=False, normalize_embeddings=True)
+        return np.asarray(row, dtype=np.float32)
 
 
 def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransformer:

@@ -49,6 +49,11 @@ class Address:
         return False
 
 
+def is_address(name: str) -> bool:
+    """Return whether the name of a model or embedder is the address of a server."""
+    return name.lower().startswith(("http://", "https://"))
+
+
 def _split(base: str) -> SplitResult:
     hint = "give it as http://host:port/v1, or http://host:port/v1#name-of-the-model"
     try:
