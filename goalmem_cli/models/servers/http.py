@@ -124,8 +124,7 @@ class Connection:
             raise ModelError(f"{error.message} (tried {tries} times)", error.hint) from error
 
     def _is_worth_another(self, state: RetryCallState, passing: frozenset[int]) -> bool:
-        """Say whether a retry may succeed. An address that cannot be reached and has never answered is taken as wrong.
-        """
+        """Say whether a retry may succeed. If an unreachable address has never answered, it is taken as wrong."""
         error = state.outcome.exception() if state.outcome is not None else None
         if isinstance(error, Refusal):
             return error.status in passing
