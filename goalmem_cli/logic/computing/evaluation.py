@@ -64,19 +64,12 @@ def evaluate(
     facts: Mapping[str, Remembered] | None = None,
     is_so_far: bool = False,
 ) -> Computed:
-    """Evaluate an expression that fits its plan over the rows.
+    """Evaluate an expression that `check_expression` accepted over the rows; raise no error.
 
-    Args:
-        expression: the expression; `check_expression` has accepted it.
-        rows: the joined groundings.
-        now: the time of asking.
-        same: says whether two constants are one thing.
-        asked: the unit of time that the question names ("day", "week" ...), or "".
-        facts: the facts that the rows cite; they distinguish a total from its parts.
-        is_so_far: the question asks how long something has gone on; the answer then says when the length was told.
-
-    Returns:
-        The values, or the reason why there are none. No error is raised.
+    `now` is the time of asking. `same` says whether two constants are one thing. `asked` is the unit of time that the
+    question names ("day", "week" ...), or "". `facts` are those that the rows cite; they distinguish a total from its
+    parts. With `is_so_far`, the question asks how long something has gone on; the answer then says when the length was
+    told.
     """
     try:
         found = _found(expression, Scene(rows, now, same, asked, facts or {}))
