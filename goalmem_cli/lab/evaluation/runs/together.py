@@ -61,8 +61,7 @@ class Together:
     """Processes several items at a time, and acts as the model that their work calls."""
 
     def __init__(self, model: LanguageModel, at_once: int, *, is_shared: bool) -> None:
-        """Take the model and the number of items at a time; `is_shared` says that several threads may call the model.
-        """
+        """Take the model and the number of items at a time; `is_shared` says that threads may call it at once."""
         self._model = model
         self._at_once = at_once
         self._is_shared = is_shared
