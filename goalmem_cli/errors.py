@@ -98,7 +98,7 @@ class ModelUnreadable(ModelError):
 
 
 class AdapterUnreadable(ModelUnreadable):
-    """There is no adapter, the file is none, or it was made for another model."""
+    """The adapter is missing, its file is not an adapter, or it was made for another model."""
 
 
 class ContextOverflow(ModelError):

@@ -114,7 +114,7 @@ def attempt_name(attempt: Attempt) -> str:
 
 
 def state_of(attempt: Attempt, subgoal: int) -> str:
-    """Return the state of a subgoal so far."""
+    """Return the state of a subgoal so far: "grounded", "contradicted", "unresolved" (searched in vain) or "open"."""
     for name in ("grounded", "contradicted"):
         if any(entry.subgoal == subgoal for step in attempt.steps for entry in getattr(step, name)):
             return name

@@ -148,7 +148,7 @@ def parse_expression(text: str) -> Expression:
     """Parse an expression; printing the result gives the text back, apart from blanks.
 
     Raises:
-        ExpressionError: the text is none; the message says what was expected and where.
+        ExpressionError: the text is no expression; the message says what was expected and where.
     """
     return _Reader(text).whole()
 

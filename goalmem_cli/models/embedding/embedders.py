@@ -69,7 +69,7 @@ class StaticEmbedder:
     """Embeds a text as the mean of its tokens' table rows: thousands of texts a second, without torch."""
 
     def __init__(self, name: str, tokenizer: Tokenizer, unknown: int | None, table: Table) -> None:
-        """Take a tokenizer that truncates long texts, its id for unknown tokens, and the table."""
+        """Take a tokenizer that truncates long texts, its id for unknown tokens, and the table of token vectors."""
         self.name = name
         self.dimension: int = table.rows.shape[1]
         self._tokenizer = tokenizer

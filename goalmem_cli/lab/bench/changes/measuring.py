@@ -121,7 +121,7 @@ class _Asking:
     def _found(self, asked: Asked, hits: Sequence[Hit]) -> list[tuple[str, str | None]]:
         """Return the time and the value of each hit about the question, best first.
 
-        Hits that say that they had ended by then are skipped.
+        Hits that state an end before the asked time are skipped.
         """
         found = []
         for hit in hits:

@@ -89,7 +89,7 @@ def _case(
 
 
 def _answers(node: Node, repairs: Counter[str]) -> list[str]:
-    """Return the answers in the file's order, usually one; choices by their ids."""
+    """Return the answers in file order, usually one; a multiple-choice question lists the ids of the right choices."""
     if isinstance(node.value, dict):
         key = next((key for key in _ANSWERS if node.has(key)), _ANSWERS[0])
         return _answers(node.required(key), repairs)

@@ -258,7 +258,11 @@ def differing(one: Manifest, other: Manifest, besides: Iterable[str] = ()) -> st
 
 
 def _joined(there: Manifest, wanted: Manifest, path: Path) -> Manifest:
-    """Return the existing run's manifest with the additions."""
+    """Return the existing run's manifest with the reasoners, backbones and prompts of the wanted one added.
+
+    Raises:
+        UsageError: the runs differ in a setting that decides results.
+    """
     if what := differing(there, wanted, _ADDABLE):
         raise UsageError(f"{path} holds another run: {what}", "name another folder with --out, or repeat its flags")
     return replace(
