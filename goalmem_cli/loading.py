@@ -44,13 +44,9 @@ def _nothing() -> None:
 class LoadedModel:
     """A loaded language model with its name in traces, its prompt profile and its context in tokens.
 
-    - `close`: frees the memory.
-    - `digest`: identifies the weights and the adapter among models of the same name.
-    - `adapter`: the hash of the adapter, or "".
-    - `at_once`: how many requests it processes at a time.
-    - `is_shared`: whether several threads may call it at once.
-    - `fitted`: the parameters fitted to it.
-    - `suits`: finds the prompt profile that it gets for answering questions.
+    `close` frees the memory. `digest` identifies the weights and the adapter among models of one name; `adapter` is the
+    adapter's hash, or "". `at_once` is how many requests it processes at a time, and `is_shared` whether several
+    threads may call it. `fitted` are the parameters fitted to it. `suits` finds its prompt profile for answering.
     """
 
     model: LanguageModel
