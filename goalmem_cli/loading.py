@@ -1,6 +1,6 @@
-"""Models and embedders, loaded as the settings say.
+"""Load models and embedders according to the settings.
 
-Everything heavy is imported inside the function that needs it, so that a command loads what it uses and no more.
+Heavy imports are inside the functions that need them, so that a command loads only what it uses.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ if TYPE_CHECKING:
 
 
 def _nothing() -> None:
-    """Close what holds nothing."""
+    """Do nothing on close."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once.
+    """A loaded language model with its name in traces, its prompt profile and its context in tokens.
 
-    `close` gives its memory back; `digest` tells its weights, with the adapter's, from others of the same name, and
-    `adapter` is the hash of that adapter, blank for none. It works on `at_once` requests at a time; `is_shared` says
-    that several threads may call it at once. `fitted` is what is known of it, and `suits` finds out which prompts it is
-    to get where it answers questions.
+    `close` frees the memory. `digest` identifies the weights and the adapter among models of one name; `adapter` is the
+    adapter's hash, or "". `at_once` is how many requests it processes at a time, and `is_shared` whether several
+    threads may call it. `fitted` are the parameters fitted to it. `suits` finds its prompt profile for answering.
     """
 
     model: LanguageModel
@@ -57,20 +56,20 @@ class LoadedModel:
 
     @property
     def answering(self) -> Profile:
-        """The prompts that a reasoner gets: those of the prover that is wanted, or that suits the model.
+        """The prompt profile for reasoners: that of the chosen prover, or of the one that suits the model.
 
         Raises:
-            ModelError: it has to be asked, and cannot be used.
+            ModelError: the model must be tested for that, and cannot be used.
         """
         return self.profile if self.suits is None else self.suits()
 
     def least_certainty(self, reasoner: str, wanted: int | None) -> float:
-        """Return the least certainty of the reasoner's answers (0 to 1): `wanted` percent, else the model's floor."""
+        """Return the least certainty (0 to 1) of the reasoner's answers: `wanted` percent, or the fitted default."""
         return self.fitted.floors.get(reasoner, 0.0) if wanted is None else wanted / 100
 
 
 class DeferredEmbedder:
-    """An embedder whose name and dimension are known from the store, and which is loaded at the first text."""
+    """An embedder whose name and dimension come from the store; it is loaded on first use."""
 
     def __init__(self, name: str, dimension: int, load: Callable[[str], Embedder]) -> None:
         self.name = name
@@ -82,8 +81,8 @@ class DeferredEmbedder:
         """Return an (n, dimension) matrix of unit-length rows.
 
         Raises:
-            EmbedderMismatch: what is there under that name is not what the store was built with.
-            ModelError: nothing is there, or it cannot be loaded.
+            EmbedderMismatch: the loaded embedder is not the one that the store was built with.
+            ModelError: there is no such embedder, or it cannot be loaded.
         """
         return self._own().embed(texts)
 
@@ -113,7 +112,7 @@ def load_embedder(name: str) -> Embedder:
     """Return the embedder of that name.
 
     Raises:
-        ModelError: nothing is there, or it cannot be loaded.
+        ModelError: there is none, or it cannot be loaded.
     """
     from goalmem_cli.models.embedding import embedders
 
@@ -123,12 +122,13 @@ def load_embedder(name: str) -> Embedder:
 def load_model(
     settings: Settings, announce: Callable[[str], None] = lambda _: None, watch: Watch | None = None
 ) -> LoadedModel:
-    """Return the language model that the settings name; `announce` is told what it does with the user's cache, and
-    `watch` shows how far a file is that is put together.
+    """Return the language model of the settings.
+
+    `announce` receives notes about the user's cache; `watch` shows the progress while a file is joined.
 
     Raises:
-        ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
-        UsageError: an adapter is named for a model that is a server's.
+        ModelError: it is missing or unreadable, does not fit into memory, or does not accept the adapter.
+        UsageError: an adapter is given for a server's model.
     """
     from goalmem_cli.models.servers.address import is_address
 
@@ -185,9 +185,9 @@ def _model_of(
     adapter: Adapter | None,
     announce: Callable[[str], None],
 ) -> tuple[Path, LlamaModel]:
-    """Return the model of the weights that run, and their file: the one that came where repacked ones cannot be used.
+    """Return the loaded model and its file: `path`, or the original file if the repacked one cannot be used.
 
-    goalmem's own adapter is a part of repacked weights; one that is named is applied to them, as it may be one of many.
+    Repacked weights include goalmem's own adapter. An adapter that the user names is applied at run time.
     """
     from goalmem_cli.models.weights.repacking import discard
 
@@ -203,9 +203,9 @@ def _model_of(
 
 
 def weights_that_run(spec: ModelSpec, announce: Callable[[str], None], adapter: Adapter | None = None) -> Path:
-    """Return the weights that are loaded for the model: where its record says so, repacked and with the adapter.
+    """Return the weights file to load: repacked and with the adapter if the model's record says so.
 
-    A file that was named by its path runs as it is.
+    A file that the user named by its path is used unchanged.
     """
     from goalmem_cli.models.state_cache import model_cache
     from goalmem_cli.models.weights.repacking import repacked
@@ -301,15 +301,15 @@ def _loaded_with(settings: Settings) -> dict[str, object]:
     }  # fmt: skip
 
 
-# Which prover suits a model, and with it which prompts: found out once for each, and kept in the user's cache
+# Find the prover, and thus the prompts, that suit a model: once per model, kept in the user's cache
 
 
 def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
-    """Return the model with what finds out, when it is first to answer, which prompts it is to get.
+    """Return the model with `suits` set to what finds its prompt profile when it first answers.
 
-    `stepwise` has the compact ones. Where `auto` is wanted, or nothing and it is a server's, nobody has said how large
-    the model is: it is asked two made-up questions, once. One that goalmem has fitted itself to never is, and neither
-    is one for which somebody has written full prompts alone.
+    The prover `stepwise` uses the compact prompts. With `auto`, or by default for a server's model, the model's size is
+    unknown, so it is tested once with two made-up questions. A model that goalmem has fitted, or a user's folder with
+    full prompts only, skips the test.
     """
     from goalmem_cli.models.servers.address import is_address
     from goalmem_cli.prompts import folder_of
@@ -326,7 +326,7 @@ def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], No
 
 
 def _found_out(loaded: LoadedModel, settings: Settings, announce: Callable[[str], None]) -> Profile:
-    """Return the prompts that suit the model: by the outcome that is kept, else by asking it, which is said.
+    """Return the profile that suits the model, from the cache or by a test, which is announced.
 
     Raises:
         ModelError: the model cannot be used.
@@ -352,14 +352,14 @@ def _found_out(loaded: LoadedModel, settings: Settings, announce: Callable[[str]
 
 
 class DeferredModel:
-    """A language model that is loaded when it is first asked for, and closed if it was."""
+    """A language model that is loaded on first use, and closed if it was loaded."""
 
     def __init__(self, load: Callable[[], LoadedModel]) -> None:
         self._load = load
         self._loaded: LoadedModel | None = None
 
     def loaded(self) -> LoadedModel:
-        """Return the model.
+        """Return the model, loading it if needed.
 
         Raises:
             ModelError: it cannot be loaded.
@@ -370,19 +370,19 @@ class DeferredModel:
         return self._loaded
 
     def give_up(self) -> None:
-        """End what a model on a server has under way, in whatever thread; the next question finds the server anew."""
+        """Cancel the running requests of a server's model, from any thread; the next question reconnects."""
         if self._loaded is not None and self._loaded.is_shared:
             self.close()
 
     def close(self) -> None:
-        """Give the model's memory back."""
+        """Free the model's memory."""
         if self._loaded is not None:
             loaded, self._loaded = self._loaded, None
             loaded.close()
 
 
 def open_memory(settings: Settings, embedder: Embedder, announce: Callable[[str], None]) -> KeptMemory:
-    """Return the memory that the settings name, over the embedder: a store in a folder, or a database of Milvus."""
+    """Return the memory of the settings with the embedder: a store in a folder, or a Milvus database."""
     if settings.address is not None:
         from goalmem_cli.milvus.milvus_memory import MilvusMemory
 
@@ -395,5 +395,5 @@ def open_memory(settings: Settings, embedder: Embedder, announce: Callable[[str]
 
 
 def open_unread(settings: Settings, embedder: Callable[[str], Embedder], announce: Callable[[str], None]) -> KeptMemory:
-    """Return the memory of the settings, not read yet, over an embedder that embeds nothing."""
+    """Return the memory of the settings without reading it, with an embedder that cannot embed."""
     return open_memory(settings, DeferredEmbedder("", 0, embedder), announce)

@@ -1,4 +1,4 @@
-"""`goalmem eval matrix`: every reasoner over every backbone, and what each loses without one of its parts."""
+"""`goalmem eval matrix`: run every reasoner over every backbone, and ablations of both."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHANGEABLE = (
     "planning", "max_breadth", "max_depth", "max_subgoals", "max_steps", "certainty", "budget", "strict", "checks",
     "fact_tokens", "sift", "lean",
 )  # fmt: skip
-"""The settings that a reasoner can be varied in."""
+"""The settings of a reasoner that a variant can change."""
 
 Ablations = Annotated[
     str | None,
@@ -142,7 +142,7 @@ def matrix(
 
 @dataclass(frozen=True)
 class _Matrix:
-    """What is measured: the plain pairs, then each variant with all that it is combined with, by one loaded model."""
+    """The plain pairs, then each variant with all that it is combined with; one loaded model serves all."""
 
     made: Invocation
     wanted: Wanted
@@ -150,7 +150,7 @@ class _Matrix:
     loaded: LoadedModel
 
     def measure(self, path: Path, jury: Jury | None) -> Path:
-        """Measure what is left, and return the folder."""
+        """Measure what is missing, and return the matrix's folder."""
         from goalmem_cli.lab.evaluation.runs.matrix import PARTS, STORES, begin_matrix
 
         parts = list(self._parts())
@@ -165,7 +165,7 @@ class _Matrix:
         return path
 
     def costs(self) -> Iterator[tuple[Cost, Usage]]:
-        """Yield what each index and each pair costs, and what a question took that was asked for trial."""
+        """Yield the cost of each index and each pair, with the usage of one trial question."""
         tried: Usage | None = None
         for part, wanted, run in self._parts():
             has_index = not part.kind or not part.shares_index
@@ -177,7 +177,7 @@ class _Matrix:
                     yield replace(cost, backbone=part.label or cost.backbone), tried
 
     def _parts(self) -> Iterator[tuple[Part, Wanted, Invocation]]:
-        """Yield the parts, what is measured in each, and with which settings."""
+        """Yield each part with what it measures and its settings."""
         from goalmem_cli.backbones.structured.settings import indexing_settings
         from goalmem_cli.lab.evaluation.runs.matrix import PLAIN, Part, named
         from goalmem_cli.wiring import backbone_entry
@@ -200,12 +200,12 @@ class _Matrix:
 
 
 def _is_reasoner(variant: Variant) -> bool:
-    """Return whether it is a reasoner with other settings, and not a backbone: `remem` is both."""
+    """Return whether the variant changes a reasoner, not a backbone; the name `remem` can be either."""
     return set(variant.changes) <= set(CHANGEABLE) or bool(_own_settings(variant.of))
 
 
 def _own_settings(reasoner: str) -> frozenset[str]:
-    """Return the names of a reasoner's own settings; none for what is no reasoner of goalmem."""
+    """Return the names of a reasoner's own settings; empty for a reasoner that is not goalmem's."""
     from dataclasses import fields
 
     from goalmem_cli.reasoners.catalogue import REASONERS
@@ -225,10 +225,10 @@ def _changed(settings: Settings, variant: Variant) -> Settings:
 
 
 def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied: Sequence[str]) -> list[Variant]:
-    """Return the variants that were typed.
+    """Return the variants that the options name.
 
     Raises:
-        UsageError: there is no such ablation or setting, or the matrix has not what it is of.
+        UsageError: an ablation or setting is unknown, or the matrix lacks the reasoner or backbone to vary.
     """
     from goalmem_cli.lab.evaluation.runs.matrix import ABLATIONS
 
@@ -242,10 +242,10 @@ def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied
 
 
 def _varied(made: Invocation, text: str) -> Variant:
-    """Return the variant that is written as NAME:KEY=VALUE, with commas between several settings.
+    """Return the variant written as NAME:KEY=VALUE, with commas between several settings.
 
     Raises:
-        UsageError: it is not written so, or the value is none for the setting.
+        UsageError: the text has another form, or a value does not fit its setting.
     """
     import yaml
 
@@ -277,7 +277,7 @@ def _varied(made: Invocation, text: str) -> Variant:
 
 
 def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel) -> Iterator[Variant]:
-    """Yield the variants that differ from what is measured anyway, and that the model's prompts know."""
+    """Yield the variants that differ from the default and that the model's prompts support."""
     from goalmem_cli.reasoners.goal_mem import chosen_planning
 
     usual = chosen_planning(made.settings.planning, loaded.profile)
@@ -295,7 +295,7 @@ def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel
 
 
 def _own_folder(made: Invocation, first: Measuring, wanted: Wanted) -> Path:
-    """Return where a matrix is kept whose folder was not named: the same words find it again."""
+    """Return the default folder of a matrix; the same command gives the same folder."""
     import platformdirs
 
     settings, dataset = made.settings, first.dataset
@@ -305,7 +305,7 @@ def _own_folder(made: Invocation, first: Measuring, wanted: Wanted) -> Path:
 
 
 def _show_costs(made: Invocation, costs: Sequence[tuple[Cost, Usage]], *, is_json: bool) -> None:
-    """Print what measuring is going to cost, and how fast the model was when tried."""
+    """Print the expected cost, with the model's speed in the trial."""
     from goalmem_cli.lab.evaluation.runs.estimate import Cost
     from goalmem_cli.render.tables import plain_table
 
@@ -333,7 +333,7 @@ def _show_costs(made: Invocation, costs: Sequence[tuple[Cost, Usage]], *, is_jso
 
 
 def _between(ends: tuple[int, ...]) -> str:
-    """Return the least and the most, in thousands and millions where there are many."""
+    """Return the minimum and the maximum as text, shortened from ten thousand on: "12k to 3,400k"."""
     return " to ".join(dict.fromkeys(_short(number) for number in ends))
 
 
