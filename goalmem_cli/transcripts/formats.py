@@ -14,6 +14,7 @@ from goalmem_cli.transcripts.readers.beam import BeamReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
+from goalmem_cli.transcripts.readers.cline import ClineReader
 from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
 from goalmem_cli.transcripts.readers.described import DESCRIBED, DescribedReader
@@ -25,6 +26,7 @@ from goalmem_cli.transcripts.readers.gemini import GeminiReader
 from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
+from goalmem_cli.transcripts.readers.goose import GooseReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
 from goalmem_cli.transcripts.readers.line import LineReader
@@ -41,6 +43,7 @@ from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
+from goalmem_cli.transcripts.readers.sillytavern import SillytavernReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
 from goalmem_cli.transcripts.readers.sms_backup import SmsBackupReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
@@ -86,6 +89,9 @@ READERS: tuple[Reader, ...] = (
     GoogleChatReader(),
     TeamsReader(),
     OpencodeReader(),
+    ClineReader(),
+    GooseReader(),
+    SillytavernReader(),
     GeminiCliReader(),
     AgentLogReader(),
     CursorReader(),

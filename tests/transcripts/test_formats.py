@@ -15,12 +15,16 @@ from tests.transcripts.test_agent_log import lines as agent_log
 from tests.transcripts.test_came import TRIP
 from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
+from tests.transcripts.test_cline import TASK, data_of
 from tests.transcripts.test_described import FILES as DESCRIBED
 from tests.transcripts.test_discord import DISCORD
 from tests.transcripts.test_discord_package import CHANNEL
 from tests.transcripts.test_facebook import FACEBOOK
 from tests.transcripts.test_facebook_html import PAGE
 from tests.transcripts.test_gemini import SAMPLES as GEMINI
+from tests.transcripts.test_goose import HEAD as GOOSE
+from tests.transcripts.test_goose import SAID
+from tests.transcripts.test_goose import lines as goose
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
 from tests.transcripts.test_line import JAPANESE as LINE
@@ -29,6 +33,8 @@ from tests.transcripts.test_names import TALK as NAMES
 from tests.transcripts.test_signal_jsonl import EXPORT as SIGNAL_EXPORT
 from tests.transcripts.test_signal_jsonl import lines as signal_export
 from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
+from tests.transcripts.test_sillytavern import CHAT as SILLYTAVERN
+from tests.transcripts.test_sillytavern import lines as sillytavern
 from tests.transcripts.test_slack import MONDAY as SLACK
 from tests.transcripts.test_sms_backup import BACKUP
 from tests.transcripts.test_table import FULL as TABLE
@@ -65,6 +71,9 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "facebook-html": ("a.html", PAGE.encode()),
     "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
     "sms-backup": ("a.xml", BACKUP.encode()),
+    "cline": ("a.json", data_of(TASK)),
+    "goose": ("a.jsonl", goose(GOOSE, *SAID)),
+    "sillytavern": ("a.jsonl", sillytavern(SILLYTAVERN)),
     "vscode-copilot": ("a.json", json.dumps(SESSION).encode()),
     **{name: (file, text.encode()) for name, (file, text) in DESCRIBED.items()},
     **GEMINI,
@@ -86,7 +95,11 @@ def test_the_table_of_formats() -> None:
         ("slack", "openai"),
         ("agent-log", "openai-jsonl"),
         ("came", "openai-jsonl"),
-        *((name, "openai") for name in ("google-chat", "teams", "opencode", "facebook", "discord", "gemini-cli")),
+        *((name, "openai-jsonl") for name in ("goose", "sillytavern")),
+        *(
+            (name, "openai")
+            for name in ("goose", "google-chat", "teams", "opencode", "facebook", "discord", "gemini-cli")
+        ),
         ("gemini-cli", "agent-log"),
         ("cursor", "openai-jsonl"),
         ("cursor", "markdown"),
