@@ -68,7 +68,7 @@ NEW_FORMATS = (
     "facebook", "telegram_html", "discord", "gemini", "gemini_cli", "imessage", "imessage_texts", "google_chat", "cursor",
     "opencode", "teams", "mail", "mail_texts", "line", "kakaotalk", "table", "names", "facebook_html", "facebook_page",
     "discord_package", "signal_jsonl", "signal_frames", "sms_backup", "sms_elements", "vscode_copilot", "vscode_log",
-    "sillytavern", "cline", "goose",
+    "sillytavern", "cline", "goose", "imessage_html", "imessage_page",
 )  # fmt: skip
 WITHOUT_ONE_EXPORTER = {
     "imessage_texts",

@@ -28,6 +28,7 @@ from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
 from goalmem_cli.transcripts.readers.goose import GooseReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
+from goalmem_cli.transcripts.readers.imessage_html import ImessageHtmlReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
 from goalmem_cli.transcripts.readers.line import LineReader
 from goalmem_cli.transcripts.readers.locomo import LocomoReader
@@ -81,6 +82,7 @@ READERS: tuple[Reader, ...] = (
     TelegramHtmlReader(),
     FacebookReader(),
     FacebookHtmlReader(),
+    ImessageHtmlReader(),
     DiscordReader(),
     DiscordPackageReader(),
     SignalJsonlReader(),

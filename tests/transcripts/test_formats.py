@@ -26,6 +26,7 @@ from tests.transcripts.test_goose import HEAD as GOOSE
 from tests.transcripts.test_goose import SAID
 from tests.transcripts.test_goose import lines as goose
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
+from tests.transcripts.test_imessage_html import PAGE as IMESSAGE_PAGE
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
 from tests.transcripts.test_line import JAPANESE as LINE
 from tests.transcripts.test_mail import MAILBOX
@@ -69,6 +70,7 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "discord": ("a.json", json.dumps(DISCORD).encode()),
     "discord-package": ("a.json", json.dumps(CHANNEL).encode()),
     "facebook-html": ("a.html", PAGE.encode()),
+    "imessage-html": ("a.html", IMESSAGE_PAGE.encode()),
     "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
     "sms-backup": ("a.xml", BACKUP.encode()),
     "cline": ("a.json", data_of(TASK)),
