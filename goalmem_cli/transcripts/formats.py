@@ -29,6 +29,7 @@ from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
 from goalmem_cli.transcripts.readers.goose import GooseReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
 from goalmem_cli.transcripts.readers.imessage_html import ImessageHtmlReader
+from goalmem_cli.transcripts.readers.irc import IrcReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
 from goalmem_cli.transcripts.readers.line import LineReader
 from goalmem_cli.transcripts.readers.locomo import LocomoReader
@@ -55,6 +56,7 @@ from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
 from goalmem_cli.transcripts.readers.tot import TotReader
 from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
+from goalmem_cli.transcripts.readers.x_archive import XArchiveReader
 from goalmem_cli.transcripts.reading.columns import COLUMNS
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -85,6 +87,7 @@ READERS: tuple[Reader, ...] = (
     ImessageHtmlReader(),
     DiscordReader(),
     DiscordPackageReader(),
+    XArchiveReader(),
     SignalJsonlReader(),
     GeminiReader(),
     SlackReader(),
@@ -106,6 +109,7 @@ READERS: tuple[Reader, ...] = (
     ImessageReader(),
     LineReader(),
     KakaotalkReader(),
+    IrcReader(),
     SubtitlesReader(),
     WhatsappReader(),
     SignalReader(),

@@ -27,6 +27,7 @@ from tests.transcripts.test_goose import SAID
 from tests.transcripts.test_goose import lines as goose
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_imessage_html import PAGE as IMESSAGE_PAGE
+from tests.transcripts.test_irc import LOGS as IRC
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
 from tests.transcripts.test_line import JAPANESE as LINE
 from tests.transcripts.test_mail import MAILBOX
@@ -43,6 +44,8 @@ from tests.transcripts.test_telegram import CHAT as TELEGRAM
 from tests.transcripts.test_telegram_html import TELEGRAM_HTML
 from tests.transcripts.test_vscode_copilot import SESSION
 from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
+from tests.transcripts.test_x_archive import CHATS as X_CHATS
+from tests.transcripts.test_x_archive import assigned
 
 LOCOMO = b'{"session_1": [{"speaker": "A", "text": "x"}]}'
 CHAT = b'[{"role": "user", "content": "x"}]'
@@ -71,6 +74,8 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "discord-package": ("a.json", json.dumps(CHANNEL).encode()),
     "facebook-html": ("a.html", PAGE.encode()),
     "imessage-html": ("a.html", IMESSAGE_PAGE.encode()),
+    "x-archive": ("direct-messages.js", assigned(X_CHATS)),
+    "irc": ("#boats.log", IRC["irssi"].encode()),
     "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
     "sms-backup": ("a.xml", BACKUP.encode()),
     "cline": ("a.json", data_of(TASK)),

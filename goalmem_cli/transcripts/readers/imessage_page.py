@@ -118,7 +118,7 @@ class Page(Elements):
         return role
 
     def _role_of_part(self, found: Found, tag: str, classes: list[str], given: dict[str, str]) -> str:
-        """Return what the text is in versions, of which the last stands in the table's foot, or in what an app shows."""
+        """Return what the text is in versions, of which the last is the table's foot, or in what an app shows."""
         is_last = any(entered == _OF_EDITED for entered, _ in self.opened)
         found.is_edited = found.is_edited or tag == _OF_EDITED
         found.is_deleted = found.is_deleted or not {"announcement", "unsent"}.isdisjoint(classes)
