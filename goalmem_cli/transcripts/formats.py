@@ -37,6 +37,8 @@ from goalmem_cli.transcripts.readers.longmemeval import LongmemevalReader
 from goalmem_cli.transcripts.readers.mail import MailReader
 from goalmem_cli.transcripts.readers.markdown import MarkdownReader
 from goalmem_cli.transcripts.readers.marked import LAYOUTS, MarkedReader
+from goalmem_cli.transcripts.readers.matrix import MatrixReader
+from goalmem_cli.transcripts.readers.mattermost import MattermostReader
 from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
 from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
@@ -88,6 +90,8 @@ READERS: tuple[Reader, ...] = (
     DiscordReader(),
     DiscordPackageReader(),
     XArchiveReader(),
+    MatrixReader(),
+    MattermostReader(),
     SignalJsonlReader(),
     GeminiReader(),
     SlackReader(),

@@ -31,6 +31,9 @@ from tests.transcripts.test_irc import LOGS as IRC
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
 from tests.transcripts.test_line import JAPANESE as LINE
 from tests.transcripts.test_mail import MAILBOX
+from tests.transcripts.test_matrix import ROOM
+from tests.transcripts.test_mattermost import EXPORT as MATTERMOST
+from tests.transcripts.test_mattermost import lines as mattermost
 from tests.transcripts.test_names import TALK as NAMES
 from tests.transcripts.test_signal_jsonl import EXPORT as SIGNAL_EXPORT
 from tests.transcripts.test_signal_jsonl import lines as signal_export
@@ -74,6 +77,8 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "discord-package": ("a.json", json.dumps(CHANNEL).encode()),
     "facebook-html": ("a.html", PAGE.encode()),
     "imessage-html": ("a.html", IMESSAGE_PAGE.encode()),
+    "matrix": ("export.json", json.dumps(ROOM).encode()),
+    "mattermost": ("import.jsonl", mattermost(MATTERMOST)),
     "x-archive": ("direct-messages.js", assigned(X_CHATS)),
     "irc": ("#boats.log", IRC["irssi"].encode()),
     "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
