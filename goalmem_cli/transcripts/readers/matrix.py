@@ -145,6 +145,5 @@ def _answered(event: Node) -> str | None:
     """Return the id of what the event answers; in a thread that is its first message, unless it names another."""
     relation = event.at(_RELATION)
     answered = relation.at(("m.in_reply_to", "event_id")).optional_name()
-    is_fallback = relation.at(("is_falling_back",)).value is True
     root = relation.at(("event_id",)).optional_name() if relation.at(("rel_type",)).value == "m.thread" else None
-    return root if answered is None or is_fallback else answered
+    return root if answered is None or relation.at(("is_falling_back",)).value is True else answered
