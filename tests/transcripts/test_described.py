@@ -232,6 +232,29 @@ def test_a_clock_that_may_be_of_the_day_gives_no_time() -> None:
     assert [(turn.speaker, turn.said) for turn in chat.turns] == [("Ann", None), ("Ben", None)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-09-03 10:36:02 From Mira Holt to Everyone: The boat is late.\n2026-09-04 08:00:05 From Otto: Coffee?\n",
+        ("2026-09-03 10:36:02 From Mira Holt to Everyone:\n\tThe boat is late.\n"
+         "2026-09-04 08:00:05 From Otto to Mira Holt(Direct Message):\n\tCoffee?\n"),
+    ],
+)  # fmt: skip
+def test_a_saved_chat_of_zoom_may_have_the_day_in_each_line(text: str) -> None:
+    """Then it is the line's, whatever the file is called; the speaker is who it is from, and nobody to whom."""
+    for file in ("meeting_saved_chat.txt", "Talk 2020-01-01.txt", "-"):
+        chat = read(text, file)
+        assert chat.format == "subtitles"
+        assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
+            ("Mira Holt", "The boat is late.", datetime(2026, 9, 3, 10, 36, 2)),
+            ("Otto", "Coffee?", datetime(2026, 9, 4, 8, 0, 5)),
+        ]
+    (alone,) = read(text.split("2026-09-04")[0], "a.txt").turns
+    assert (alone.speaker, alone.said) == ("Mira Holt", datetime(2026, 9, 3, 10, 36, 2))
+    undated = read(text.replace("2026-09-03", "2026-99-99"), "a.txt")
+    assert next((turn.speaker, turn.said) for turn in undated.turns) == ("Mira Holt", None)
+
+
 def test_a_title_is_part_of_a_speaker_s_name() -> None:
     """A full stop behind a title does not end the name."""
     chat = read(VTT.format("Mira Holt: Hello all.", "Dr. Paul Smith: Good morning.", "Mira Holt: Welcome."), "a.vtt")
