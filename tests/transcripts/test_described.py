@@ -209,6 +209,7 @@ VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:
          .replace("late,", "late.")),
         ("a.txt", "[00:00:02] Mira Holt: The boat\n[00:00:05] Mira Holt: is late.\n[00:01:05] Otto: Coffee & cake?\n"),
         ("a.txt", "00:00:02 From Mira Holt to Everyone: The boat\n00:00:05\t From Mira Holt : is late.\n00:01:05 From Otto: Coffee & cake?\n"),
+        ("a.txt", "00:00:02\tMira Holt:\tThe boat\n00:00:05\tMira Holt:\tis late.\n00:01:05\tOtto:\tCoffee & cake?\n"),
         ("a.txt", ("00:00:02 From Mira Holt to Everyone:\n\tThe boat\n00:00:05 From  Mira Holt  to  Everyone:\n\tis late.\n"
          "00:01:05 From Otto to Everyone:\n\tCoffee & cake?\n")),
         ("a.txt", ("Mira Holt  0:02  \nThe boat\n\nMira Holt  0:05  \nis late.\n\nOtto  1:05  \nCoffee & cake?\n\n"

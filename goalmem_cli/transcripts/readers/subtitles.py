@@ -2,7 +2,8 @@
 
 WebVTT is the W3C's (2019), with the speaker as ``<v Name>`` or before a colon; timed lines are
 ``[00:00:01] Name: text`` and Zoom's saved chats, ``10:36:02 From Mira to Everyone: text``, also with the text indented
-below and, since 2022, with the day before the clock. Otter.ai's text export has ``Mira Holt  0:07`` above what is said.
+below, since 2022 with the day before the clock, and with tabs where they are of a recording. Otter.ai's text export has
+``Mira Holt  0:07`` above what is said.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _LINE = re.compile(rf"[\[(]{_CLOCK}[\])] ?(?P<speaker>[^\W\d_][^:\n]{{0,59}}): ?
 _CHAT = re.compile(
     rf"(?:(?P<day>\d{{4}}-\d\d-\d\d)\s+)?{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,60}}?)(?:\s+(?:to|an|à|a)\s+[^:\n]{{1,60}}?)?\s*:\s*(?P<text>.*)"
 )
+_CLOUD = re.compile(rf"{_CLOCK}\t(?P<speaker>[^\W\d_][^:\t\n]{{0,59}}):\t(?P<text>.*)")
 _HEAD = re.compile(
     r"(?P<speaker>[^\W\d_][^:\n]{0,59}?) {2,}(?:(?P<hour>\d{1,3}):)?(?P<minute>\d{1,2}):(?P<second>\d\d) *(?P<text>)"
 )
@@ -72,7 +74,7 @@ class SubtitlesReader:
         if sum(_heads(line, below) for line, below in pairwise(lines)) >= _FEWEST and _HEAD.fullmatch(lines[0]):
             return 3 * sum(map(bool, map(_HEAD.fullmatch, lines))) >= len(lines)
         lines = [line for line in lines if not line.startswith("\t")]
-        found = [match for line in lines if (match := _LINE.fullmatch(line) or _CHAT.fullmatch(line))]
+        found = [match for line in lines if (match := _said_on(line))]
         names = [match["speaker"] for match in found]
         fewest = 1 if any(map(_CHAT.fullmatch, lines[:1])) else _FEWEST
         return len(found) >= fewest and 2 * len(found) >= len(lines) and not are_log_levels(names)
@@ -86,6 +88,11 @@ class SubtitlesReader:
         draft, day = Draft(), _day_in(Path(source.file).stem)
         messages = (Message(cue.speaker, cue.text, _said(cue, day)) for cue in _joined(_cues(source)))
         return conversations_from_drafts(source, self.name, draft.fill(messages))
+
+
+def _said_on(line: str) -> re.Match[str] | None:
+    """Return what the line says, if it is in one of the forms that have all on one line."""
+    return next((match for form in (_LINE, _CHAT, _CLOUD) if (match := form.fullmatch(line))), None)
 
 
 def _heads(line: str, below: str) -> bool:
@@ -117,7 +124,7 @@ def _cues(source: Source) -> Iterator[_Cue]:
     for _, line in source.lines():
         cue = None if is_headed else _CUE.fullmatch(line)
         head = _HEAD.fullmatch(line) if is_headed or not has_begun else None
-        said = head if is_headed else _LINE.fullmatch(line) or _CHAT.fullmatch(line) or head
+        said = head if is_headed else _said_on(line) or head
         if cue is not None or said is not None:
             if has_begun:
                 yield replace(_cue(at, speaker, texts), day=day)
