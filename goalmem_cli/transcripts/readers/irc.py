@@ -13,6 +13,7 @@ from pathlib import Path
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, messages_from_openings
@@ -67,7 +68,8 @@ class IrcReader:
         draft = Draft(title=Path(source.file).name if source.folder is not None else None)
         files = [source] if source.folder is None else [source.part(file) for file in _days_in(source.folder)]
         openings = (opening for file in files for opening in _openings_in(draft, file))
-        return conversations_from_drafts(source, self.name, draft.fill(messages_from_openings(draft, openings)))
+        drafts = draft.fill(messages_from_openings(draft, openings))
+        return with_quotes(conversations_from_drafts(source, self.name, drafts))
 
 
 def _days_in(folder: Place) -> list[Place]:
