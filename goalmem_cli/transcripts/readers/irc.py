@@ -42,8 +42,7 @@ _DAY = re.compile(
 _DATED_FILE = re.compile(r"(?:.*[_.-])?(\d{4})-?(\d\d)-?(\d\d)", re.ASCII)
 _DAILY = re.compile(r"\d{4}-\d\d-\d\d\.log", re.ASCII)
 _COLOUR = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d-\x1f]")
-_FIRST_LINES = 40
-_FEWEST = 2
+_FIRST_LINES, _FEWEST = 40, 2
 
 
 class IrcReader:
