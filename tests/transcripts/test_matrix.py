@@ -24,9 +24,15 @@ def event(number: int, sender: str, kind: str = "m.room.message", **beside: obje
             "origin_server_ts": START + 1000 * number, **beside}  # fmt: skip
 
 
-def text(body: str, kind: str = "m.text", **beside: object) -> dict[str, object]:
-    """Return the content of a message."""
-    return {"msgtype": kind, "body": body, **beside}
+def text(body: str, relation: object = None, **beside: object) -> dict[str, object]:
+    """Return the content of a message, with what it relates to."""
+    related = {} if relation is None else {"m.relates_to": relation}
+    return {"msgtype": "m.text", "body": body, **beside, **related}
+
+
+def edited(body: str, relation: object = None) -> dict[str, object]:
+    """Return the content of an edit."""
+    return {**text(f"* {body}", relation), "m.new_content": text(body)}
 
 
 ROOM: dict[str, object] = {
@@ -35,19 +41,17 @@ ROOM: dict[str, object] = {
         event(0, MIRA, "m.room.member", state_key=MIRA, content={"membership": "join", "displayname": "Mira"}),
         event(1, MIRA, content=text("Is it late?")),
         event(2, OTTO, content=text("> <@mira:boats.example> Is it late?\n\nBy an our.",
-                                    **{"m.relates_to": {"m.in_reply_to": {"event_id": "$e1"}}})),
-        event(3, OTTO, content=text("* By an hour.", **{
-            "m.new_content": text("By an hour."), "m.relates_to": {"rel_type": "m.replace", "event_id": "$e2"}})),
+                                    {"m.in_reply_to": {"event_id": "$e1"}})),
+        event(3, OTTO, content=edited("By an hour.", {"rel_type": "m.replace", "event_id": "$e2"})),
         event(4, MIRA, "m.reaction", content={"m.relates_to": {"rel_type": "m.annotation", "event_id": "$e2", "key": "\N{ANCHOR}"}}),
-        event(5, MIRA, content=text("waves", "m.emote")),
-        event(6, MIRA, content=text("The tide", "m.image", filename="tide.png", url="mxc://x/y")),
-        event(7, MIRA, content=text("fog.png", "m.image", url="mxc://x/z")),
+        event(5, MIRA, content=text("waves", msgtype="m.emote")),
+        event(6, MIRA, content=text("The tide", msgtype="m.image", filename="tide.png", url="mxc://x/y")),
+        event(7, MIRA, content=text("fog.png", msgtype="m.image", url="mxc://x/z")),
         event(8, OTTO, content={}, unsigned={"redacted_because": {"type": "m.room.redaction"}}),
         event(9, OTTO, "m.room.encrypted", content={"algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "x"}),
-        event(10, OTTO, content=text("Nuon?", **{"m.relates_to": {
-            "rel_type": "m.thread", "event_id": "$e1", "is_falling_back": True, "m.in_reply_to": {"event_id": "$e5"}}}),
-              unsigned={"m.relations": {"m.replace": {
-                  "content": text("* Noon?", **{"m.new_content": text("Noon?")}), "origin_server_ts": START + 60_000}}}),
+        event(10, OTTO, content=text("Nuon?", {
+            "rel_type": "m.thread", "event_id": "$e1", "is_falling_back": True, "m.in_reply_to": {"event_id": "$e5"}}),
+              unsigned={"m.relations": {"m.replace": {"content": edited("Noon?"), "origin_server_ts": START + 60_000}}}),
     ],
 }  # fmt: skip
 

@@ -72,7 +72,12 @@ def test_an_export_as_golden() -> None:
 def test_it_is_detected() -> None:
     """By people, channels or posts; a log whose lines have a type as well is another's."""
     assert detect("import.jsonl", lines(EXPORT)) == detect("-", lines(EXPORT[7:])) == "mattermost"
-    log = {"type": "user", "sessionId": "s", "uuid": "u", "message": {"role": "user", "content": "x"}}
+    log: dict[str, object] = {
+        "type": "user",
+        "sessionId": "s",
+        "uuid": "u",
+        "message": {"role": "user", "content": "x"},
+    }
     assert detect("a.jsonl", lines([log])) == "agent-log"
 
 

@@ -99,5 +99,5 @@ def _time_in(text: str) -> Stamp | None:
     match = _WRITTEN.fullmatch(text.strip())
     if match is None:
         return stamp_from_text(text)
-    parts = [int(part or 0) for part in match.groups()]
-    return Stamp(datetime(*parts[:6], parts[6] * 1000))
+    year, month, day, hour, minute, second, part = (int(group or 0) for group in match.groups())
+    return Stamp(datetime(year, month, day, hour, minute, second, part * 1000))

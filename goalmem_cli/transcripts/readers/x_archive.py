@@ -58,7 +58,7 @@ def _files_in(folder: Place) -> tuple[Place | None, list[Place]]:
         for place in (folder / _DATA, folder):
             files = [file for file in place.iterdir() if _FILE.fullmatch(file.name)] if place.is_dir() else []
             if files:
-                return place, sorted(files, key=lambda file: file.stem)
+                return place, sorted(files, key=lambda file: file.name.removesuffix(".js"))
     except OSError:
         pass  # whoever reads it says why it cannot be looked at
     return None, []
