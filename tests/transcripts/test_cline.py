@@ -30,7 +30,8 @@ TASK: list[dict[str, object]] = [
     shown(1, "say", "api_req_started", '{"request": "..."}'),
     shown(2, "say", "reasoning", "Which pier?"),
     shown(3, "ask", "followup", '{"question": "Which pier?", "options": ["East", "West"], "selected": "West"}'),
-    shown(4, "say", "text", "I look at the tide.", partial=False),
+    shown(4, "say", "text", "I look at the tide.", partial=False, conversationHistoryIndex=2),
+    shown(4, "say", "text", "I look at the tide.", partial=False, conversationHistoryIndex=2) | {"ts": START + 4019},
     shown(5, "ask", "tool", '{"tool": "readFile", "path": "tide.txt"}'),
     shown(6, "ask", "command", "cat tide.txt"),
     shown(7, "say", "command_output", "high"),
@@ -67,6 +68,7 @@ def test_a_task_as_golden(tmp_path: Path) -> None:
     assert chat == Conversation("1769940005000", "cline", turns, "1769940005000", chat.notes)
     assert set(chat.notes) == {
         "tool calls and other events left out: 5", "thinking left out: 1", "media and files left out: 1",
+        "messages that are there twice, left out: 1",
     }  # fmt: skip
     assert [found.place for found in transcript_files([tmp_path])] == [folder]
     assert read_file(folder / "ui_messages.json") == [chat]

@@ -27,6 +27,7 @@ _BEGINNINGS = frozenset({"task", "text"})
 _BY_USER = frozenset({"task", "user_feedback"})
 _BY_ASSISTANT = frozenset({"text", "completion_result", "plan_completion_result"})
 _QUESTIONS = frozenset({"followup", "plan_mode_respond", "act_mode_respond"})
+_TOLD = ("say", "text", "conversationHistoryIndex")
 _CHANGED = "HAS_CHANGES"
 """What stands behind the result of a task that changed files."""
 
@@ -54,7 +55,7 @@ class ClineReader:
         inner = source if file is None else source.part(file)
         task = Path(inner.file).parent.name
         draft = Draft(task if _TASK.fullmatch(task) else None)
-        messages = inner.readable(records(inner), partial(_messages, draft))
+        messages = inner.readable(_shown_once(records(inner), draft), partial(_messages, draft))
         return conversations_from_drafts(source, self.name, draft.fill(messages))
 
 
@@ -68,6 +69,18 @@ def _file_in(folder: Place) -> Place | None:
 def _is_message(node: Node) -> bool:
     kind = node.child("type").value
     return node.has("ts") and kind in _KINDS and node.has(str(kind))
+
+
+def _shown_once(listed: Iterator[Node], draft: Draft) -> Iterator[Node]:
+    """Yield what was shown; some texts of one reply of the model are there twice, milliseconds apart."""
+    last: tuple[object, ...] = ()
+    for node in listed:
+        told = tuple(node.value.get(key) for key in _TOLD) if isinstance(node.value, dict) else ()
+        is_there = bool(told) and told == last and all(told)
+        draft.count("messages that are there twice, left out", is_there)
+        if not is_there:
+            yield node
+        last = told
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
