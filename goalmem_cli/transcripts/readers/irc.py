@@ -34,7 +34,9 @@ STYLES = {
     "Limnoria": re.compile(rf"{_ISO_DAY}T{_CLOCK}  {_SAID}"),
     "a day without its year": re.compile(rf"\[(?P<day>\d{{1,2}} [A-Z][a-z]{{2}}) {_CLOCK}\] {_SAID}"),
 }
-_STAMPED = re.compile(rf"(?:\[?(?:{_ISO_DAY}[T ])?{_CLOCK}\]?|[A-Z][a-z]{{2}} \d\d \d\d:\d\d:\d\d)[ \t].*")
+_STAMPED = re.compile(
+    rf"(?:\[?(?:{_ISO_DAY}[T ]|\d{{1,2}} [A-Z][a-z]{{2}} )?{_CLOCK}\]?|[A-Z][a-z]{{2}} \d\d \d\d:\d\d:\d\d)[ \t].*"
+)
 """A line in which something happened, and nobody says anything: somebody joins, or a mode is set."""
 _DAY = re.compile(
     r"(?:--- (?:Log opened|Log closed|Day changed)|\*{4} (?:BEGIN|ENDING) LOGGING AT|Session \w+:) (?P<when>.*\d)?.*"
@@ -42,7 +44,7 @@ _DAY = re.compile(
 _DATED_FILE = re.compile(r"(?:.*[_.-])?(\d{4})-?(\d\d)-?(\d\d)", re.ASCII)
 _DAILY = re.compile(r"\d{4}-\d\d-\d\d\.log", re.ASCII)
 _COLOUR = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d-\x1f]")
-_FIRST_LINES, _FEWEST = 40, 2
+_FIRST_LINES, _FEWEST = 200, 2
 
 
 class IrcReader:
