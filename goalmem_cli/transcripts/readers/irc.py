@@ -21,8 +21,7 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 from goalmem_cli.transcripts.reading.zipped import Place
 
-_CLOCK = r"(?P<clock>\d\d:\d\d(?::\d\d)?)"
-_ISO_DAY = r"(?P<day>\d{4}-\d\d-\d\d)"
+_CLOCK, _ISO_DAY = r"(?P<clock>\d\d:\d\d(?::\d\d)?)", r"(?P<day>\d{4}-\d\d-\d\d)"
 _MODE, _DEED = r"[ @+%&~!]?", r"(?P<actor>[^\s*]{1,64})[ \t](?P<deed>.*)"
 _NICK, _TEXT = r"(?P<who>[^<>\s]{1,64})", r"(?P<text>.*)"
 _SAID = rf"(?:<{_MODE}{_NICK}>[ \t]{_TEXT}|[ ]?\*[ \t]{_DEED})"
@@ -91,8 +90,7 @@ def _head_of(file: Place) -> str:
 
 def _is_log(head: str) -> bool:
     lines = [line for line in head.split("\n") if line.strip()][:_FIRST_LINES]
-    style = _style_of(lines)
-    said = 0 if style is None else sum(map(bool, map(style.fullmatch, lines)))
+    said = sum(map(bool, map(style.fullmatch, lines))) if (style := _style_of(lines)) else 0
     others = sum(bool(_DAY.fullmatch(line) or _STAMPED.fullmatch(line)) for line in lines)
     return said >= min(_FEWEST, len(lines)) and 2 * max(said, others) >= len(lines)
 
